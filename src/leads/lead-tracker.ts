@@ -1,0 +1,81 @@
+/**
+ * The tracker as reading leads needs it. `adapters/github` implements it over REST; nothing above
+ * that folder knows Octokit.
+ */
+
+/** An issue as the tracker has it, whatever shape its wire format has. Pull requests included. */
+export type Issue = {
+  number: number;
+  title: string;
+  /** `''` when the tracker has none. */
+  body: string;
+  state: 'open' | 'closed';
+  labels: readonly string[];
+  /** Logins, in the tracker's order. */
+  assignees: readonly string[];
+  /** Login; undefined when the account was deleted. */
+  author?: string;
+  /** Milliseconds since the Unix epoch. */
+  createdAt: number;
+  /** Milliseconds since the Unix epoch; the tracker keeps whole seconds. */
+  updatedAt: number;
+  isPullRequest: boolean;
+};
+
+/** Which issues, in which order. Label names are matched all together, without regard to case. */
+export type IssueQuery = {
+  state: 'open' | 'closed' | 'all';
+  labels: readonly string[];
+  /** Newest created first, or longest unchanged first. Ties are in no promised order. */
+  order: 'created-desc' | 'updated-asc';
+  /** Only issues changed at or after this instant (ms); the tracker may be off by one second. */
+  since?: number;
+  /** The tracker's own cursor: start behind the page that it came with. */
+  after?: string;
+};
+
+/** Up to 100 issues; `after` is there when the tracker says that more follow. */
+export type IssuePage = { issues: readonly Issue[]; after?: string };
+
+/** `validator` is opaque: hand it back to ask "changed since?". */
+export type PageAnswer =
+  | { kind: 'changed'; page: IssuePage; validator?: string }
+  /** Same rows as before, but the cursor of the next page may be new. Costs no quota. */
+  | { kind: 'unchanged'; after?: string };
+
+export type IssueAnswer =
+  | { kind: 'changed'; issue: Issue; validator?: string }
+  | { kind: 'unchanged' }
+  /** No such issue here: never was, deleted, or moved away. The repository itself is well. */
+  | { kind: 'absent' };
+
+/** What is known of the tracker's quota. Instants are milliseconds since the Unix epoch. */
+export type TrackerQuota = {
+  limit: number;
+  remaining: number;
+  resetAt: number;
+};
+
+/**
+ * Every call obeys the adapter's deadline and throws
+ * `tracker-failed` when a success cannot be understood, `tracker-unavailable` for everything else
+ * (with `retryAfterSeconds` where the tracker named a time). While a limit is in force it throws
+ * without calling the tracker.
+ */
+export type LeadTracker = {
+  /** @throws {tracker-failed} @throws {tracker-unavailable} */
+  listIssues(query: IssueQuery, validator?: string): Promise<PageAnswer>;
+  /** @throws {tracker-failed} @throws {tracker-unavailable} */
+  readIssue(number: number, validator?: string): Promise<IssueAnswer>;
+  /** Undefined until the first answer. */
+  quota(): TrackerQuota | undefined;
+};
+
+/** What the tracker's webhook told, reduced to what readers and the lead directory need. */
+export type TrackerEvent =
+  /** `gone`: deleted, or transferred to another repository. */
+  | { kind: 'issue'; issue: Issue; gone: boolean }
+  /** A label or the repository itself changed: any issue may look different now. */
+  | { kind: 'everything' }
+  /** Genuine, but nothing to do (`ping`, other events, pull requests). */
+  | { kind: 'ignored' };

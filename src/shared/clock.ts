@@ -1,0 +1,41 @@
+/** The one source of time. Tests pass a clock that they move by hand. */
+export type Clock = {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /**
+   * Resolves after `ms` milliseconds, at once when `ms` ≤ 0.
+   * Rejects with the signal's reason when it is aborted; never keeps the process alive by itself
+   * when `unref` is set.
+   */
+  sleep(ms: number, options?: { signal?: AbortSignal; unref?: boolean }): Promise<void>;
+};
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, { signal, unref = false } = {}) => {
+    signal?.throwIfAborted();
+    if (ms <= 0) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      if (unref) timer.unref();
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  },
+};
+
+/** RFC 3339 in UTC with `Z`; whole seconds are written without a fraction. */
+export function toRfc3339(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}

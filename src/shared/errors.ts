@@ -1,0 +1,100 @@
+/**
+ * Every operational failure of Trackport has one of these codes. The table of the contract
+ * (section 1) gives each its status; `http/problem.ts` is the one place that maps them.
+ */
+export const errorCodes = [
+  'validation-failed',
+  'malformed-json',
+  'invalid-cursor',
+  'bad-request',
+  'unauthorized',
+  'insufficient-scope',
+  'lead-not-found',
+  'artifact-not-found',
+  'no-published-version',
+  'not-found',
+  'method-not-allowed',
+  'request-timeout',
+  'version-exists',
+  'invalid-lifecycle-transition',
+  'not-a-draft',
+  'idempotency-in-progress',
+  'precondition-failed',
+  'precondition-required',
+  'payload-too-large',
+  'uri-too-long',
+  'unsupported-media-type',
+  'spec-invalid',
+  'idempotency-mismatch',
+  'headers-too-large',
+  'quota-exceeded',
+  'tracker-failed',
+  'tracker-unavailable',
+  'identity-provider-unavailable',
+  'store-unavailable',
+  'overloaded',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** One wrong part of a request. Exactly one of `pointer`, `parameter`, `header` says where. */
+export type FieldProblem = {
+  /** JSON Pointer into the body, as a URI fragment (`#/title`). */
+  pointer?: string;
+  /** Name of the path or query parameter. */
+  parameter?: string;
+  /** Name of the header. */
+  header?: string;
+  /** Stable and machine-readable, for example `out-of-range`. */
+  code: string;
+  /** Written for the caller: what is wrong and what to send instead. */
+  detail: string;
+};
+
+export type ErrorFacts = {
+  /** Public text: no internals, upstream bodies or personal data. */
+  detail?: string;
+  errors?: FieldProblem[];
+  /** Whole seconds until a new try makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number;
+  /** Value of `WWW-Authenticate` on a 401 or 403. */
+  challenge?: string;
+  /** Further public members of the problem document, such as `current` and `allowed`. */
+  extensions?: Record<string, unknown>;
+  /** The internal reason. Logged by name only, never sent. */
+  cause?: unknown;
+};
+
+/** An expected operational failure. Programmer mistakes throw plain `Error` or `TypeError`. */
+export class TrackportError extends Error {
+  readonly code: ErrorCode;
+  readonly detail: string | undefined;
+  readonly errors: readonly FieldProblem[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly challenge: string | undefined;
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, facts: ErrorFacts = {}) {
+    super(facts.detail ?? code, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'TrackportError';
+    this.code = code;
+    this.detail = facts.detail;
+    this.errors = facts.errors;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.challenge = facts.challenge;
+    this.extensions = facts.extensions;
+  }
+}
+
+/** True for a `TrackportError`, with the given code when one is named. Accepts anything. */
+export function isTrackportError(value: unknown, code?: ErrorCode): value is TrackportError {
+  return value instanceof TrackportError && (code === undefined || value.code === code);
+}
+
+/** A 400 whose `errors` name each wrong part. @throws {validation-failed} always */
+export function refuse(errors: FieldProblem[]): never {
+  throw new TrackportError('validation-failed', {
+    detail: errors.map((error) => error.detail).join(' '),
+    errors,
+  });
+}

@@ -1,0 +1,24 @@
+import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** What each sub-key of `secretKey` is for. One purpose, one key: none can stand for another. */
+export type KeyPurpose = 'cursors' | 'directory' | 'payloads' | 'sessions';
+
+/** The 32-byte sub-key of `secretKey` for one purpose (HKDF-SHA256, RFC 5869). */
+export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, Buffer.alloc(0), `trackport/${purpose}`, 32));
+}
+
+/** HMAC-SHA256 of `data`. */
+export function hmacSha256(key: Buffer | string, data: Buffer | string): Buffer {
+  return createHmac('sha256', key).update(data).digest();
+}
+
+/** SHA-256 of `data` as raw bytes. */
+export function sha256(data: Buffer | string): Buffer {
+  return hash('sha256', data, 'buffer');
+}
+
+/** Compares two digests of equal length without telling by time where they differ. */
+export function sameDigest(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,32 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
+
+/** Makes identifiers. An argument wherever ids are made, so that tests can fix them. */
+export type NewId = () => string;
+
+/** A random UUID (version 4). */
+export const newUuid: NewId = () => randomUUID();
+
+/** `length` base62 characters from the operating system's generator, without bias. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < UNBIASED_BYTE_MAX && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** `value` (0 to 2^32 − 1) as 6 base62 digits, most significant first. */
+export function base62OfUint32(value: number): string {
+  let rest = value;
+  let text = '';
+  for (let digit = 0; digit < 6; digit += 1) {
+    text = BASE62.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

@@ -1,0 +1,30 @@
+/**
+ * The part of a pino logger that our code uses. Fields first, then a constant message.
+ * What may be logged, and what never: `docs/logging.md`.
+ */
+export type Log = {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+};
+
+export type LogFields = Record<string, string | number | boolean | undefined>;
+
+/** Keeps nothing: for tests and commands whose output is their own. */
+export const silentLog: Log = { debug: noop, info: noop, warn: noop, error: noop };
+
+function noop(): void {}
+
+/**
+ * What may be told of an error in a log: its class, code and the same of its causes. Messages are
+ * left out because libraries put bodies and addresses into them.
+ */
+export function errorFields(error: unknown): LogFields {
+  const chain: string[] = [];
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const code = (at as { code?: unknown }).code;
+    chain.push(typeof code === 'string' ? `${at.name}(${code})` : at.name);
+  }
+  return { error: chain.join(' < ') || typeof error };
+}
