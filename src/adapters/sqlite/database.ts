@@ -1,0 +1,121 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import path from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { guard } from './errors.ts';
+
+/** How long a statement waits for another process's lock. The event loop stands still meanwhile. */
+const BUSY_TIMEOUT_MS = 1000;
+
+export type DatabaseOptions = {
+  /** The database file. Its directory is created when it is missing. */
+  path: string;
+  /** Milliseconds to wait for another process's lock, default 1000. */
+  busyTimeoutMs?: number;
+};
+
+/** One connection to one SQLite file. Everything on it is synchronous. */
+export type Database = {
+  readonly handle: BetterSqlite3.Database;
+  /**
+   * Runs `work` in one transaction that holds the write lock from its start (`BEGIN IMMEDIATE`),
+   * so that what `work` reads cannot change before it writes. Inside another transaction it is
+   * part of that one (a savepoint). Rolled back when `work` throws.
+   * @throws {store-unavailable} nothing was committed
+   */
+  transaction<T>(work: () => T): T;
+  /**
+   * A number that is another one whenever anything may have been written since the last call, by
+   * this connection or any other process. About a microsecond: cheap enough for every request.
+   * @throws {store-unavailable}
+   */
+  version(): number;
+  /**
+   * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
+   * in no file any more. False when a reader of another process stood in the way: call it later.
+   * @throws {store-unavailable}
+   */
+  truncateLog(): boolean;
+  /** Idempotent. */
+  close(): void;
+};
+
+/**
+ * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
+ * `migrate`'s work.
+ * @throws {store-unavailable}
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  return guard(() => {
+    createPrivately(options.path);
+    const handle = new BetterSqlite3(options.path, {
+      timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+    });
+    try {
+      configure(handle);
+      return wrap(handle);
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+  });
+}
+
+/** SQLite gives its `-wal` and `-shm` files the mode of the database file. */
+function createPrivately(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  try {
+    closeSync(openSync(file, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function configure(handle: BetterSqlite3.Database): void {
+  // A read-only file keeps the mode that it has; asking for the same mode again writes nothing.
+  if (handle.pragma('journal_mode', { simple: true }) !== 'wal')
+    handle.pragma('journal_mode = WAL');
+  handle.pragma('synchronous = FULL'); // what was answered 202 survives a power cut
+  handle.pragma('foreign_keys = ON');
+  handle.pragma('secure_delete = ON'); // deleted rows are overwritten with zeros
+  handle.pragma('temp_store = MEMORY'); // sorting spills no content into a temporary file
+  handle.pragma('trusted_schema = OFF');
+}
+
+function wrap(handle: BetterSqlite3.Database): Database {
+  const readVersion = createVersionReader(handle);
+  const runInTransaction = handle.transaction((work: () => unknown) => work());
+  return {
+    handle,
+    transaction: <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T),
+    version: () => guard(readVersion),
+    truncateLog: () =>
+      guard(() => {
+        const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+        return result?.busy === 0;
+      }),
+    close: () => guard(() => handle.close()),
+  };
+}
+
+/**
+ * `PRAGMA data_version` changes with commits of other connections only, `total_changes()` with
+ * rows written by this one only.
+ * @see https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+function createVersionReader(handle: BetterSqlite3.Database): () => number {
+  const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
+  const own = handle.prepare<[], number>('SELECT total_changes()').pluck();
+  let seenForeign: number | undefined;
+  let seenOwn: number | undefined;
+  let version = 0;
+  return () => {
+    const nowForeign = foreign.get();
+    const nowOwn = own.get();
+    if (nowForeign !== seenForeign || nowOwn !== seenOwn) {
+      seenForeign = nowForeign;
+      seenOwn = nowOwn;
+      version += 1;
+    }
+    return version;
+  };
+}

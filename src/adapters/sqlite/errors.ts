@@ -1,0 +1,71 @@
+import { TrackportError } from '#shared/errors.ts';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** What a caller may know about each kind of failure: no path, no statement, no value. */
+const publicDetail: Record<string, string> = {
+  SQLITE_BUSY: 'The store is busy with another process.',
+  SQLITE_LOCKED: 'The store is busy with another process.',
+  SQLITE_FULL: 'The store has no space left.',
+  SQLITE_READONLY: 'The store cannot be written.',
+  SQLITE_CANTOPEN: 'The store cannot be opened.',
+  SQLITE_PERM: 'The store cannot be opened.',
+  SQLITE_AUTH: 'The store cannot be opened.',
+  SQLITE_NOTADB: 'The store is not a database of Trackport.',
+  SQLITE_CORRUPT: 'The store is damaged.',
+  SQLITE_IOERR: 'The store cannot be read or written.',
+  SQLITE_PROTOCOL: 'The store is busy with another process.',
+  SQLITE_NOMEM: 'The store has no memory left.',
+  EACCES: 'The store cannot be opened.',
+  EPERM: 'The store cannot be opened.',
+  ENOENT: 'The store cannot be opened.',
+  ENOTDIR: 'The store cannot be opened.',
+  EISDIR: 'The store cannot be opened.',
+  EROFS: 'The store cannot be written.',
+  ENOSPC: 'The store has no space left.',
+  EDQUOT: 'The store has no space left.',
+  EIO: 'The store cannot be read or written.',
+  EMFILE: 'The store cannot be opened.',
+  ENFILE: 'The store cannot be opened.',
+};
+
+/**
+ * Runs `work` and translates what SQLite or the file system report about the store itself (busy,
+ * full, read-only, damaged, gone). Constraint violations and programmer mistakes pass unchanged.
+ * @throws {store-unavailable}
+ */
+export function guard<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** The `TrackportError` for a failure of the store, else `error` itself. */
+export function translate(error: unknown): unknown {
+  const detail = publicDetail[primaryCode(error) ?? ''];
+  if (detail === undefined) return error;
+  return new TrackportError('store-unavailable', {
+    detail,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
+}
+
+/** True when a UNIQUE or PRIMARY KEY constraint refused a row. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
+/** `SQLITE_IOERR_WRITE` → `SQLITE_IOERR`: extended result codes start with their primary one. */
+function primaryCode(error: unknown): string | undefined {
+  return /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(codeOf(error) ?? '')?.[0];
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : undefined;
+}
