@@ -1,0 +1,106 @@
+import { MINUTE, SECOND } from '#shared/clock.ts';
+
+import { carriesAll, foldLabels } from './lead.ts';
+import type { LeadListQuery, LeadState, Visibility } from './lead-reader.ts';
+import type { Issue, IssueQuery } from './lead-tracker.ts';
+
+const SINCE =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?(?:([Zz])|([+\- ])([01]\d|2[0-3]):([0-5]\d)))?$/;
+
+/**
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time with a zone, or of a date (midnight,
+ * UTC). A space before the offset is a `+` that a form decoder took. Undefined for anything else.
+ */
+export function parseSince(text: string): number | undefined {
+  const match = SINCE.exec(text);
+  if (!match) return undefined;
+  const [, date = '', hours, minutes, seconds, fraction = '', , sign, offsetHours, offsetMinutes] =
+    match;
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date)
+    return undefined;
+  const ofDay =
+    ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * SECOND;
+  const offset = (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0)) * MINUTE;
+  const millis = fraction === '' ? 0 : Math.floor(Number(`0${fraction}`) * SECOND);
+  return midnight + ofDay + millis + (sign === '-' ? offset : -offset);
+}
+
+/** Label names from repeated and comma-separated parameter values; blanks are dropped. */
+export function splitLabels(values: readonly string[]): string[] {
+  return values
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** A list query in the form that everything below works with. */
+export type LeadFilter = {
+  state: LeadState;
+  /** Folded: the approved label, the visibility's and the query's, each once, in a fixed order. */
+  labels: readonly string[];
+  since?: number;
+};
+
+/** All the conditions that a lead must meet to be in the list. */
+export function toFilter(
+  query: LeadListQuery,
+  visibility: Visibility,
+  approvedLabel: string,
+): LeadFilter {
+  return {
+    state: query.state,
+    labels: foldLabels([approvedLabel, ...visibility.labels, ...query.labels]),
+    ...(query.since !== undefined && { since: query.since }),
+  };
+}
+
+/** Our own check of every answer; the tracker's filter only saves calls. */
+export function matchesFilter(issue: Issue, filter: LeadFilter): boolean {
+  return (
+    !issue.isPullRequest &&
+    (filter.state === 'all' || issue.state === filter.state) &&
+    (filter.since === undefined || issue.updatedAt >= filter.since) &&
+    carriesAll(issue, filter.labels)
+  );
+}
+
+/**
+ * What is asked of the tracker. `since` is rounded down to a whole minute, at least a second
+ * early: clients that poll share a query, and the tracker's own edge of `since` is not known.
+ */
+export function toIssueQuery(filter: LeadFilter): IssueQuery {
+  const early = filter.since === undefined ? undefined : filter.since - SECOND;
+  return {
+    state: filter.state,
+    labels: filter.labels,
+    ...(early === undefined
+      ? { order: 'created-desc' as const }
+      : { order: 'updated-asc' as const, since: Math.max(0, early - (early % MINUTE)) }),
+  };
+}
+
+/** What a cursor must not be used without: the filters and what the consumer may see. */
+export function cursorBinding(filter: LeadFilter, visibility: Visibility): string {
+  return JSON.stringify([
+    visibility.consumerId,
+    foldLabels(visibility.labels),
+    filter.state,
+    filter.labels,
+    filter.since ?? null,
+  ]);
+}
+
+/** The instant that an order sorts by. */
+export function orderTime(issue: Issue, order: IssueQuery['order']): number {
+  return order === 'created-desc' ? issue.createdAt : issue.updatedAt;
+}
+
+/** A place in a list: the instant it is sorted by, then the issue number. */
+export type OrderKey = readonly [time: number, number: number];
+
+/** Negative when `left` comes first in the list. */
+export function compareKeys(left: OrderKey, right: OrderKey, order: IssueQuery['order']): number {
+  const ascending = left[0] - right[0] || left[1] - right[1];
+  return order === 'created-desc' ? -ascending : ascending;
+}
