@@ -1,0 +1,76 @@
+import type { Outcome, PartnerPath, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
+
+/** An event as it is first written down. */
+export type NewEvent = {
+  /** In the delivery, from 0. */
+  position: number;
+  eventType?: string;
+  eventId?: string;
+  externalId?: string;
+  /** Keyed hash of all that makes two events the same. */
+  sameEventKey: Buffer;
+  /** False: the event carries no id of its own, so that a repeat may be a new wish. */
+  hasEventId: boolean;
+  outcome: Extract<Outcome, 'PENDING' | 'IGNORED' | 'REJECTED'>;
+  /** Why it is REJECTED: a code. */
+  lastError?: string;
+  /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
+  payload: Buffer;
+};
+
+/** A delivery that is verified and read, ready to be written down. */
+export type NewReceipt = Omit<Receipt, 'status'> & {
+  path: PartnerPath;
+  events: readonly NewEvent[];
+};
+
+export type Acceptance = {
+  /** `repeat`: every event came before, and `receipt` is the first original. */
+  kind: 'accepted' | 'repeat';
+  receipt: Receipt;
+  /** Events that wait for the worker because of this delivery. */
+  queued: number;
+};
+
+/** Every condition that is given must hold. */
+export type ReceiptFilter = {
+  partnerId?: string;
+  status?: ReceiptStatus;
+  /** At least one event has it. */
+  outcome?: Outcome;
+  /** Milliseconds since the Unix epoch, inclusive. */
+  since?: number;
+};
+
+export type ReceiptPage = {
+  receipts: readonly Receipt[];
+  /** Position of the last receipt here; there exactly when more follow. */
+  next?: number;
+};
+
+/** Port: receipts and their events. `work-store.ts` is the worker's view of the same events. */
+export type ReceiptStore = {
+  /**
+   * Writes the receipt and its events in one transaction and answers after it is durable on disk.
+   * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
+   * without an id that are settled, are queued once more. The receipt is as it was first answered.
+   * @throws {store-unavailable} and then nothing was accepted
+   */
+  accept(delivery: NewReceipt): Promise<Acceptance>;
+  /** Newest first, from behind `after` when it is given. @throws {store-unavailable} */
+  list(filter: ReceiptFilter, limit: number, after?: number): Promise<ReceiptPage>;
+  /** @throws {store-unavailable} */
+  read(id: string): Promise<ReceiptDetail | undefined>;
+  /**
+   * Queues the UNMATCHED and FAILED events of one receipt again, and answers how many. Undefined:
+   * no such receipt. @throws {store-unavailable}
+   */
+  replay(id: string, now: number): Promise<number | undefined>;
+  /** The same for every receipt that the filter finds. @throws {store-unavailable} */
+  replayAll(filter: ReceiptFilter, now: number): Promise<number>;
+  /**
+   * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
+   * (milliseconds since the Unix epoch); answers how many of each. @throws {store-unavailable}
+   */
+  purge(before: number): Promise<{ keys: number; payloads: number }>;
+};

@@ -1,0 +1,56 @@
+/** Which of a partner's two addresses a delivery came to. */
+export type PartnerPath = 'events' | 'deletions';
+
+export const outcomes = ['PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED'] as const;
+
+/** What became of one event. Everything but PENDING is settled; FAILED needs a person. */
+export type Outcome = (typeof outcomes)[number];
+
+export const receiptStatuses = ['ACCEPTED', 'PROCESSED', 'FAILED'] as const;
+
+/** ACCEPTED while an event is PENDING, then FAILED when one ended so, else PROCESSED. */
+export type ReceiptStatus = (typeof receiptStatuses)[number];
+
+/** How complete the strongest action that succeeded has erased the person's data. */
+export type Erasure = 'complete' | 'incomplete-history' | 'impossible';
+
+/** The record of one accepted delivery. Holds identifiers, never other data of a person. */
+export type Receipt = {
+  /** A UUID. */
+  id: string;
+  partnerId: string;
+  /** The event's own, `partner.event`, `lead.deletion`, or `batch` for several kinds. */
+  eventType: string;
+  /** Absent for a batch of several, and for one that is an e-mail address. */
+  externalId?: string;
+  correlationId: string;
+  status: ReceiptStatus;
+  /** Milliseconds since the Unix epoch. */
+  receivedAt: number;
+};
+
+/** One event as its receipt shows it. */
+export type ReceiptEvent = {
+  /** As it was sent. */
+  eventType?: string;
+  eventId?: string;
+  externalId?: string;
+  outcome: Outcome;
+  erasure?: Erasure;
+  /** Numbers of the matched issues, as text. */
+  leadIds: readonly string[];
+  /** Tries so far, the one that succeeded among them. */
+  attempts: number;
+  /** A code such as `names-nobody` or `tracker-unavailable`. */
+  lastError?: string;
+  /** When it was settled: milliseconds since the Unix epoch. */
+  completedAt?: number;
+};
+
+export type ReceiptDetail = Receipt & { events: readonly ReceiptEvent[] };
+
+/** The status of a receipt with events of these outcomes. */
+export function statusOf(outcomesOfEvents: readonly Outcome[]): ReceiptStatus {
+  if (outcomesOfEvents.includes('PENDING')) return 'ACCEPTED';
+  return outcomesOfEvents.includes('FAILED') ? 'FAILED' : 'PROCESSED';
+}
