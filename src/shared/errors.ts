@@ -28,6 +28,7 @@ export const errorCodes = [
   'idempotency-mismatch',
   'headers-too-large',
   'quota-exceeded',
+  'internal-error',
   'tracker-failed',
   'tracker-unavailable',
   'identity-provider-unavailable',
