@@ -1,0 +1,121 @@
+import type { ClaimRecord, ClaimStore, Removal, RemovalQuery } from '#leads/claim-store.ts';
+import type { Claims } from '#leads/claims.ts';
+import type { Database } from './database.ts';
+import { guard } from './errors.ts';
+
+/**
+ * Claims of the repository that `repository` names. While the store does not know its number yet,
+ * every claim counts, whatever repository it is from: a renamed repository must not show for a
+ * moment what was deleted.
+ */
+const OF_REPOSITORY = `
+  (repositoryId = (SELECT repositoryId FROM tracker_repository WHERE name = @repository)
+    OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
+
+export type ClaimsOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+/** The claims in SQLite. Keeps the claimed numbers in memory and reads only what changed. */
+export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
+  const repository = options.repository.toLowerCase();
+  const view = createView(database, repository);
+  const statements = prepare(database);
+  return {
+    // An async function, so that a closed or failing store rejects and never throws.
+    current: async () => view(),
+    list: async () => guard(() => statements.list.all({ repository })),
+    release: async (number, at) =>
+      database.transaction(() => statements.release.run({ repository, number, at }).changes),
+    listRemovals: async (query) =>
+      guard(() => statements.removals.all(toParameters(query, repository))),
+  };
+}
+
+function prepare({ handle }: Database) {
+  return guard(() => ({
+    list: handle.prepare<[{ repository: string }], ClaimRecord>(`
+      SELECT number, receiptId, claimedAt FROM claim
+      WHERE releasedAt IS NULL AND ${OF_REPOSITORY}
+      ORDER BY id`),
+    release: handle.prepare<[{ repository: string; number: number; at: number }]>(`
+      UPDATE claim SET releasedAt = @at
+      WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}`),
+    // Several claims of one lead share its removedAt, so that DISTINCT leaves one line.
+    removals: handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
+      SELECT DISTINCT removedAt, number FROM claim
+      WHERE releasedAt IS NULL AND approved = 1 AND removedAt >= @since
+        AND (removedAt, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
+        AND NOT EXISTS (
+          SELECT 1 FROM json_each(@labels) AS wanted
+          WHERE wanted.value NOT IN (SELECT value FROM json_each(claim.labels)))
+      ORDER BY removedAt, number LIMIT @limit`),
+  }));
+}
+
+function toParameters(query: RemovalQuery, repository: string) {
+  return {
+    repository,
+    since: query.since,
+    afterRemovedAt: query.after?.removedAt ?? -1,
+    afterNumber: query.after?.number ?? -1,
+    labels: JSON.stringify(query.labels),
+    limit: query.limit,
+  };
+}
+
+type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };
+
+/**
+ * Asked on every answer with leads: two pragmas when nothing was written, one row when something
+ * else was, and only new claims when a claim was made. All claims are read again after a release.
+ */
+function createView(database: Database, repository: string): () => Claims {
+  const read = prepareView(database);
+  let storeVersion: number | undefined;
+  let row: VersionRow | undefined;
+  let lastId = 0;
+  let numbers = new Set<number>();
+  let claims: Claims = { version: '', has: () => true };
+  return () => {
+    const nowStoreVersion = database.version();
+    if (nowStoreVersion === storeVersion) return claims;
+    guard(() => {
+      const now = read.version.get({ repository });
+      if (!now) throw new Error('the store has no claim version');
+      if (!row || row.withdrawn !== now.withdrawn || row.repositoryId !== now.repositoryId) {
+        numbers = new Set();
+        lastId = 0;
+      }
+      if (row?.version !== now.version || row.repositoryId !== now.repositoryId) {
+        for (const { id, number } of read.claimed.all({ repository, after: lastId })) {
+          numbers.add(number);
+          lastId = id;
+        }
+        const held = numbers;
+        const version = `${now.repositoryId ?? ''}/${now.version}`;
+        claims = { version, has: (number) => held.has(number) };
+      }
+      row = now;
+    });
+    storeVersion = nowStoreVersion;
+    return claims;
+  };
+}
+
+function prepareView({ handle }: Database) {
+  return guard(() => ({
+    version: handle.prepare<[{ repository: string }], VersionRow>(`
+      SELECT version, withdrawn,
+        (SELECT repositoryId FROM tracker_repository WHERE name = @repository) AS repositoryId
+      FROM claim_version`),
+    claimed: handle.prepare<
+      [{ repository: string; after: number }],
+      { id: number; number: number }
+    >(`
+      SELECT id, number FROM claim
+      WHERE id > @after AND releasedAt IS NULL AND ${OF_REPOSITORY}
+      ORDER BY id`),
+  }));
+}

@@ -1,0 +1,104 @@
+import type { DirectoryEntry, DirectoryState, LeadDirectory } from '#leads/lead-directory.ts';
+import type { Database } from './database.ts';
+import { guard } from './errors.ts';
+import { prepareDirectory, type DirectoryStatements } from './lead-directory-sql.ts';
+
+export type LeadDirectoryOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+/** The lead directory in SQLite. */
+export function createLeadDirectory(
+  database: Database,
+  options: LeadDirectoryOptions,
+): LeadDirectory {
+  const name = options.repository.toLowerCase();
+  const sql = guard(() => prepareDirectory(database.handle));
+  const repositoryId = (): number | undefined => sql.repositoryId.get(name);
+  const write = (work: (repositoryId: number) => void): void => {
+    database.transaction(() => {
+      const id = repositoryId();
+      if (id !== undefined) work(id);
+    });
+  };
+  return {
+    repositoryId: async () => guard(repositoryId),
+    open: async (id, checks, at) =>
+      database.transaction(() => {
+        sql.identify.run({ name, id, at });
+        const stored = sql.checks.get(id);
+        if (stored?.keyCheck.equals(checks.key) && stored.rulesCheck.equals(checks.rules)) return;
+        if (stored && !stored.keyCheck.equals(checks.key)) dropRows(sql, id);
+        sql.begin.run({ id, at, key: checks.key, rules: checks.rules });
+      }),
+    state: async () => guard(() => toState(sql.state.get(name))),
+    find: async (hash) => guard(() => sql.find.all(hash, name)),
+    has: async (number) => guard(() => sql.has.get(number, name) !== undefined),
+    put: async (entries) => write((id) => putAll(sql, id, entries)),
+    putCaughtUp: async (entries, reached) =>
+      write((id) => {
+        putAll(sql, id, entries);
+        sql.caughtUp.run({ id, reached });
+      }),
+    startCrawl: async (at) => write((id) => sql.startCrawl.run({ id, at })),
+    putCrawled: async (entries, { seen, reached, cursor }) =>
+      write((id) => {
+        putAll(sql, id, entries);
+        sql.crawled.run({ id, seen, reached, cursor: cursor ?? null });
+      }),
+    completeCrawl: async (at) => {
+      let removed = 0;
+      write((id) => {
+        removed = removeUnseen(sql, id);
+        sql.completeCrawl.run({ id, at });
+      });
+      return removed;
+    },
+  };
+}
+
+function putAll(sql: DirectoryStatements, id: number, entries: readonly DirectoryEntry[]): void {
+  for (const entry of entries) {
+    const row = { id, number: entry.number };
+    const { changes } = sql.putLead.run({
+      ...row,
+      updatedAt: entry.updatedAt,
+      approved: entry.approved ? 1 : 0,
+      labels: JSON.stringify(entry.labels),
+    });
+    if (changes === 0) {
+      sql.markSeen.run(row); // claimed, or what is stored is newer
+      continue;
+    }
+    sql.dropKeys.run(row);
+    for (const hash of entry.hashes) sql.putKey.run({ ...row, hash });
+  }
+}
+
+function dropRows(sql: DirectoryStatements, id: number): void {
+  sql.dropAllKeys.run(id);
+  sql.dropAllLeads.run(id);
+}
+
+function removeUnseen(sql: DirectoryStatements, id: number): number {
+  const unseen = sql.unseen.all({ id });
+  for (const number of unseen) {
+    sql.dropKeys.run({ id, number });
+    sql.dropLead.run({ id, number });
+  }
+  return unseen.length;
+}
+
+type StateRow = ReturnType<DirectoryStatements['state']['get']>;
+
+function toState(row: StateRow): DirectoryState | undefined {
+  if (!row) return undefined;
+  const { crawling, cursor, completedAt, ...rest } = row;
+  return {
+    ...rest,
+    crawling: crawling === 1,
+    ...(cursor !== null && { cursor }),
+    ...(completedAt !== null && { completedAt }),
+  };
+}

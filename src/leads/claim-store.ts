@@ -1,0 +1,43 @@
+import type { ClaimView } from './claims.ts';
+
+/** A lead that a deletion has taken out of sight, as an operator sees it. */
+export type ClaimRecord = {
+  number: number;
+  /** The receipt whose event claimed it. */
+  receiptId: string;
+  /** Milliseconds since the Unix epoch. */
+  claimedAt: number;
+};
+
+/** One line of the removals feed. */
+export type Removal = {
+  number: number;
+  /** When the lead went out of sight; milliseconds since the Unix epoch. */
+  removedAt: number;
+};
+
+export type RemovalQuery = {
+  /** Inclusive; milliseconds since the Unix epoch. */
+  since: number;
+  /** Only what comes behind this removal in the feed's order. */
+  after?: Removal;
+  /** Folded names; the lead carried all of them when it was claimed. */
+  labels: readonly string[];
+  limit: number;
+};
+
+/** Port: the claims in the store. Only the worker's store makes them (`partners/work-store.ts`). */
+export type ClaimStore = ClaimView & {
+  /** Claims in force, oldest first. @throws {store-unavailable} */
+  list(): Promise<readonly ClaimRecord[]>;
+  /**
+   * Gives a lead back to readers, and answers how many claims named it. The events that had claimed
+   * it never claim it again; a new event can. @throws {store-unavailable}
+   */
+  release(number: number, at: number): Promise<number>;
+  /**
+   * Leads with a claim in force that were approved when it was made, oldest removal first, then by
+   * number. @throws {store-unavailable}
+   */
+  listRemovals(query: RemovalQuery): Promise<readonly Removal[]>;
+};

@@ -1,0 +1,124 @@
+import { hmacSha256 } from '#shared/hash.ts';
+import { foldLabels, isApproved, readIssueBody, type LeadRules } from './lead.ts';
+import type { Issue } from './lead-tracker.ts';
+
+const HASH_BYTES = 16;
+
+/** What a partner can know a lead by, besides its number. */
+export type LeadIdentity =
+  | { kind: 'correlation-id'; value: string }
+  | { kind: 'external-id'; partnerId: string; value: string }
+  | { kind: 'email'; value: string };
+
+/** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
+export type DirectoryEntry = {
+  number: number;
+  /** Milliseconds since the Unix epoch. */
+  updatedAt: number;
+  approved: boolean;
+  /** Folded. */
+  labels: readonly string[];
+  /** Keyed hashes of its identities. */
+  hashes: readonly Buffer[];
+};
+
+/** How far the directory is filled. Instants are milliseconds since the Unix epoch. */
+export type DirectoryState = {
+  /** Number of the crawl that runs, or of the last one. */
+  crawl: number;
+  crawling: boolean;
+  startedAt: number;
+  /** Issues that the crawl has seen so far. */
+  issues: number;
+  /** The tracker's cursor behind the last page that was kept. */
+  cursor?: string;
+  /** Greatest `updatedAt` that the crawl has kept. */
+  reached: number;
+  /** End of the last complete crawl; absent: there was none yet, so a missing row means nothing. */
+  completedAt?: number;
+  /** Greatest `updatedAt` that a crawl or a catch-up has kept. */
+  caughtUpTo: number;
+};
+
+/** What the stored hashes depend on. When it changes, the directory is filled again. */
+export type DirectoryChecks = { key: Buffer; rules: Buffer };
+
+/**
+ * Port: issue number ↔ keyed hashes, for the repository of the configured name. Rows of claimed
+ * leads are frozen: no write changes or removes them. Every call throws `store-unavailable` when
+ * the store fails.
+ */
+export type LeadDirectory = {
+  /** The repository's number, from the last time that the tracker told it. */
+  repositoryId(): Promise<number | undefined>;
+  /**
+   * Notes the repository's number and starts a first crawl where one is due: for a new number, or
+   * when the checks differ. Rows whose hashes were made with another key are dropped.
+   */
+  open(repositoryId: number, checks: DirectoryChecks, at: number): Promise<void>;
+  /** Undefined before `open`. */
+  state(): Promise<DirectoryState | undefined>;
+  /** Numbers of the leads with this identity, in ascending order. One indexed look-up. */
+  find(hash: Buffer): Promise<readonly number[]>;
+  has(number: number): Promise<boolean>;
+  /** Adds or replaces; a row that is newer than the entry stays. Ignored before `open`. */
+  put(entries: readonly DirectoryEntry[]): Promise<void>;
+  /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
+  putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
+  startCrawl(at: number): Promise<void>;
+  /** The same for the page of the running crawl; `cursor` is absent behind the last page. */
+  putCrawled(
+    entries: readonly DirectoryEntry[],
+    position: { seen: number; reached: number; cursor?: string },
+  ): Promise<void>;
+  /** Ends the crawl, removes the rows that it has not seen, and answers how many. */
+  completeCrawl(at: number): Promise<number>;
+};
+
+/** E-mail addresses compare in this form: trimmed, in NFC, without regard to case. */
+export function foldEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/**
+ * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
+ * that one partner's id can never stand for another's.
+ */
+export function hashIdentity(key: Buffer, identity: LeadIdentity): Buffer {
+  const value = identity.kind === 'email' ? foldEmail(identity.value) : identity.value.trim();
+  const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
+  const text = JSON.stringify([identity.kind, partnerId, value]);
+  return hmacSha256(key, text).subarray(0, HASH_BYTES);
+}
+
+/** The entry of an issue that is no pull request. */
+export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): DirectoryEntry {
+  const { contact, correlationId, externalIds } = readIssueBody(issue, rules);
+  const identities: LeadIdentity[] = Object.entries(externalIds).map(([partnerId, value]) => ({
+    kind: 'external-id',
+    partnerId,
+    value,
+  }));
+  if (correlationId !== undefined)
+    identities.push({ kind: 'correlation-id', value: correlationId });
+  if (contact.email !== undefined) identities.push({ kind: 'email', value: contact.email });
+  return {
+    number: issue.number,
+    updatedAt: issue.updatedAt,
+    approved: isApproved(issue, rules),
+    labels: foldLabels(issue.labels),
+    hashes: identities.map((identity) => hashIdentity(key, identity)),
+  };
+}
+
+/** What the entries of these rules and this key depend on. */
+export function directoryChecks(rules: LeadRules, key: Buffer): DirectoryChecks {
+  const { approvedLabel, form, portalAuthors } = rules;
+  return {
+    key: hmacSha256(key, 'trackport/directory-check').subarray(0, HASH_BYTES),
+    rules: hmacSha256(key, JSON.stringify([approvedLabel, form, portalAuthors])).subarray(
+      0,
+      HASH_BYTES,
+    ),
+  };
+}

@@ -1,0 +1,66 @@
+import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import {
+  directoryChecks,
+  hashIdentity,
+  type DirectoryEntry,
+  type LeadDirectory,
+  type LeadIdentity,
+} from '#leads/lead-directory.ts';
+import type { LeadRules } from '#leads/lead.ts';
+
+export const directoryKey = Buffer.alloc(32, 7);
+
+export const leadRules: LeadRules = {
+  approvedLabel: 'approved',
+  priorityLabelPrefix: 'priority:',
+  form: [
+    { name: 'firstName', heading: 'First name', multiline: false },
+    { name: 'email', heading: 'Email', multiline: false },
+    { name: 'message', heading: 'Message', multiline: true },
+  ],
+  portalAuthors: ['acme-portal[bot]'],
+};
+
+export const REPOSITORY = 'acme/leads';
+export const REPOSITORY_ID = 4711;
+
+/** A directory that knows its repository, and is in its first crawl. */
+export async function openedDirectory(
+  database: Database,
+  repositoryId: number = REPOSITORY_ID,
+): Promise<LeadDirectory> {
+  const directory = createLeadDirectory(database, { repository: REPOSITORY });
+  await directory.open(repositoryId, directoryChecks(leadRules, directoryKey), 0);
+  return directory;
+}
+
+export function entry(
+  number: number,
+  facts: Partial<DirectoryEntry> & { identities?: readonly LeadIdentity[] } = {},
+): DirectoryEntry {
+  const { identities = [], ...rest } = facts;
+  return {
+    number,
+    updatedAt: 0,
+    approved: true,
+    labels: ['approved'],
+    hashes: identities.map((identity) => hashIdentity(directoryKey, identity)),
+    ...rest,
+  };
+}
+
+/** Claims leads as the worker does, for tests that are not about the worker. */
+export function claimLeads(
+  database: Database,
+  order: { numbers: readonly number[]; event?: number; at?: number; repositoryId?: number },
+): void {
+  const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
+  database.transaction(() =>
+    createClaimWriter(database).claim(
+      { repositoryId, receiptId: `receipt-${event}`, event, numbers },
+      at,
+    ),
+  );
+}
