@@ -1,0 +1,48 @@
+import { crc32 } from 'node:zlib';
+import { sha256 } from '#shared/hash.ts';
+import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
+import { Secret } from '#shared/secret.ts';
+import type { KeyId } from './consumer.ts';
+
+// tpk_<12 key id>_<32 secret><6 checksum>: `_` is the only separator, so that a double click
+// selects all of it. The checksum lets a typing mistake be refused without asking the store.
+const PREFIX = 'tpk_';
+const KEY_ID_CHARACTERS = 12;
+const SECRET_CHARACTERS = 32; // 190 bits
+const CHECKSUM_CHARACTERS = 6;
+const CHECKED_CHARACTERS = PREFIX.length + KEY_ID_CHARACTERS + 1 + SECRET_CHARACTERS;
+const KEY = /^tpk_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/;
+
+/** A key that was just made. `key` is the only place where its secret ever is. */
+export type NewKey = { key: Secret; keyId: KeyId; digest: Buffer; last4: string };
+
+/** Makes `length` random base62 characters; an argument so that tests can fix it. */
+export type RandomText = (length: number) => string;
+
+export function createApiKey(random: RandomText = randomBase62): NewKey {
+  const keyId = random(KEY_ID_CHARACTERS) as KeyId;
+  const checked = `${PREFIX}${keyId}_${random(SECRET_CHARACTERS)}`;
+  const text = checked + checksumOf(checked);
+  return { key: new Secret(text), keyId, digest: digestOf(text), last4: text.slice(-4) };
+}
+
+/**
+ * The key id of a text that has the form of a key and the right checksum, else undefined. Says
+ * nothing about whether such a key exists.
+ */
+export function keyIdOf(text: string): KeyId | undefined {
+  if (!KEY.test(text)) return undefined;
+  const checksum = checksumOf(text.slice(0, CHECKED_CHARACTERS));
+  if (text.slice(-CHECKSUM_CHARACTERS) !== checksum) return undefined;
+  return text.slice(PREFIX.length, PREFIX.length + KEY_ID_CHARACTERS) as KeyId;
+}
+
+/** What is stored of a key. A plain hash suffices because the secret has 190 random bits. */
+export function digestOf(text: string): Buffer {
+  return sha256(text);
+}
+
+/** CRC-32 of all before it, as 6 base62 digits. */
+function checksumOf(checked: string): string {
+  return base62OfUint32(crc32(checked));
+}

@@ -1,0 +1,116 @@
+import { LRUCache } from 'lru-cache';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { sameDigest } from '#shared/hash.ts';
+import { digestOf, keyIdOf } from './api-key.ts';
+import type { ConsumerId, KeyId } from './consumer.ts';
+import type { ConsumerStore, KeyLookup } from './consumer-store.ts';
+import type { Grant } from './grant.ts';
+
+const KNOWN_KEYS_MAX = 10_000;
+const UNKNOWN_KEYS_MAX = 10_000;
+const UNKNOWN_KEPT_MS = 10 * SECOND;
+
+/** The authenticated consumer of a request. */
+export type ConsumerPrincipal = {
+  consumerId: ConsumerId;
+  keyId: KeyId;
+  grants: readonly Grant[];
+  /** Overrides the default rate limit. */
+  limitPerMinute?: number;
+};
+
+export type KeyAuthenticatorDeps = {
+  store: Pick<ConsumerStore, 'version' | 'findKey'>;
+  clock: Pick<Clock, 'now'>;
+  /** Told of each good use. */
+  recordUse: (keyId: KeyId, at: number) => void;
+};
+
+export type KeyAuthenticator = {
+  /**
+   * The consumer of the key in the header `X-API-KEY`. Every other value, and none, is refused
+   * alike, so that an answer never tells which part was wrong.
+   * @throws {unauthorized} @throws {store-unavailable}
+   */
+  authenticate(headerValue: string | undefined): Promise<ConsumerPrincipal>;
+};
+
+type KnownKey = {
+  principal: ConsumerPrincipal;
+  digest: Buffer;
+  /** Whether the key is not revoked and the consumer active. */
+  isGood: boolean;
+  /** Milliseconds since the Unix epoch, or infinity. */
+  expiresAt: number;
+};
+
+/**
+ * Remembers look-ups until the store's version changes, so that a hot call costs a checksum, a
+ * hash and a comparison. Key ids that do not exist are remembered for at most 10 s.
+ */
+export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthenticator {
+  const { store, clock, recordUse } = deps;
+  const known = new LRUCache<KeyId, KnownKey>({ max: KNOWN_KEYS_MAX });
+  const unknownUntil = new LRUCache<KeyId, number>({ max: UNKNOWN_KEYS_MAX });
+  let version: number | undefined;
+
+  const forgetWhenChanged = (): void => {
+    const current = store.version();
+    if (current === version) return;
+    known.clear();
+    unknownUntil.clear();
+    version = current;
+  };
+
+  const lookUp = async (keyId: KeyId, now: number): Promise<KnownKey | undefined> => {
+    if (now < (unknownUntil.get(keyId) ?? 0)) return undefined;
+    const before = version;
+    const lookup = await store.findKey(keyId);
+    forgetWhenChanged();
+    // A change during the look-up may have come after what the store answered: remember nothing.
+    const isCurrent = before === version;
+    if (!lookup) {
+      if (isCurrent) unknownUntil.set(keyId, now + UNKNOWN_KEPT_MS);
+      return undefined;
+    }
+    const key = toKnownKey(lookup);
+    if (isCurrent) known.set(keyId, key);
+    return key;
+  };
+
+  return {
+    authenticate: async (headerValue) => {
+      const keyId = headerValue === undefined ? undefined : keyIdOf(headerValue);
+      if (headerValue === undefined || keyId === undefined) return refuseKey();
+      forgetWhenChanged();
+      const now = clock.now();
+      const key = known.get(keyId) ?? (await lookUp(keyId, now));
+      if (!key || !sameDigest(key.digest, digestOf(headerValue))) return refuseKey();
+      if (!key.isGood || key.expiresAt <= now) return refuseKey();
+      recordUse(keyId, now);
+      return key.principal;
+    },
+  };
+}
+
+function toKnownKey({ key, consumer }: KeyLookup): KnownKey {
+  return {
+    digest: key.digest,
+    isGood: key.revokedAt === undefined && consumer.state === 'active',
+    expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
+    principal: {
+      consumerId: consumer.id,
+      keyId: key.keyId,
+      grants: consumer.grants,
+      ...(consumer.limitPerMinute === undefined ? {} : { limitPerMinute: consumer.limitPerMinute }),
+    },
+  };
+}
+
+function refuseKey(): never {
+  throw new TrackportError('unauthorized', {
+    detail: 'Send a valid API key in the header `X-API-KEY`.',
+    challenge: 'ApiKey',
+  });
+}

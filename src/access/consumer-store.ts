@@ -1,0 +1,51 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumer.ts';
+import type { Grant } from './grant.ts';
+
+/** All that decides whether a key is good, in one look-up. */
+export type KeyLookup = {
+  key: Key;
+  consumer: {
+    id: ConsumerId;
+    state: ConsumerState;
+    limitPerMinute?: number;
+    grants: readonly Grant[];
+  };
+};
+
+/** A consumer's next state and the line of the audit log that says who made it so. */
+export type ConsumerChange = { consumer: Consumer; audit: AuditEntry };
+
+/** Position of a list: the last consumer of the page before. */
+export type ConsumerPosition = { createdAt: number; id: ConsumerId };
+
+/** Port: consumers with their grants and keys. Every method @throws {store-unavailable}. */
+export type ConsumerStore = {
+  /**
+   * Another number after a consumer, key or grant changed: at once for changes made here, within a
+   * second for those of other instances. Cheap enough for every request.
+   */
+  version(): number;
+  /** One key with what its consumer may do, whatever the state of both. */
+  findKey(keyId: KeyId): Promise<KeyLookup | undefined>;
+  find(id: ConsumerId): Promise<Consumer | undefined>;
+  /** Oldest first. */
+  list(page: {
+    limit: number;
+    after?: ConsumerPosition;
+  }): Promise<{ items: Consumer[]; hasMore: boolean }>;
+  insert(change: ConsumerChange): Promise<void>;
+  /**
+   * Hands the consumer to `decide` while nobody else can change it, and writes what `decide`
+   * returns in the same transaction; undefined writes nothing. When `decide` throws, nothing
+   * happened. Answers the consumer as it is afterwards. Keys can be added and changed, never
+   * removed; `lastUsedAt` is not written.
+   * @throws {not-found} no consumer has this id
+   */
+  change(
+    id: ConsumerId,
+    decide: (consumer: Consumer) => ConsumerChange | undefined,
+  ): Promise<Consumer>;
+  /** Moves `lastUsedAt` of keys forward, never back. Unknown keys are passed over. */
+  recordUses(uses: ReadonlyMap<KeyId, number>): Promise<void>;
+};

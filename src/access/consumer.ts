@@ -1,0 +1,85 @@
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { Grant } from './grant.ts';
+
+/** A UUID. */
+export type ConsumerId = string & { readonly brand: 'ConsumerId' };
+
+/** The public part of a key: 12 base62 characters. */
+export type KeyId = string & { readonly brand: 'KeyId' };
+
+/** `disabled` can be undone, `revoked` cannot. Keys of both are refused. */
+export type ConsumerState = 'active' | 'disabled' | 'revoked';
+
+/** A key as it is stored. Times are milliseconds since the Unix epoch. */
+export type Key = {
+  keyId: KeyId;
+  /** SHA-256 of the whole key, the only trace of its secret. */
+  digest: Buffer;
+  /** The last four characters, so that a person can tell keys apart. */
+  last4: string;
+  /** Subject of the actor who made it. */
+  createdBy: string;
+  createdAt: number;
+  /** From this instant on it is refused. */
+  expiresAt?: number;
+  revokedAt?: number;
+  /** The key that a rotation made in its place. */
+  replacedBy?: KeyId;
+  /** Up to a minute late: uses are written once a minute. */
+  lastUsedAt?: number;
+};
+
+/** A machine client that reads leads, with its grants and keys (oldest first). */
+export type Consumer = {
+  id: ConsumerId;
+  name: string;
+  state: ConsumerState;
+  /** Overrides the default rate limit. */
+  limitPerMinute?: number;
+  grants: readonly Grant[];
+  keys: readonly Key[];
+  createdAt: number;
+};
+
+export type KeyState = 'active' | 'expired' | 'revoked';
+
+/** What a key is at an instant. A key in the overlap of a rotation is still `active`. */
+export function keyStateAt(key: Key, now: number): KeyState {
+  if (key.revokedAt !== undefined) return 'revoked';
+  return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';
+}
+
+const NAME_CHARACTERS_MAX = 200;
+const LIMIT_PER_MINUTE_MAX = 1_000_000;
+
+/** The trimmed name: 1 to 200 characters, no control characters. @throws {validation-failed} */
+export function parseConsumerName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '' || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
+    refuse([
+      {
+        pointer: '#/name',
+        code: 'out-of-range',
+        detail: `A name has 1 to ${NAME_CHARACTERS_MAX} characters and no control characters.`,
+      },
+    ]);
+  return trimmed;
+}
+
+/** A whole number from 1 to 1,000,000. @throws {validation-failed} */
+export function parseLimitPerMinute(limit: number): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_PER_MINUTE_MAX)
+    refuse([
+      {
+        pointer: '#/limitPerMinute',
+        code: 'out-of-range',
+        detail: `limitPerMinute is a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`,
+      },
+    ]);
+  return limit;
+}
+
+/** @throws {not-found} always */
+export function consumerNotFound(): never {
+  throw new TrackportError('not-found', { detail: 'There is no consumer with this id.' });
+}

@@ -1,0 +1,62 @@
+import { type Clock, MINUTE } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import type { KeyId } from './consumer.ts';
+import type { ConsumerStore } from './consumer-store.ts';
+
+const FLUSH_INTERVAL_MS = MINUTE;
+
+export type LastUsedDeps = {
+  store: Pick<ConsumerStore, 'recordUses'>;
+  clock: Pick<Clock, 'sleep'>;
+  log: Log;
+};
+
+/** Collects when keys were used, so that a read of leads costs no write. */
+export type LastUsed = {
+  /** `at` is milliseconds since the Unix epoch. Costs no I/O. */
+  record(keyId: KeyId, at: number): void;
+  /** Writes what was collected. A store that fails is logged, and asked again the next time. */
+  flush(): Promise<void>;
+  /** Stops the timer and flushes for the last time. */
+  close(): Promise<void>;
+};
+
+/** Flushes once a minute until it is closed, without keeping the process alive. */
+export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
+  const stopping = new AbortController();
+  let uses = new Map<KeyId, number>();
+
+  const flush = async (): Promise<void> => {
+    if (uses.size === 0) return;
+    const taken = uses;
+    uses = new Map();
+    try {
+      await store.recordUses(taken);
+    } catch (error) {
+      uses = new Map([...taken, ...uses]);
+      log.warn(errorFields(error), 'could not write when keys were last used');
+    }
+  };
+
+  const flushRegularly = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(FLUSH_INTERVAL_MS, { signal: stopping.signal, unref: true });
+      await flush();
+    }
+  };
+  const running = flushRegularly().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+
+  return {
+    record: (keyId, at) => {
+      uses.set(keyId, at);
+    },
+    flush,
+    close: async () => {
+      stopping.abort();
+      await running;
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+const WINDOW_MS = MINUTE;
+const WINDOWS_MAX = 10_000;
+
+/** What is told of the limit with every answer. @see draft-ietf-httpapi-ratelimit-headers-10 */
+export type LimitAnswer = {
+  isExceeded: boolean;
+  /** Value of `RateLimit-Policy`. */
+  policy: string;
+  /** Value of `RateLimit`. */
+  state: string;
+  /** Whole seconds until the window ends, 1 to 60. */
+  resetSeconds: number;
+};
+
+/** Counts calls per name in windows of one minute, in memory. */
+export type Limiter = {
+  /** Counts one call. `limitPerMinute` overrides the default for this name. */
+  take(name: string, limitPerMinute?: number): LimitAnswer;
+};
+
+export type LimiterDeps = { clock: Pick<Clock, 'now'>; limitPerMinute: number };
+
+type Window = { endsAt: number; used: number };
+
+/**
+ * A name's window starts with its first call. Remembers the 10,000 names that called last; an older
+ * one starts afresh.
+ */
+export function createLimiter(deps: LimiterDeps): Limiter {
+  const windows = new LRUCache<string, Window>({ max: WINDOWS_MAX });
+  return {
+    take: (name, limitPerMinute = deps.limitPerMinute) => {
+      const now = deps.clock.now();
+      let window = windows.get(name);
+      // A clock that was set back must not leave a window that lasts longer than a minute.
+      if (!window || window.endsAt <= now || window.endsAt > now + WINDOW_MS) {
+        window = { endsAt: now + WINDOW_MS, used: 0 };
+        windows.set(name, window);
+      }
+      const isExceeded = window.used >= limitPerMinute;
+      if (!isExceeded) window.used += 1;
+      const resetSeconds = Math.ceil((window.endsAt - now) / SECOND);
+      return {
+        isExceeded,
+        policy: `"default";q=${limitPerMinute};w=${WINDOW_MS / SECOND}`,
+        state: `"default";r=${Math.max(0, limitPerMinute - window.used)};t=${resetSeconds}`,
+        resetSeconds,
+      };
+    },
+  };
+}
+
+/** The 429 for a limit that is used up. @throws {quota-exceeded} always */
+export function refuseOverLimit(answer: LimitAnswer): never {
+  throw new TrackportError('quota-exceeded', {
+    detail: `The limit of calls per minute is used up. Try again in ${answer.resetSeconds} s.`,
+    retryAfterSeconds: answer.resetSeconds,
+  });
+}

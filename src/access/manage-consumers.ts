@@ -1,0 +1,160 @@
+import { refuse } from '#shared/errors.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  consumerNotFound,
+  parseConsumerName,
+  parseLimitPerMinute,
+} from './consumer.ts';
+import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
+import type { ConsumerPosition } from './consumer-store.ts';
+import { type GrantInput, parseGrants } from './grant.ts';
+import { issueKey } from './issue-key.ts';
+import type { ConsumerWithKey } from './manage-keys.ts';
+
+export type CreateConsumerInput = {
+  name: string;
+  /** Default: none. */
+  grants?: readonly GrantInput[];
+  limitPerMinute?: number;
+  /** Milliseconds until the first key expires, at most 10 years; default: never. */
+  expiresInMs?: number;
+};
+
+/** A new consumer with its first key. @throws {validation-failed} @throws {store-unavailable} */
+export async function createConsumer(
+  deps: ManageDeps,
+  input: CreateConsumerInput,
+  origin: Origin,
+): Promise<ConsumerWithKey> {
+  const now = deps.clock.now();
+  const createdBy = origin.actor.subject;
+  const issued = issueKey(deps, { now, createdBy, lifetimeMs: input.expiresInMs });
+  const name = parseConsumerName(input.name);
+  const grants = parseGrants(input.grants ?? []);
+  const limit =
+    input.limitPerMinute === undefined
+      ? {}
+      : { limitPerMinute: parseLimitPerMinute(input.limitPerMinute) };
+  const consumer: Consumer = {
+    id: deps.newId() as ConsumerId,
+    name,
+    state: 'active',
+    ...limit,
+    grants,
+    keys: [issued.stored],
+    createdAt: now,
+  };
+  const { keyId, expiresAt } = issued.stored;
+  const changes = { name, grants, ...limit, keyId, expiresAt };
+  await deps.store.insert({
+    consumer,
+    audit: auditOf(consumer, origin, { at: now, action: 'consumer.create', changes }),
+  });
+  return { consumer, issued };
+}
+
+/** @throws {not-found} @throws {store-unavailable} */
+export async function readConsumer(deps: Pick<ManageDeps, 'store'>, id: string): Promise<Consumer> {
+  return (await deps.store.find(id as ConsumerId)) ?? consumerNotFound();
+}
+
+/** One page of consumers, oldest first. @throws {store-unavailable} */
+export function listConsumers(
+  deps: Pick<ManageDeps, 'store'>,
+  page: { limit: number; after?: ConsumerPosition },
+): Promise<{ items: Consumer[]; hasMore: boolean }> {
+  return deps.store.list(page);
+}
+
+/**
+ * Replaces all grants; none at all is allowed.
+ * @throws {validation-failed} @throws {not-found} @throws {invalid-lifecycle-transition} revoked
+ */
+export async function replaceGrants(
+  deps: ManageDeps,
+  input: { id: string; grants: readonly GrantInput[] },
+  origin: Origin,
+): Promise<Consumer> {
+  const grants = parseGrants(input.grants);
+  return deps.store.change(input.id as ConsumerId, (before) => {
+    refuseRevoked(before);
+    const at = deps.clock.now();
+    return {
+      consumer: { ...before, grants },
+      audit: auditOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
+    };
+  });
+}
+
+export type UpdateConsumerInput = {
+  name?: string;
+  /** Null takes the default limit again. */
+  limitPerMinute?: number | null;
+  /** Revoking has a call of its own. */
+  state?: 'active' | 'disabled';
+};
+
+/**
+ * Changes what is given and leaves the rest.
+ * @throws {validation-failed} @throws {not-found} @throws {invalid-lifecycle-transition} revoked
+ */
+export async function updateConsumer(
+  deps: ManageDeps,
+  { id, patch }: { id: string; patch: UpdateConsumerInput },
+  origin: Origin,
+): Promise<Consumer> {
+  const changes = parsePatch(patch);
+  return deps.store.change(id as ConsumerId, (before) => {
+    refuseRevoked(before);
+    const { limitPerMinute, ...merged } = { ...before, ...changes };
+    const at = deps.clock.now();
+    return {
+      consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
+      audit: auditOf(before, origin, { at, action: 'consumer.update', changes }),
+    };
+  });
+}
+
+function parsePatch({ name, limitPerMinute, state }: UpdateConsumerInput): UpdateConsumerInput {
+  if (name === undefined && limitPerMinute === undefined && state === undefined)
+    refuse([
+      {
+        pointer: '#',
+        code: 'required',
+        detail: 'Give at least one of `name`, `limitPerMinute` and `state`.',
+      },
+    ]);
+  return {
+    ...(name === undefined ? {} : { name: parseConsumerName(name) }),
+    ...(typeof limitPerMinute === 'number'
+      ? { limitPerMinute: parseLimitPerMinute(limitPerMinute) }
+      : {}),
+    ...(limitPerMinute === null ? { limitPerMinute } : {}),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+/**
+ * Revokes the consumer with all its keys, at once and for good. Repeating it changes nothing.
+ * @throws {not-found} @throws {store-unavailable}
+ */
+export function revokeConsumer(
+  deps: ManageDeps,
+  { id }: { id: string },
+  origin: Origin,
+): Promise<Consumer> {
+  return deps.store.change(id as ConsumerId, (before) => {
+    if (before.state === 'revoked') return undefined;
+    const at = deps.clock.now();
+    const keys = before.keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
+    return {
+      consumer: { ...before, state: 'revoked', keys },
+      audit: auditOf(before, origin, {
+        at,
+        action: 'consumer.revoke',
+        changes: { state: 'revoked' },
+      }),
+    };
+  });
+}

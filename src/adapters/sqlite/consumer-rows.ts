@@ -1,0 +1,81 @@
+import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from '#access/consumer.ts';
+import type { Grant, GrantAction } from '#access/grant.ts';
+
+export type ConsumerRow = {
+  id: ConsumerId;
+  name: string;
+  state: ConsumerState;
+  limitPerMinute: number | null;
+  createdAt: number;
+};
+
+export type KeyRow = {
+  keyId: KeyId;
+  consumerId: ConsumerId;
+  sha256: Buffer;
+  last4: string;
+  createdBy: string;
+  createdAt: number;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  replacedBy: KeyId | null;
+  lastUsedAt: number | null;
+};
+
+export type GrantRow = { consumerId: ConsumerId; action: GrantAction; labels: string | null };
+
+/** The columns of `consumer`, in the order of `ConsumerRow`. */
+export const CONSUMER_COLUMNS = 'id, name, state, limitPerMinute, createdAt';
+
+/** The columns of `api_key`, in the order of `KeyRow`. */
+export const KEY_COLUMNS =
+  'keyId, consumerId, sha256, last4, createdBy, createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt';
+
+export function toConsumer(
+  { limitPerMinute, ...row }: ConsumerRow,
+  grants: Grant[],
+  keys: Key[],
+): Consumer {
+  return { ...row, ...(limitPerMinute === null ? {} : { limitPerMinute }), grants, keys };
+}
+
+export function toConsumerRow(consumer: Consumer): ConsumerRow {
+  const { id, name, state, limitPerMinute, createdAt } = consumer;
+  return { id, name, state, limitPerMinute: limitPerMinute ?? null, createdAt };
+}
+
+export function toKey(row: KeyRow): Key {
+  const { keyId, sha256, last4, createdBy, createdAt } = row;
+  return {
+    keyId,
+    digest: sha256,
+    last4,
+    createdBy,
+    createdAt,
+    ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),
+    ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt }),
+    ...(row.replacedBy === null ? {} : { replacedBy: row.replacedBy }),
+    ...(row.lastUsedAt === null ? {} : { lastUsedAt: row.lastUsedAt }),
+  };
+}
+
+export function toKeyRow(consumerId: ConsumerId, key: Key): KeyRow {
+  const { digest, expiresAt, revokedAt, replacedBy, lastUsedAt, ...rest } = key;
+  return {
+    ...rest,
+    consumerId,
+    sha256: digest,
+    expiresAt: expiresAt ?? null,
+    revokedAt: revokedAt ?? null,
+    replacedBy: replacedBy ?? null,
+    lastUsedAt: lastUsedAt ?? null,
+  };
+}
+
+export function toGrant({ action, labels }: GrantRow): Grant {
+  return { action, ...(labels === null ? {} : { labels: JSON.parse(labels) as string[] }) };
+}
+
+export function toGrantRow(consumerId: ConsumerId, { action, labels }: Grant): GrantRow {
+  return { consumerId, action, labels: labels === undefined ? null : JSON.stringify(labels) };
+}
