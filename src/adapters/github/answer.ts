@@ -1,0 +1,124 @@
+import { z } from 'zod';
+
+import { SECOND } from '#shared/clock.ts';
+
+import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
+import { retryAfterMs, type Headers } from './limits.ts';
+
+/** The greatest answer that is read: 100 issues of 65,536 characters, escaped, and room. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** An answer that Octokit throws: 304 and everything from 400 up. */
+export type Rejection = { status: number; headers: Headers; data: unknown };
+
+const octokitError = z.object({
+  response: z.object({
+    status: z.int(),
+    headers: z.record(z.string(), z.union([z.string(), z.number()]).optional()),
+    data: z.unknown(),
+  }),
+});
+
+/** The answer inside an error of Octokit; undefined when the call never got one. */
+export function readRejection(error: unknown): Rejection | undefined {
+  const parsed = octokitError.safeParse(error);
+  if (!parsed.success) return undefined;
+  const { status, headers, data } = parsed.data.response;
+  return { status, headers, data };
+}
+
+/** A call without an answer. Only codes are kept: the error itself holds the request. */
+export function transportFailure(error: unknown): TrackerFailure {
+  const chain = [...causesOf(error)];
+  if (chain.some(({ name }) => name === 'TimeoutError')) return new TrackerFailure('timeout');
+  const reason = chain.map((cause) => codeOf(cause)).find((code) => code !== undefined);
+  return new TrackerFailure('network', reason === undefined ? {} : { reason });
+}
+
+function* causesOf(error: unknown): Generator<Error> {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    yield at;
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** What an answer that is no success says. Limits on 403 are told apart before this is asked. */
+export function failureOf({ status, headers }: Rejection, now: number): TrackerFailure {
+  const wait = retryAfterMs(headers, now);
+  const retry = wait === undefined ? {} : { retryAfterSeconds: Math.ceil(wait / SECOND) };
+  return new TrackerFailure(kindOf(status), { status, ...retry });
+}
+
+function kindOf(status: number): TrackerFailureKind {
+  if (status >= 500) return 'server';
+  if (status >= 300 && status < 400) return 'moved';
+  const kinds: Record<number, TrackerFailureKind> = {
+    401: 'unauthorized',
+    403: 'forbidden',
+    404: 'missing',
+    410: 'missing',
+    429: 'limited',
+    451: 'forbidden',
+  };
+  return kinds[status] ?? (status >= 400 ? 'invalid' : 'nonsense');
+}
+
+/** The whole text of a success. @throws {TrackerFailure} `nonsense` when it is far too long */
+export async function readText(body: unknown): Promise<string> {
+  if (!(body instanceof ReadableStream)) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) throw new TrackerFailure('nonsense');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `text` as JSON of the given shape; a 204 has no text. @throws {TrackerFailure} `nonsense` */
+export function parseAnswer<T>(text: string, schema: z.ZodType<T>, status: number): T {
+  const parsed = schema.safeParse(status === 204 ? undefined : jsonOf(text));
+  if (!parsed.success) throw new TrackerFailure('nonsense', { status });
+  return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TrackerFailure('nonsense');
+  }
+}
+
+const refusal = z.object({
+  message: z.string().catch(''),
+  documentation_url: z.string().catch(''),
+});
+
+/**
+ * True when the text of a 403 says that a rate limit was exceeded: secondary limits may have no
+ * other sign.
+ * @see https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
+ */
+export function saysLimited({ status, data }: Rejection): boolean {
+  if (status !== 403) return false;
+  const { message = '', documentation_url = '' } = refusal.safeParse(data).data ?? {};
+  return LIMIT_TEXT.test(message) || /rate-limit/.test(documentation_url);
+}
+
+const LIMIT_TEXT = /secondary rate limit|rate limit exceeded|abuse detection/i;
+
+const graphqlErrors = z.object({
+  errors: z.array(z.object({ type: z.string().catch(''), message: z.string().catch('') })),
+});
+
+/** The same for GraphQL, which says so in a success. @see https://docs.github.com/en/graphql */
+export function graphqlSaysLimited(text: string): boolean {
+  if (!text.includes('"errors"')) return false;
+  const { errors = [] } = graphqlErrors.safeParse(jsonOf(text)).data ?? {};
+  return errors.some(({ type, message }) => type === 'RATE_LIMITED' || LIMIT_TEXT.test(message));
+}

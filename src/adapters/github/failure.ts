@@ -1,0 +1,86 @@
+import { TrackportError } from '#shared/errors.ts';
+
+/**
+ * Why a call to the tracker came to nothing.
+ *
+ * - `timeout`: the deadline passed. `network`: no answer, or it broke off.
+ * - `limited`: a rate limit is in force; nothing was done.
+ * - `unauthorized`: the credential is refused (401), also after it was renewed.
+ * - `forbidden`: the credential may not do this (403), or the repository is blocked (451).
+ * - `missing`: 404 or 410. `moved`: any redirect; it is never followed.
+ * - `invalid`: another 4xx: the tracker understood and refused.
+ * - `server`: 5xx. `nonsense`: a success that cannot be understood.
+ * - `repository-missing`, `issues-disabled`: found out by asking for the repository itself.
+ */
+export type TrackerFailureKind =
+  | 'timeout'
+  | 'network'
+  | 'limited'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'missing'
+  | 'moved'
+  | 'invalid'
+  | 'server'
+  | 'nonsense'
+  | 'repository-missing'
+  | 'issues-disabled';
+
+export type TrackerFailureFacts = {
+  /** HTTP status, when there was an answer. */
+  status?: number;
+  /** Whole seconds until the tracker wants to be asked again. */
+  retryAfterSeconds?: number;
+  /** Code of the socket's error, such as `ECONNRESET`. */
+  reason?: string;
+};
+
+/**
+ * A call that failed. It never carries the tracker's message or body, nor the request: those hold
+ * HTML pages, addresses and personal data.
+ */
+export class TrackerFailure extends Error {
+  readonly kind: TrackerFailureKind;
+  /** The same as `kind`, for logs. */
+  readonly code: TrackerFailureKind;
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly reason: string | undefined;
+
+  constructor(kind: TrackerFailureKind, facts: TrackerFailureFacts = {}) {
+    super(`the tracker call failed: ${kind}`);
+    this.name = 'TrackerFailure';
+    this.kind = kind;
+    this.code = kind;
+    this.status = facts.status;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.reason = facts.reason;
+  }
+}
+
+/** True for a `TrackerFailure`, of the given kind when one is named. Accepts anything. */
+export function isTrackerFailure(
+  value: unknown,
+  kind?: TrackerFailureKind,
+): value is TrackerFailure {
+  return value instanceof TrackerFailure && (kind === undefined || value.kind === kind);
+}
+
+/**
+ * What the layers above may see of a failed call: `tracker-failed` for `nonsense`,
+ * `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
+ */
+export function toTrackportError(error: unknown): unknown {
+  if (!isTrackerFailure(error)) return error;
+  if (error.kind === 'nonsense') {
+    const detail = 'The issue tracker answered something that cannot be understood.';
+    return new TrackportError('tracker-failed', { detail, cause: error });
+  }
+  return new TrackportError('tracker-unavailable', {
+    detail: 'The issue tracker cannot be used right now. Try again later.',
+    cause: error,
+    ...(error.retryAfterSeconds === undefined
+      ? {}
+      : { retryAfterSeconds: error.retryAfterSeconds }),
+  });
+}

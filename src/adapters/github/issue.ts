@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+import type { Issue } from '#leads/lead-tracker.ts';
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const account = z.object({ login: z.string() }).nullish();
+const label = z.union([z.string(), z.object({ name: z.string().nullish() })]);
+
+/**
+ * An issue of the REST API and of webhooks, reduced to what a lead needs. Tolerates what the API is
+ * known to send: deleted accounts, labels as text, missing bodies, keys that are new or gone.
+ * @see https://docs.github.com/en/rest/issues/issues
+ */
+export const issueSchema = z
+  .object({
+    number: z.int().positive(),
+    title: z.string(),
+    body: z.string().nullish(),
+    state: z.enum(['open', 'closed']),
+    labels: z.array(label).nullish(),
+    assignees: z.array(account).nullish(),
+    user: account,
+    created_at: instant,
+    updated_at: instant,
+    pull_request: z.unknown().optional(),
+  })
+  .transform(toIssue);
+
+type WireIssue = {
+  number: number;
+  title: string;
+  body?: string | null | undefined;
+  state: 'open' | 'closed';
+  labels?: readonly z.infer<typeof label>[] | null | undefined;
+  assignees?: readonly z.infer<typeof account>[] | null | undefined;
+  user?: z.infer<typeof account>;
+  created_at: number;
+  updated_at: number;
+  pull_request?: unknown;
+};
+
+function toIssue(wire: WireIssue): Issue {
+  return {
+    number: wire.number,
+    title: wire.title,
+    body: wire.body ?? '',
+    state: wire.state,
+    labels: present((wire.labels ?? []).map((label) => nameOf(label))),
+    assignees: present((wire.assignees ?? []).map((account) => account?.login)),
+    ...(wire.user ? { author: wire.user.login } : {}),
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+    isPullRequest: wire.pull_request !== undefined && wire.pull_request !== null,
+  };
+}
+
+function nameOf(label: string | { name?: string | null | undefined }): string | null | undefined {
+  return typeof label === 'string' ? label : label.name;
+}
+
+function present(values: readonly (string | null | undefined)[]): readonly string[] {
+  return values.filter((value) => typeof value === 'string');
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+
+import type {
+  IssueAnswer,
+  IssuePage,
+  IssueQuery,
+  LeadTracker,
+  PageAnswer,
+} from '#leads/lead-tracker.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
+
+import type { TrackerAnswer, TrackerClient } from './client.ts';
+import { TrackerFailure, isTrackerFailure, toTrackportError } from './failure.ts';
+import { issueSchema } from './issue.ts';
+import type { Headers } from './limits.ts';
+import { continuationOf } from './link.ts';
+import type { Repository } from './repository.ts';
+
+const ISSUES_PER_PAGE = 100;
+const pageSchema = z.array(issueSchema).max(ISSUES_PER_PAGE);
+/** Where an issue is not, or no longer, when the repository itself is well. */
+const ABSENT_STATUSES = [301, 404, 410];
+
+export type LeadTrackerDeps = {
+  client: TrackerClient;
+  repository: Repository;
+};
+
+/** Reads issues over GitHub's REST API. */
+export function createLeadTracker({ client, repository }: LeadTrackerDeps): LeadTracker {
+  const { name } = repository;
+
+  const listIssues = async (query: IssueQuery, validator?: string): Promise<PageAnswer> => {
+    const answer = await client
+      .request(
+        'GET /repos/{owner}/{repo}/issues',
+        { ...name, ...parametersOf(query) },
+        { schema: pageSchema, ...validatorOption(validator) },
+      )
+      .catch((error: unknown) => refuseList(error));
+    const next = nextOf(answer, query);
+    if (answer.kind === 'other') return { kind: 'unchanged', ...next };
+    return {
+      kind: 'changed',
+      page: { issues: answer.data, ...next },
+      ...validatorOf(answer.headers),
+    };
+  };
+
+  const readIssue = async (number: number, validator?: string): Promise<IssueAnswer> => {
+    const answer = await client.request(
+      'GET /repos/{owner}/{repo}/issues/{issue_number}',
+      { ...name, issue_number: number },
+      { schema: issueSchema, accept: ABSENT_STATUSES, ...validatorOption(validator) },
+    );
+    if (answer.kind === 'success')
+      return { kind: 'changed', issue: answer.data, ...validatorOf(answer.headers) };
+    if (answer.status === 304) return { kind: 'unchanged' };
+    // The same statuses come when the repository was renamed, hidden or had its issues disabled.
+    await repository.assertWell();
+    return { kind: 'absent' };
+  };
+
+  return {
+    listIssues: (query, validator) => listIssues(query, validator).catch(rethrow),
+    readIssue: (number, validator) => readIssue(number, validator).catch(rethrow),
+    quota: () => client.quota(),
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw toTrackportError(error);
+}
+
+/** A list that is not there means that the repository or its issues are not. */
+function refuseList(error: unknown): never {
+  if (!isTrackerFailure(error, 'missing')) throw error;
+  const kind = error.status === 410 ? 'issues-disabled' : 'repository-missing';
+  throw new TrackerFailure(kind, { status: error.status ?? 404 });
+}
+
+/**
+ * `page` is never sent: deep pages are refused, and page numbers shift under a walk.
+ * @see https://docs.github.com/en/rest/issues/issues#list-repository-issues
+ */
+function parametersOf({ state, labels, order, since, after }: IssueQuery): Record<string, unknown> {
+  // Names are separated by commas without escaping; callers match labels again.
+  const sendable = labels.filter((label) => !label.includes(','));
+  return {
+    state,
+    sort: order === 'created-desc' ? 'created' : 'updated',
+    direction: order === 'created-desc' ? 'desc' : 'asc',
+    per_page: ISSUES_PER_PAGE,
+    ...(sendable.length === 0 ? {} : { labels: sendable.join(',') }),
+    ...(since === undefined ? {} : { since: wholeSecond(since) }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+function wholeSecond(ms: number): string {
+  return toRfc3339(Math.floor(ms / SECOND) * SECOND);
+}
+
+/**
+ * A 304 speaks for the rows only: its `Link` is as fresh as that of a 200.
+ * @throws {TrackerFailure} rather than taking a list for complete that goes on
+ */
+function nextOf(answer: TrackerAnswer<unknown>, query: IssueQuery): Pick<IssuePage, 'after'> {
+  const continuation = continuationOf(answer.headers['link']);
+  if (continuation.kind === 'end') return {};
+  if (continuation.kind === 'unusable' || continuation.after === query.after)
+    throw new TrackerFailure('nonsense', { status: answer.status });
+  return { after: continuation.after };
+}
+
+function validatorOption(validator: string | undefined): { validator?: string } {
+  return validator === undefined ? {} : { validator };
+}
+
+/** Sent back as it came, with its quotes and `W/`. */
+function validatorOf(headers: Headers): { validator?: string } {
+  const etag = headers['etag']?.toString();
+  return etag === undefined || etag === '' ? {} : { validator: etag };
+}

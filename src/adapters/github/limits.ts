@@ -1,0 +1,131 @@
+import { HOUR, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import type { TrackerQuota } from '#leads/lead-tracker.ts';
+
+import { TrackerFailure } from './failure.ts';
+
+const RETRY_AFTER_MAX_MS = 24 * HOUR;
+const WINDOW_MS = HOUR;
+const PAUSE_MIN_MS = MINUTE;
+const PAUSE_MAX_MS = 16 * MINUTE;
+
+/** Response headers by lower-case name. */
+export type Headers = Readonly<Record<string, string | number | undefined>>;
+
+/** An answer as far as limits are concerned. */
+export type LimitFacts = {
+  status: number;
+  headers: Headers;
+  /** Quota that the call is counted against when the answer does not name it: `core`, `graphql`. */
+  resource: string;
+  /** The answer's text says that a rate limit was exceeded. */
+  saysLimited: boolean;
+};
+
+/**
+ * The rate limits of one credential, as its answers tell them.
+ * @see https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+ */
+export type RateLimits = {
+  /** @throws {TrackerFailure} `limited` while a limit on `resource` is in force */
+  assertOpen(resource: string): void;
+  /** Takes note of an answer. True when it was refused because of a limit. */
+  note(answer: LimitFacts): boolean;
+  /** The primary limit of REST calls. */
+  quota(): TrackerQuota | undefined;
+};
+
+export function createRateLimits(clock: Clock): RateLimits {
+  const quotas = new Map<string, TrackerQuota>();
+  const closedUntil = new Map<string, number>();
+  let pauses = 0;
+
+  const close = (resource: string, until: number): void => {
+    closedUntil.set(resource, Math.max(until, closedUntil.get(resource) ?? 0));
+  };
+  const waitMs = (resource: string): number =>
+    Math.max(closedUntil.get(resource) ?? 0, closedUntil.get(EVERY_RESOURCE) ?? 0) - clock.now();
+
+  const noteQuota = ({ headers, resource }: LimitFacts): void => {
+    const told = quotaOf(headers);
+    if (!told) return;
+    const name = headers['x-ratelimit-resource']?.toString() ?? resource;
+    const quota = olderOrSame(quotas.get(name), told, clock.now());
+    quotas.set(name, quota);
+    if (quota.remaining === 0) close(name, Math.min(quota.resetAt, clock.now() + WINDOW_MS));
+  };
+
+  const noteRefusal = ({ headers, resource }: LimitFacts): void => {
+    const retryAfter = retryAfterMs(headers, clock.now());
+    if (retryAfter !== undefined) return close(EVERY_RESOURCE, clock.now() + retryAfter);
+    // Calls that were in flight together are refused together: that is one pause, not many.
+    if (waitMs(resource) > 0) return undefined;
+    close(EVERY_RESOURCE, clock.now() + Math.min(PAUSE_MIN_MS * 2 ** pauses, PAUSE_MAX_MS));
+    pauses += 1;
+    return undefined;
+  };
+
+  return {
+    assertOpen: (resource) => {
+      const wait = waitMs(resource);
+      if (wait <= 0) return;
+      throw new TrackerFailure('limited', { retryAfterSeconds: Math.ceil(wait / SECOND) });
+    },
+    note: (answer) => {
+      noteQuota(answer);
+      if (isLimitRefusal(answer)) {
+        noteRefusal(answer);
+        return true;
+      }
+      if (answer.status < 400) pauses = 0;
+      return false;
+    },
+    quota: () => current(quotas.get('core'), clock.now()),
+  };
+}
+
+const EVERY_RESOURCE = '*';
+
+/** A 403 is also the answer to a missing permission; that one carries none of these signs. */
+function isLimitRefusal({ status, headers, saysLimited }: LimitFacts): boolean {
+  if (status === 429) return true;
+  if (status !== 403) return saysLimited && status < 300;
+  if (headers['retry-after'] !== undefined) return true;
+  return numberOf(headers['x-ratelimit-remaining']) === 0 || saysLimited;
+}
+
+/** Milliseconds named by `Retry-After` (RFC 9110 §10.2.3), at most a day. */
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const text = headers['retry-after']?.toString().trim();
+  if (text === undefined || text === '') return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, SECOND), RETRY_AFTER_MAX_MS);
+}
+
+function quotaOf(headers: Headers): TrackerQuota | undefined {
+  const limit = numberOf(headers['x-ratelimit-limit']);
+  const remaining = numberOf(headers['x-ratelimit-remaining']);
+  const reset = numberOf(headers['x-ratelimit-reset']);
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
+  return { limit, remaining, resetAt: reset * SECOND };
+}
+
+/** Answers overtake each other: within one window the smallest remainder is the newest. */
+function olderOrSame(
+  known: TrackerQuota | undefined,
+  told: TrackerQuota,
+  now: number,
+): TrackerQuota {
+  if (!known || known.resetAt !== told.resetAt || known.resetAt <= now) return told;
+  return told.remaining <= known.remaining ? told : known;
+}
+
+/** After the reset a whole new window is there, though nobody has said so yet. */
+function current(quota: TrackerQuota | undefined, now: number): TrackerQuota | undefined {
+  if (!quota || now < quota.resetAt) return quota;
+  return { ...quota, remaining: quota.limit };
+}
+
+function numberOf(value: string | number | undefined): number | undefined {
+  const text = value?.toString().trim() ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+import { SECOND, type Clock } from '#shared/clock.ts';
+
+import type { TrackerClient } from './client.ts';
+import { TrackerFailure } from './failure.ts';
+import type { Headers } from './limits.ts';
+
+/** How long one answer about the repository speaks for reads that find no issue. */
+const WELL_FOR_MS = 2 * SECOND;
+
+/** `acme/leads`, taken apart. */
+export type RepositoryName = { owner: string; repo: string };
+
+/** @throws {TypeError} when `text` is not `owner/name` */
+export function parseRepositoryName(text: string): RepositoryName {
+  const [, owner, repo] = /^([^/\s]+)\/([^/\s]+)$/.exec(text) ?? [];
+  if (owner === undefined || repo === undefined)
+    throw new TypeError('A repository is written as owner/name.');
+  return { owner, repo };
+}
+
+/** What the tracker says about the repository. */
+export type RepositoryFacts = {
+  /** Stays the same when the repository is renamed or moved. */
+  id: number;
+  fullName: string;
+  hasIssues: boolean;
+  isPrivate: boolean;
+  isArchived: boolean;
+  /** What the credential may do here; absent names count as no. */
+  permissions: { admin: boolean; push: boolean; triage: boolean; pull: boolean };
+};
+
+const repositorySchema = z
+  .object({
+    id: z.int(),
+    full_name: z.string(),
+    has_issues: z.boolean(),
+    private: z.boolean().nullish(),
+    archived: z.boolean().nullish(),
+    permissions: z.record(z.string(), z.boolean()).nullish(),
+  })
+  .transform((wire): RepositoryFacts => {
+    const may = (name: string): boolean => wire.permissions?.[name] === true;
+    return {
+      id: wire.id,
+      fullName: wire.full_name,
+      hasIssues: wire.has_issues,
+      isPrivate: wire.private === true,
+      isArchived: wire.archived === true,
+      permissions: {
+        admin: may('admin'),
+        push: may('push'),
+        triage: may('triage'),
+        pull: may('pull'),
+      },
+    };
+  });
+
+/** The configured repository itself, as opposed to its issues. */
+export type Repository = {
+  name: RepositoryName;
+  /**
+   * Asks the tracker. @throws {TrackerFailure} `repository-missing` for 404, 410 and redirects (a
+   * renamed repository is another one until the configuration says so)
+   */
+  read(): Promise<{ facts: RepositoryFacts; headers: Headers }>;
+  /**
+   * Resolves when the repository answers under its name and has issues: only then is an issue that
+   * is not found really absent. Calls at the same time share one answer.
+   * @throws {TrackerFailure} `repository-missing`, `issues-disabled`, or why it is not known
+   */
+  assertWell(): Promise<void>;
+  /** Numeric id, once an answer told it. */
+  id(): number | undefined;
+};
+
+export type RepositoryDeps = { client: TrackerClient; clock: Clock; name: RepositoryName };
+
+export function createRepository({ client, clock, name }: RepositoryDeps): Repository {
+  let id: number | undefined;
+  let wellAt: number | undefined;
+  let probing: Promise<void> | undefined;
+
+  const read: Repository['read'] = async () => {
+    const options = { schema: repositorySchema, accept: [301, 302, 307, 308, 404, 410] };
+    const answer = await client.request('GET /repos/{owner}/{repo}', name, options);
+    if (answer.kind === 'other')
+      throw new TrackerFailure('repository-missing', { status: answer.status });
+    id = answer.data.id;
+    return { facts: answer.data, headers: answer.headers };
+  };
+
+  const probe = async (): Promise<void> => {
+    const { facts } = await read();
+    if (!facts.hasIssues) throw new TrackerFailure('issues-disabled');
+    wellAt = clock.now();
+  };
+
+  return {
+    name,
+    read,
+    assertWell: () => {
+      if (wellAt !== undefined && clock.now() - wellAt < WELL_FOR_MS) return Promise.resolve();
+      return (probing ??= probe().finally(() => {
+        probing = undefined;
+      }));
+    },
+    id: () => id,
+  };
+}
