@@ -5,25 +5,22 @@ import type { LeadListQuery, LeadState, Visibility } from './lead-reader.ts';
 import type { Issue, IssueQuery } from './lead-tracker.ts';
 
 const SINCE =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?(?:([Zz])|([+\- ])([01]\d|2[0-3]):([0-5]\d)))?$/;
+  /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+\- ]([01]\d|2[0-3]):[0-5]\d))?$/i;
 
 /**
  * Milliseconds since the Unix epoch of an RFC 3339 date-time with a zone, or of a date (midnight,
  * UTC). A space before the offset is a `+` that a form decoder took. Undefined for anything else.
  */
 export function parseSince(text: string): number | undefined {
-  const match = SINCE.exec(text);
-  if (!match) return undefined;
-  const [, date = '', hours, minutes, seconds, fraction = '', , sign, offsetHours, offsetMinutes] =
-    match;
-  const midnight = Date.parse(`${date}T00:00:00Z`);
-  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date)
-    return undefined;
-  const ofDay =
-    ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * SECOND;
-  const offset = (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0)) * MINUTE;
-  const millis = fraction === '' ? 0 : Math.floor(Number(`0${fraction}`) * SECOND);
-  return midnight + ofDay + millis + (sign === '-' ? offset : -offset);
+  const date = SINCE.exec(text)?.[1];
+  if (date === undefined || !isCalendarDate(date)) return undefined;
+  return Date.parse(text.replace(' ', '+').toUpperCase());
+}
+
+/** Refuses 30 February, which `Date.parse` would make the 2nd of March. */
+function isCalendarDate(date: string): boolean {
+  const midnight = Date.parse(date);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
 
 /** Label names from repeated and comma-separated parameter values; blanks are dropped. */

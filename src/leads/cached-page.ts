@@ -1,0 +1,116 @@
+import type { Entry, Loaded } from './confirmed-cache.ts';
+import { matchesFilter, orderTime } from './lead-query.ts';
+import { isApproved, toLead, type LeadRules } from './lead.ts';
+import type { Lead } from './lead-reader.ts';
+import type { Issue, IssueQuery, PageAnswer } from './lead-tracker.ts';
+import { lagsBehind, type IssueEvent } from './recent-events.ts';
+
+/** An approved issue in memory, without its body: what is needed of it is in `lead`. */
+export type CachedLead = { issue: Issue; lead: Lead };
+
+/** One upstream page of 100, reduced to its leads. */
+export type CachedPage = {
+  query: IssueQuery;
+  /** The order's instant of the last row of the page before, when that is known. */
+  from?: number;
+  leads: readonly CachedLead[];
+  numbers: ReadonlySet<number>;
+  /** The order's instant of the last row, pull requests and others included. */
+  lastTime?: number;
+  /** The tracker's cursor of the next page. */
+  after?: string;
+  bytes: number;
+};
+
+/** Estimated cost of a lead in memory beside its texts. */
+export const LEAD_OVERHEAD_BYTES = 1000;
+
+/** What to keep of the tracker's answer; the same page object as long as nothing in it changed. */
+export function toLoadedPage(
+  answer: PageAnswer,
+  context: {
+    query: IssueQuery;
+    from: number | undefined;
+    held: Entry<CachedPage> | undefined;
+    rules: LeadRules;
+  },
+): Loaded<CachedPage> {
+  const { query, from, held, rules } = context;
+  if (answer.kind === 'unchanged') {
+    if (!held) throw new Error('the tracker answered "unchanged" to an unconditional question');
+    const { after: _old, ...rest } = held.value;
+    const value =
+      answer.after === held.value.after
+        ? held.value
+        : { ...rest, ...(answer.after !== undefined && { after: answer.after }) };
+    return { value, ...(held.validator !== undefined && { validator: held.validator }) };
+  }
+  const { issues, after } = answer.page;
+  const kept = issues.filter((issue) => matchesFilter(issue, query) && isApproved(issue, rules));
+  const last = issues.at(-1);
+  const value: CachedPage = {
+    query,
+    ...(from !== undefined && { from }),
+    leads: kept.map((issue) => ({ issue: withoutBody(issue), lead: toLead(issue, rules) })),
+    numbers: new Set(kept.map((issue) => issue.number)),
+    ...(last && { lastTime: orderTime(last, query.order) }),
+    ...(after !== undefined && { after }),
+    bytes: kept.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
+  };
+  return { value, ...(answer.validator !== undefined && { validator: answer.validator }) };
+}
+
+/** True when the event can change what the page holds. */
+export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
+  return (
+    page.numbers.has(issue.number) || (matchesFilter(issue, page.query) && covers(page, issue))
+  );
+}
+
+/** True when the page, as fetched, shows less than the event told. */
+export function pageLags(page: CachedPage, event: IssueEvent): boolean {
+  const row = page.leads.find((lead) => lead.issue.number === event.issue.number);
+  if (row) return lagsBehind(row.issue, event);
+  return !event.gone && matchesFilter(event.issue, page.query) && covers(page, event.issue);
+}
+
+/** True when an issue of this instant would stand on this page. Unknown bounds count as open. */
+function covers({ query, from, lastTime, after }: CachedPage, issue: Issue): boolean {
+  const sign = query.order === 'created-desc' ? -1 : 1;
+  const time = orderTime(issue, query.order) * sign;
+  const isBehindStart = from === undefined || time >= from * sign;
+  const isBeforeEnd = after === undefined || lastTime === undefined || time <= lastTime * sign;
+  return isBehindStart && isBeforeEnd;
+}
+
+/** Names a page by all that the tracker is asked; `labels` are folded and sorted already. */
+export function pageKey({ order, state, since, labels, after }: IssueQuery): string {
+  return JSON.stringify([order, state, since ?? 0, labels, after ?? '']);
+}
+
+/** Bodies hold personal data and are big: what is needed of them has been read. */
+export function withoutBody(issue: Issue): Issue {
+  return { ...issue, body: '' };
+}
+
+/** Which cached pages hold an issue. */
+export function createPageIndex() {
+  const keys = new Map<number, Set<string>>();
+  return {
+    add: (key: string, page: CachedPage): void => {
+      for (const number of page.numbers) {
+        const own = keys.get(number);
+        if (own) own.add(key);
+        else keys.set(number, new Set([key]));
+      }
+    },
+    remove: (key: string, page: CachedPage): void => {
+      for (const number of page.numbers) {
+        const own = keys.get(number);
+        own?.delete(key);
+        if (own?.size === 0) keys.delete(number);
+      }
+    },
+    keysOf: (number: number): string[] => [...(keys.get(number) ?? [])],
+  };
+}

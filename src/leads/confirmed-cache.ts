@@ -1,0 +1,205 @@
+import { LRUCache } from 'lru-cache';
+
+import { SECOND, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+
+import { decideUse, type Use } from './freshness.ts';
+import type { TrackerHealth } from './tracker-health.ts';
+
+/** Something the tracker said, and when it last confirmed that it still holds. */
+export type Entry<T> = {
+  readonly value: T;
+  /** Opaque; asks the tracker "changed since?". */
+  readonly validator?: string;
+  /** When the confirming call was sent, ms. */
+  readonly confirmedAt: number;
+  /** The answer seems older than an event already known: worth a second only. */
+  readonly lagging: boolean;
+  /** An event said that it changed. */
+  invalidated: boolean;
+};
+
+/** The tracker's answer to one load: a new value, or the old one (perhaps with a new cursor). */
+export type Loaded<T> = { value: T; validator?: string };
+
+/** How to load one key. */
+export type Source<T> = {
+  key: string;
+  /** `held` is what the cache has, however old. */
+  load(held: Entry<T> | undefined): Promise<Loaded<T>>;
+  /** True when the value is older than an event already known. */
+  isLagging(value: T): boolean;
+};
+
+export type Got<T> = { entry: Entry<T>; outcome: 'hit' | 'miss' | 'stale' };
+
+/** A cache whose entries are confirmed by conditional calls rather than thrown away. */
+export type ConfirmedCache<T> = {
+  /**
+   * The value, fresh, or stale while the tracker fails. Identical loads share one call.
+   * `confirmedSince` (ms) refuses entries that were confirmed earlier.
+   * @throws {tracker-failed} @throws {tracker-unavailable} when nothing usable is held
+   */
+  get(source: Source<T>, confirmedSince?: number): Promise<Got<T>>;
+  /** The entry, only when it is fresh. No call. */
+  peek(key: string): Entry<T> | undefined;
+  /** Marks the entries that `affects` as changed; loads in flight are not trusted afterwards. */
+  invalidate(affects: (value: T) => boolean): void;
+  readonly bytes: number;
+};
+
+export type ConfirmedCacheOptions<T> = {
+  clock: Clock;
+  health: TrackerHealth;
+  /** ms */
+  freshFor: number;
+  /** ms, counted from the end of `freshFor`. */
+  staleIfError: number;
+  bytesMax: number;
+  sizeOf(value: T): number;
+  onStore?(key: string, value: T): void;
+  onDrop?(key: string, value: T): void;
+};
+
+/** Under a storm of events a key is loaded at most once in this time. */
+const STORM_INTERVAL_MS = SECOND;
+
+/** One load under way. `tainted`: an event came after the call was sent. */
+type Flight<T> = {
+  startedAt: number;
+  called: boolean;
+  tainted: boolean;
+  landed?: Promise<Got<T>>;
+};
+
+type State<T> = {
+  options: ConfirmedCacheOptions<T>;
+  entries: LRUCache<string, Entry<T>>;
+  flights: Map<string, Flight<T>>;
+  /** When a key's next load because of an event may start, ms. */
+  turns: LRUCache<string, number>;
+};
+
+/** @see RFC 9111 for the idea of validation, RFC 5861 section 4 for stale-if-error. */
+export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): ConfirmedCache<T> {
+  const state: State<T> = {
+    options,
+    entries: new LRUCache<string, Entry<T>>({
+      maxSize: options.bytesMax,
+      sizeCalculation: (entry, key) => options.sizeOf(entry.value) + key.length * 2 + 200,
+      onInsert: (entry, key) => options.onStore?.(key, entry.value),
+      dispose: (entry, key) => options.onDrop?.(key, entry.value),
+    }),
+    flights: new Map(),
+    turns: new LRUCache({ max: 10_000 }),
+  };
+  return {
+    get: async (source, confirmedSince = 0) => get(state, source, confirmedSince),
+    peek: (key) => {
+      const held = state.entries.get(key);
+      return useOf(state, held, 0) === 'fresh' ? held : undefined;
+    },
+    invalidate: (affects) => {
+      for (const entry of state.entries.values())
+        if (affects(entry.value)) entry.invalidated = true;
+      for (const flight of state.flights.values()) if (flight.called) flight.tainted = true;
+    },
+    get bytes() {
+      return state.entries.calculatedSize;
+    },
+  };
+}
+
+function useOf<T>({ options }: State<T>, held: Entry<T> | undefined, confirmedSince: number): Use {
+  const freshFor = options.health.stretch(options.freshFor);
+  return decideUse(held, { now: options.clock.now(), confirmedSince, freshFor });
+}
+
+function get<T>(
+  state: State<T>,
+  source: Source<T>,
+  confirmedSince: number,
+): Got<T> | Promise<Got<T>> {
+  const held = state.entries.get(source.key);
+  const use = useOf(state, held, confirmedSince);
+  if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
+  const flying = state.flights.get(source.key);
+  if (flying?.landed && mayJoin(flying, confirmedSince)) return flying.landed;
+  return launch(state, source, use === 'changed');
+}
+
+function mayJoin<T>(flight: Flight<T>, confirmedSince: number): boolean {
+  return !flight.called || (!flight.tainted && flight.startedAt >= confirmedSince);
+}
+
+function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<Got<T>> {
+  const flight: Flight<T> = {
+    startedAt: state.options.clock.now(),
+    called: false,
+    tainted: false,
+  };
+  state.flights.set(source.key, flight);
+  flight.landed = fly(state, { source, flight, forced }).finally(() => {
+    if (state.flights.get(source.key) === flight) state.flights.delete(source.key);
+  });
+  return flight.landed;
+}
+
+async function fly<T>(
+  state: State<T>,
+  { source, flight, forced }: { source: Source<T>; flight: Flight<T>; forced: boolean },
+): Promise<Got<T>> {
+  const { clock, health } = state.options;
+  if (forced && health.isOpen()) await waitForTurn(state, source.key);
+  const held = state.entries.get(source.key);
+  try {
+    const loaded = await health.run(() => {
+      flight.called = true;
+      flight.startedAt = clock.now();
+      return source.load(held);
+    });
+    return { entry: store(state, { source, flight, loaded }), outcome: 'miss' };
+  } catch (error) {
+    return fallBack(state.options, held, error);
+  }
+}
+
+/** Under a storm of events readers wait for the next turn rather than see what an event refuted. */
+async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: string): Promise<void> {
+  const turnAt = Math.max(clock.now(), turns.get(key) ?? 0);
+  turns.set(key, turnAt + STORM_INTERVAL_MS);
+  await clock.sleep(turnAt - clock.now());
+}
+
+/** An answer to an older question never replaces the answer to a newer one. */
+function store<T>(
+  { entries }: State<T>,
+  { source, flight, loaded }: { source: Source<T>; flight: Flight<T>; loaded: Loaded<T> },
+): Entry<T> {
+  const entry: Entry<T> = {
+    value: loaded.value,
+    ...(loaded.validator !== undefined && { validator: loaded.validator }),
+    confirmedAt: flight.startedAt,
+    lagging: source.isLagging(loaded.value),
+    invalidated: flight.tainted,
+  };
+  const held = entries.get(source.key);
+  if (!held || held.confirmedAt <= entry.confirmedAt) entries.set(source.key, entry);
+  return entry;
+}
+
+function fallBack<T>(
+  { clock, freshFor, staleIfError }: ConfirmedCacheOptions<T>,
+  held: Entry<T> | undefined,
+  error: unknown,
+): Got<T> {
+  if (held && isTrackerTrouble(error) && clock.now() < held.confirmedAt + freshFor + staleIfError)
+    return { entry: held, outcome: 'stale' };
+  throw error;
+}
+
+function isTrackerTrouble(error: unknown): boolean {
+  return (
+    isTrackportError(error, 'tracker-failed') || isTrackportError(error, 'tracker-unavailable')
+  );
+}

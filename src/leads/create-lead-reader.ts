@@ -1,0 +1,189 @@
+import { LRUCache } from 'lru-cache';
+
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { refuseCursor, type CursorSealer } from '#shared/page.ts';
+
+import type { CachedLead, CachedPage } from './cached-page.ts';
+import type { Claims, ClaimView } from './claims.ts';
+import type { Got } from './confirmed-cache.ts';
+import type { LeadCache } from './lead-cache.ts';
+import { cursorBinding, matchesFilter, toFilter, type LeadFilter } from './lead-query.ts';
+import type {
+  Answer,
+  CacheFacts,
+  Lead,
+  LeadList,
+  LeadListQuery,
+  LeadReader,
+  Visibility,
+} from './lead-reader.ts';
+import { walk, type WalkPosition, type WalkStop } from './walk.ts';
+
+export type LeadReaderDeps = {
+  cache: LeadCache;
+  claims: ClaimView;
+  cursors: CursorSealer;
+  clock: Clock;
+  approvedLabel: string;
+  /** ms */
+  freshFor: number;
+  /** Bytes of answers that are kept put together. */
+  keptMax: number;
+};
+
+/** An answer already put together, good while all that it was made of is. */
+type Kept = {
+  list: LeadList;
+  seen: WalkStop['seen'];
+  claims: Claims;
+  eventsVersion: number;
+};
+
+const CURSOR_KIND = 'leads/1';
+const KEPT_OVERHEAD_BYTES = 500;
+
+/** Joins the cache, the walk and the claims; every answer is checked against the claims. */
+export function createLeadReader(deps: LeadReaderDeps): LeadReader {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: deps.keptMax,
+    sizeCalculation: ({ list: { items } }, key) => key.length + sizeOfItems(items),
+  });
+  return {
+    list: (query, visibility) => list({ ...deps, kept }, query, visibility),
+    read: (id, visibility) => read(deps, id, visibility),
+  };
+}
+
+async function list(
+  deps: LeadReaderDeps & { kept: LRUCache<string, Kept> },
+  query: LeadListQuery,
+  visibility: Visibility,
+): Promise<Answer<LeadList>> {
+  const claims = await deps.claims.current();
+  const filter = toFilter(query, visibility, deps.approvedLabel);
+  const binding = cursorBinding(filter, visibility);
+  const key = JSON.stringify([binding, query.limit, query.cursor]);
+  const known = deps.kept.get(key);
+  const gots = known && known.claims === claims ? stillFresh(deps.cache, known) : undefined;
+  if (known && gots) return { value: known.list, cache: factsOf(deps, gots) };
+
+  const position =
+    query.cursor === undefined ? undefined : openCursor(deps.cursors, binding, query.cursor);
+  const eventsVersion = deps.cache.eventsVersion;
+  const stop = await walk(deps.cache, {
+    filter,
+    limit: query.limit,
+    ...(position && { position }),
+    isVisible: (row) =>
+      !claims.has(row.issue.number) &&
+      matchesFilter(row.issue, filter) &&
+      deps.cache.stillMatches(row, filter),
+  });
+  return checked(deps, stop, claims, { query, visibility, filter, binding, key, eventsVersion });
+}
+
+type ListContext = {
+  query: LeadListQuery;
+  visibility: Visibility;
+  filter: LeadFilter;
+  binding: string;
+  key: string;
+  eventsVersion: number;
+};
+
+/** A claim can be made while the tracker is being asked: the last look is after the last wait. */
+async function checked(
+  deps: LeadReaderDeps & { kept: LRUCache<string, Kept> },
+  stop: WalkStop,
+  claims: Claims,
+  context: ListContext,
+): Promise<Answer<LeadList>> {
+  const now = await deps.claims.current();
+  if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
+    return list(deps, context.query, context.visibility);
+  const value: LeadList = {
+    items: stop.rows.map((row) => row.lead),
+    pagination: stop.next
+      ? { hasMore: true, nextCursor: deps.cursors.seal(CURSOR_KIND, context.binding, stop.next) }
+      : { hasMore: false },
+  };
+  const { seen } = stop;
+  deps.kept.set(context.key, {
+    list: value,
+    seen,
+    claims: now,
+    eventsVersion: context.eventsVersion,
+  });
+  return {
+    value,
+    cache: factsOf(
+      deps,
+      seen.map(({ got }) => got),
+    ),
+  };
+}
+
+/** The pages of a kept answer when each is the same as then and fresh; else undefined. */
+function stillFresh(cache: LeadCache, known: Kept): Got<CachedPage>[] | undefined {
+  if (known.eventsVersion !== cache.eventsVersion) return undefined;
+  const gots: Got<CachedPage>[] = [];
+  for (const { query, got } of known.seen) {
+    const entry = cache.peekPage(query);
+    if (entry?.value !== got.entry.value) return undefined;
+    gots.push({ entry, outcome: 'hit' });
+  }
+  return gots;
+}
+
+function openCursor(cursors: CursorSealer, binding: string, cursor: string): WalkPosition {
+  const opened = cursors.open(CURSOR_KIND, binding, cursor);
+  return isPosition(opened) ? opened : refuseCursor();
+}
+
+function isPosition(value: unknown): value is WalkPosition {
+  return typeof value === 'object' && value !== null && 'key' in value && 'confirmedAt' in value;
+}
+
+async function read(
+  deps: LeadReaderDeps,
+  id: string,
+  visibility: Visibility,
+): Promise<Answer<Lead>> {
+  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
+  if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
+  const { found, got } = await deps.cache.lead(number);
+  if (!found || !isReadable(deps, found, visibility)) throw notFound();
+  if ((await deps.claims.current()).has(number)) throw notFound();
+  return { value: found.lead, cache: factsOf(deps, [got]) };
+}
+
+function isReadable(deps: LeadReaderDeps, found: CachedLead, visibility: Visibility): boolean {
+  const filter = toFilter({ limit: 1, state: 'all', labels: [] }, visibility, deps.approvedLabel);
+  return matchesFilter(found.issue, filter) && deps.cache.stillMatches(found, filter);
+}
+
+/** Estimated bytes of the items as they are answered. */
+function sizeOfItems(items: readonly Lead[]): number {
+  return items.reduce(
+    (sum, { contact }) => sum + KEPT_OVERHEAD_BYTES + (contact.message?.length ?? 0),
+    KEPT_OVERHEAD_BYTES,
+  );
+}
+
+function notFound(): TrackportError {
+  return new TrackportError('lead-not-found', {
+    detail: 'There is no lead with this id that you may read.',
+  });
+}
+
+function factsOf({ clock, freshFor }: LeadReaderDeps, gots: readonly Got<unknown>[]): CacheFacts {
+  const confirmedAt = Math.min(...gots.map(({ entry }) => entry.confirmedAt));
+  const ageMs = Math.max(0, clock.now() - confirmedAt);
+  const outcomes = new Set(gots.map(({ outcome }) => outcome));
+  return {
+    outcome: outcomes.has('stale') ? 'stale' : outcomes.has('miss') ? 'miss' : 'hit',
+    ageMs,
+    ttlMs: freshFor - ageMs,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '#shared/clock.ts';
+import type { CursorSealer } from '#shared/page.ts';
+
+import type { ClaimView } from './claims.ts';
+import { createLeadReader } from './create-lead-reader.ts';
+import { createLeadCache } from './lead-cache.ts';
+import type { LeadRules } from './lead.ts';
+import type { LeadReader } from './lead-reader.ts';
+import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
+
+export type LeadsOptions = {
+  clock: Clock;
+  tracker: LeadTracker;
+  claims: ClaimView;
+  cursors: CursorSealer;
+  rules: LeadRules;
+  /** How much older than the tracker an answer may be, ms. */
+  freshFor: number;
+  /** How long after that the last good answer serves while the tracker fails, ms. */
+  staleIfError: number;
+  /** Bytes of all that is kept in memory. */
+  cacheSizeMax: number;
+};
+
+/** The leads area: reading, and taking in what the tracker's webhook tells. */
+export type Leads = {
+  reader: LeadReader;
+  /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
+  applyEvent(event: TrackerEvent): void;
+  /** Estimated bytes of upstream pages and issues held. */
+  cacheBytes(): number;
+};
+
+const ANSWERS_SHARE = 0.25;
+
+export function createLeads(options: LeadsOptions): Leads {
+  const { clock, tracker, claims, cursors, rules, freshFor, staleIfError, cacheSizeMax } = options;
+  const cache = createLeadCache({
+    clock,
+    tracker,
+    rules,
+    freshFor,
+    staleIfError,
+    sizeMax: Math.floor(cacheSizeMax * (1 - ANSWERS_SHARE)),
+  });
+  const reader = createLeadReader({
+    cache,
+    claims,
+    cursors,
+    clock,
+    approvedLabel: rules.approvedLabel,
+    freshFor,
+    keptMax: Math.floor(cacheSizeMax * ANSWERS_SHARE),
+  });
+  return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };
+}

@@ -1,0 +1,167 @@
+import type { Clock } from '#shared/clock.ts';
+
+import {
+  createPageIndex,
+  LEAD_OVERHEAD_BYTES,
+  pageConcerns,
+  pageKey,
+  pageLags,
+  toLoadedPage,
+  withoutBody,
+  type CachedLead,
+  type CachedPage,
+} from './cached-page.ts';
+import { createConfirmedCache, type Entry, type Got, type Source } from './confirmed-cache.ts';
+import { matchesFilter, type LeadFilter } from './lead-query.ts';
+import { isApproved, toLead, type LeadRules } from './lead.ts';
+import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from './lead-tracker.ts';
+import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
+import { createTrackerHealth } from './tracker-health.ts';
+
+/** One issue; without `found` it is not there, or not approved. */
+type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };
+
+export type LeadCacheOptions = {
+  clock: Clock;
+  tracker: LeadTracker;
+  rules: LeadRules;
+  /** ms */
+  freshFor: number;
+  /** ms, counted from the end of `freshFor`. */
+  staleIfError: number;
+  /** Bytes of all that is kept. */
+  sizeMax: number;
+};
+
+/** Where a page lies in a walk: behind which instant, and how recent it must be (ms). */
+export type PagePlace = { from?: number; confirmedSince?: number };
+
+/** The tracker's issues, as fresh as promised and with as few calls as possible. */
+export type LeadCache = {
+  /** @throws {tracker-failed} @throws {tracker-unavailable} */
+  page(query: IssueQuery, place: PagePlace): Promise<Got<CachedPage>>;
+  /** The page, only when it is fresh. No call. */
+  peekPage(query: IssueQuery): Entry<CachedPage> | undefined;
+  /** Loads a page that will soon be asked for. Failures are left to whoever asks. */
+  readAhead(query: IssueQuery, place: PagePlace): void;
+  /** One approved issue; undefined when it is not there or not approved. */
+  lead(number: number): Promise<{ found?: CachedLead; got: Got<unknown> }>;
+  /** False when an event newer than the row says that it does not meet the filter any more. */
+  stillMatches(row: CachedLead, filter: LeadFilter): boolean;
+  /** Takes what the webhook said. Nothing that it contradicts is served as fresh afterwards. */
+  apply(event: TrackerEvent): void;
+  /** Grows with every event. */
+  readonly eventsVersion: number;
+  /** Estimated bytes held. */
+  readonly bytes: number;
+};
+
+const ISSUES_SHARE = 0.2;
+
+type Parts = Pick<LeadCacheOptions, 'tracker' | 'rules'> & { events: RecentEvents };
+
+export function createLeadCache(options: LeadCacheOptions): LeadCache {
+  const { clock, tracker, rules } = options;
+  const parts: Parts = { tracker, rules, events: createRecentEvents(clock) };
+  const { pages, issues, index } = createCaches(options);
+  const page: LeadCache['page'] = (query, place) =>
+    pages.get(pageSource(parts, query, place.from), place.confirmedSince);
+
+  return {
+    page,
+    peekPage: (query) => pages.peek(pageKey(query)),
+    readAhead: (query, place) => {
+      page(query, place).catch(() => undefined);
+    },
+    lead: async (number) => {
+      const held = newest(index.keysOf(number).map((key) => pages.peek(key)));
+      const row = held?.value.leads.find((lead) => lead.issue.number === number);
+      if (held && row) return { found: row, got: { entry: held, outcome: 'hit' } };
+      const got = await issues.get(issueSource(parts, number));
+      const { found } = got.entry.value;
+      return { ...(found && { found }), got };
+    },
+    stillMatches: (row, filter) => {
+      const event = parts.events.of(row.issue.number);
+      if (!supersedes(event, row.issue)) return true;
+      return !event.gone && matchesFilter(event.issue, filter);
+    },
+    apply: (event) => {
+      const told = parts.events.take(event);
+      if (told === 'nothing') return;
+      pages.invalidate((value) => told === 'everything' || pageConcerns(value, told));
+      issues.invalidate((value) => told === 'everything' || value.number === told.issue.number);
+    },
+    get eventsVersion() {
+      return parts.events.version;
+    },
+    get bytes() {
+      return pages.bytes + issues.bytes;
+    },
+  };
+}
+
+function createCaches(options: LeadCacheOptions) {
+  const { clock, tracker, freshFor, staleIfError, sizeMax } = options;
+  const health = createTrackerHealth({ clock, quota: () => tracker.quota() });
+  const index = createPageIndex();
+  const common = { clock, health, freshFor, staleIfError };
+  const pages = createConfirmedCache<CachedPage>({
+    ...common,
+    bytesMax: Math.floor(sizeMax * (1 - ISSUES_SHARE)),
+    sizeOf: (page) => page.bytes,
+    onStore: index.add,
+    onDrop: index.remove,
+  });
+  const issues = createConfirmedCache<CachedIssue>({
+    ...common,
+    bytesMax: Math.floor(sizeMax * ISSUES_SHARE),
+    sizeOf: ({ found }) => LEAD_OVERHEAD_BYTES + (found?.lead.contact.message?.length ?? 0) * 2,
+  });
+  return { pages, issues, index };
+}
+
+function pageSource(
+  { tracker, rules, events }: Parts,
+  query: IssueQuery,
+  from: number | undefined,
+): Source<CachedPage> {
+  return {
+    key: pageKey(query),
+    load: async (held) => {
+      const answer = await tracker.listIssues(query, held?.validator);
+      return toLoadedPage(answer, { query, from, held, rules });
+    },
+    isLagging: (page) => events.all().some((event) => pageLags(page, event)),
+  };
+}
+
+function issueSource({ tracker, rules, events }: Parts, number: number): Source<CachedIssue> {
+  return {
+    key: String(number),
+    load: async (held) => {
+      const answer = await tracker.readIssue(number, held?.validator);
+      if (answer.kind === 'unchanged' && held) return held;
+      if (answer.kind !== 'changed') return { value: { number } };
+      const { validator } = answer;
+      const issue = withoutBody(answer.issue);
+      const found = isApproved(issue, rules) && { issue, lead: toLead(answer.issue, rules) };
+      return {
+        value: { number, issue, ...(found && { found }) },
+        ...(validator !== undefined && { validator }),
+      };
+    },
+    isLagging: ({ issue }) => {
+      const event = events.of(number);
+      if (!event) return false;
+      return issue ? lagsBehind(issue, event) : !event.gone;
+    },
+  };
+}
+
+function newest<T>(entries: readonly (Entry<T> | undefined)[]): Entry<T> | undefined {
+  return entries.reduce(
+    (best, entry) => (entry && entry.confirmedAt > (best?.confirmedAt ?? -Infinity) ? entry : best),
+    undefined,
+  );
+}

@@ -1,0 +1,72 @@
+import { LRUCache } from 'lru-cache';
+
+import { SECOND, type Clock } from '#shared/clock.ts';
+
+import { foldLabels } from './lead.ts';
+import type { Issue, TrackerEvent } from './lead-tracker.ts';
+
+/** What the webhook last said of one issue. */
+export type IssueEvent = { issue: Issue; gone: boolean };
+
+/**
+ * The webhook is faster than the tracker's replicas: an answer fetched right after an event can be
+ * older than the event. This remembers events long enough to notice.
+ */
+export type RecentEvents = {
+  /** Keeps the event, without the issue's body, and tells what it concerns. */
+  take(event: TrackerEvent): IssueEvent | 'everything' | 'nothing';
+  /** The newest event of this issue, when it is recent. */
+  of(number: number): IssueEvent | undefined;
+  all(): IssueEvent[];
+  /** Grows with every event. */
+  readonly version: number;
+};
+
+const REPLICA_LAG_MAX_MS = 15 * SECOND;
+const EVENTS_MAX = 5000;
+
+export function createRecentEvents(clock: Clock): RecentEvents {
+  const events = new LRUCache<number, IssueEvent>({
+    max: EVENTS_MAX,
+    ttl: REPLICA_LAG_MAX_MS,
+    ttlResolution: 0,
+    perf: { now: () => clock.now() },
+  });
+  let version = 0;
+  return {
+    take: (event) => {
+      if (event.kind === 'ignored') return 'nothing';
+      version += 1;
+      if (event.kind === 'everything') return 'everything';
+      const told: IssueEvent = { issue: { ...event.issue, body: '' }, gone: event.gone };
+      const known = events.get(told.issue.number);
+      const isOld = known && (known.gone || known.issue.updatedAt > told.issue.updatedAt);
+      if (!isOld) events.set(told.issue.number, told);
+      return told;
+    },
+    of: (number) => events.get(number),
+    all: () => [...events.values()],
+    get version() {
+      return version;
+    },
+  };
+}
+
+/** True when `issue`, as fetched, is older than the event, or may be: the tracker's clock ticks in seconds. */
+export function lagsBehind(issue: Issue, event: IssueEvent): boolean {
+  if (event.gone || issue.updatedAt < event.issue.updatedAt) return true;
+  return issue.updatedAt === event.issue.updatedAt && looksDifferent(issue, event.issue);
+}
+
+/** True when the event is certainly newer than `issue` as fetched. */
+export function supersedes(event: IssueEvent | undefined, issue: Issue): event is IssueEvent {
+  return event !== undefined && (event.gone || event.issue.updatedAt > issue.updatedAt);
+}
+
+function looksDifferent(left: Issue, right: Issue): boolean {
+  return (
+    left.state !== right.state ||
+    left.title !== right.title ||
+    foldLabels(left.labels).join('\n') !== foldLabels(right.labels).join('\n')
+  );
+}

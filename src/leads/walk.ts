@@ -1,0 +1,151 @@
+import type { CachedLead, CachedPage } from './cached-page.ts';
+import type { Entry, Got } from './confirmed-cache.ts';
+import type { LeadCache, PagePlace } from './lead-cache.ts';
+import {
+  compareKeys,
+  orderTime,
+  toIssueQuery,
+  type LeadFilter,
+  type OrderKey,
+} from './lead-query.ts';
+import type { IssueQuery } from './lead-tracker.ts';
+
+/** Where a walk goes on: behind which lead, and from which upstream page. */
+export type WalkPosition = {
+  key: OrderKey;
+  /** The tracker's cursor of the page to start with; absent for the first. */
+  after?: string;
+  /** The order's instant of the last row before that page. */
+  from?: number;
+  /** When the newest page so far was confirmed (ms). */
+  confirmedAt: number;
+};
+
+/** One stop of a walk: up to `limit` leads, and where to go on when there are more. */
+export type WalkStop = {
+  rows: readonly CachedLead[];
+  next?: WalkPosition;
+  /** Every upstream page that was read, with how it came. */
+  seen: readonly { query: IssueQuery; got: Got<CachedPage> }[];
+};
+
+export type WalkRequest = {
+  filter: LeadFilter;
+  limit: number;
+  position?: WalkPosition;
+  /** Our own last check of every row: claims, and events that are newer than the row. */
+  isVisible: (row: CachedLead) => boolean;
+};
+
+/** A row that waits to be answered, and the upstream page that holds it. */
+type Candidate = { row: CachedLead; key: OrderKey; page: { after?: string; from?: number } };
+
+/**
+ * Collects the next `limit` leads behind a position. Positions are keys, not offsets, so what is
+ * opened, closed or relabelled between two stops moves nobody else. The tracker breaks ties of one
+ * second by its own id and we by number, so rows of a page's last second wait for the next page.
+ * @throws {tracker-failed} @throws {tracker-unavailable}
+ */
+export async function walk(cache: LeadCache, request: WalkRequest): Promise<WalkStop> {
+  const base = toIssueQuery(request.filter);
+  const seen: { query: IssueQuery; got: Got<CachedPage> }[] = [];
+  const candidates = new Map<number, Candidate>();
+  let at: { after?: string; from?: number } = pick(request.position);
+  for (;;) {
+    const query = { ...base, ...(at.after !== undefined && { after: at.after }) };
+    const got = await cache.page(query, placeOf(at, request, seen));
+    seen.push({ query, got });
+    for (const row of got.entry.value.leads) offer(candidates, { row, page: at }, request);
+    const { after, lastTime } = got.entry.value;
+    const settled = [...candidates.values()].filter(
+      ({ key }) => after === undefined || key[0] !== lastTime,
+    );
+    if (after === undefined || (settled.length >= request.limit && candidates.size > request.limit))
+      return finish(cache, request, { candidates, seen, base });
+    at = { after, ...(lastTime !== undefined && { from: lastTime }) };
+  }
+}
+
+function pick(position: WalkPosition | undefined): { after?: string; from?: number } {
+  return {
+    ...(position?.after !== undefined && { after: position.after }),
+    ...(position?.from !== undefined && { from: position.from }),
+  };
+}
+
+/**
+ * With `since` rows move towards the end while they are read. A later page must not be older than
+ * an earlier one, or a row that moved in between would stand on neither.
+ */
+function placeOf(
+  at: { from?: number },
+  { filter, position }: WalkRequest,
+  seen: WalkStop['seen'],
+): PagePlace {
+  const place = at.from === undefined ? {} : { from: at.from };
+  if (filter.since === undefined) return place;
+  return { ...place, confirmedSince: newestConfirmation(seen, position) };
+}
+
+function newestConfirmation(seen: WalkStop['seen'], position: WalkPosition | undefined): number {
+  return seen.reduce(
+    (newest, { got }) => Math.max(newest, got.outcome === 'stale' ? 0 : got.entry.confirmedAt),
+    position?.confirmedAt ?? 0,
+  );
+}
+
+function offer(
+  candidates: Map<number, Candidate>,
+  { row, page }: Pick<Candidate, 'row' | 'page'>,
+  { filter, position, isVisible }: WalkRequest,
+): void {
+  const { order } = toIssueQuery(filter);
+  const key: OrderKey = [orderTime(row.issue, order), row.issue.number];
+  if (position && compareKeys(key, position.key, order) <= 0) return;
+  if (!isVisible(row)) return;
+  const known = candidates.get(row.issue.number);
+  if (!known || known.row.issue.updatedAt < row.issue.updatedAt)
+    candidates.set(row.issue.number, { row, key, page });
+}
+
+function finish(
+  cache: LeadCache,
+  request: WalkRequest,
+  found: { candidates: Map<number, Candidate>; seen: WalkStop['seen']; base: IssueQuery },
+): WalkStop {
+  const { seen, base } = found;
+  const ordered = [...found.candidates.values()].sort((left, right) =>
+    compareKeys(left.key, right.key, base.order),
+  );
+  const taken = ordered.slice(0, request.limit);
+  const last = taken.at(-1);
+  const confirmedAt = newestConfirmation(seen, request.position);
+  if (request.position) readAhead(cache, { seen, base, confirmedAt });
+  const rest = ordered.slice(request.limit);
+  const rows = taken.map(({ row }) => row);
+  if (!last || rest.length === 0) return { rows, seen };
+  return { rows, seen, next: { key: last.key, ...firstPageOf(rest, seen), confirmedAt } };
+}
+
+/** The earliest upstream page that still holds something to answer. */
+function firstPageOf(rest: readonly Candidate[], seen: WalkStop['seen']): Candidate['page'] {
+  const pages = new Set(rest.map(({ page }) => page.after));
+  const first = seen.find(({ query }) => pages.has(query.after));
+  return rest.find(({ page }) => page.after === first?.query.after)?.page ?? {};
+}
+
+/** Whoever has asked for a second page will ask for a third. */
+function readAhead(
+  cache: LeadCache,
+  { seen, base, confirmedAt }: { seen: WalkStop['seen']; base: IssueQuery; confirmedAt: number },
+): void {
+  const page: Entry<CachedPage> | undefined = seen.at(-1)?.got.entry;
+  if (page?.value.after === undefined) return;
+  cache.readAhead(
+    { ...base, after: page.value.after },
+    {
+      ...(page.value.lastTime !== undefined && { from: page.value.lastTime }),
+      ...(base.order === 'updated-asc' && { confirmedSince: confirmedAt }),
+    },
+  );
+}

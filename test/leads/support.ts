@@ -1,0 +1,81 @@
+import { createLeads, type Leads } from '#leads/create-leads.ts';
+import type { Claims } from '#leads/claims.ts';
+import type { LeadRules } from '#leads/lead.ts';
+import type { Lead, LeadListQuery, Visibility } from '#leads/lead-reader.ts';
+import { createCursorSealer } from '#shared/page.ts';
+
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { createFakeTracker, type FakeTracker } from './fake-tracker.ts';
+
+export const form = [
+  { name: 'firstName', heading: 'First name', multiline: false },
+  { name: 'email', heading: 'Email', multiline: false },
+  { name: 'company', heading: 'Company', multiline: false },
+  { name: 'interest', heading: 'Interest', multiline: false },
+  { name: 'message', heading: 'Message', multiline: true },
+  { name: 'sourcePage', heading: 'Source page', multiline: false },
+];
+
+export const rules: LeadRules = {
+  approvedLabel: 'approved',
+  priorityLabelPrefix: 'priority:',
+  form,
+  portalAuthors: ['acme-portal[bot]'],
+};
+
+export const everybody: Visibility = { consumerId: 'c1', labels: [] };
+
+export type World = {
+  clock: FakeClock;
+  tracker: FakeTracker;
+  leads: Leads;
+  claim(number: number): void;
+  list(
+    query?: Partial<LeadListQuery>,
+    visibility?: Visibility,
+  ): ReturnType<Leads['reader']['list']>;
+  ids(query?: Partial<LeadListQuery>): Promise<string[]>;
+  walk(query?: Partial<LeadListQuery>, between?: () => void): Promise<Lead[]>;
+};
+
+export function createWorld(options: { freshFor?: number; cacheSizeMax?: number } = {}): World {
+  const clock = createFakeClock();
+  const tracker = createFakeTracker(clock);
+  const claimed = new Set<number>();
+  let claims: Claims = { version: '0', has: () => false };
+  const leads = createLeads({
+    clock,
+    tracker,
+    claims: { current: () => Promise.resolve(claims) },
+    cursors: createCursorSealer(Buffer.alloc(32, 7)),
+    rules,
+    freshFor: options.freshFor ?? 15_000,
+    staleIfError: 3_600_000,
+    cacheSizeMax: options.cacheSizeMax ?? 64 * 1024 * 1024,
+  });
+  const list: World['list'] = (query = {}, visibility = everybody) =>
+    leads.reader.list({ limit: 50, state: 'open', labels: [], ...query }, visibility);
+  return {
+    clock,
+    tracker,
+    leads,
+    claim: (number) => {
+      claimed.add(number);
+      const now = new Set(claimed);
+      claims = { version: String(now.size), has: (candidate) => now.has(candidate) };
+    },
+    list,
+    ids: async (query) => (await list(query)).value.items.map((lead) => lead.id),
+    walk: async (query = {}, between = () => undefined) => {
+      const found: Lead[] = [];
+      let cursor: string | undefined;
+      do {
+        const { value } = await list({ ...query, ...(cursor !== undefined && { cursor }) });
+        found.push(...value.items);
+        cursor = value.pagination.nextCursor;
+        if (cursor !== undefined) between();
+      } while (cursor !== undefined);
+      return found;
+    },
+  };
+}
