@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SECOND, type Clock } from '#shared/clock.ts';
 
 import type { TrackerClient } from './client.ts';
-import { TrackerFailure } from './failure.ts';
+import { TrackerFailure, toTrackportError } from './failure.ts';
 import type { Headers } from './limits.ts';
 
 /** How long one answer about the repository speaks for reads that find no issue. */
@@ -72,6 +72,8 @@ export type Repository = {
    * @throws {TrackerFailure} `repository-missing`, `issues-disabled`, or why it is not known
    */
   assertWell(): Promise<void>;
+  /** Asks for the numeric id. @throws {tracker-unavailable} @throws {tracker-failed} */
+  identify(): Promise<number>;
   /** Numeric id, once an answer told it. */
   id(): number | undefined;
 };
@@ -106,6 +108,12 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
       return (probing ??= probe().finally(() => {
         probing = undefined;
       }));
+    },
+    identify: async () => {
+      const { facts } = await read().catch((error: unknown) =>
+        Promise.reject(toTrackportError(error)),
+      );
+      return facts.id;
     },
     id: () => id,
   };

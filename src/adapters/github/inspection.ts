@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+import type { Clock } from '#shared/clock.ts';
+
+import type { TrackerClient } from './client.ts';
+import type { Headers } from './limits.ts';
+import type { Repository, RepositoryFacts } from './repository.ts';
+
+/** What `doctor` wants to know before it says what to fix. */
+export type RepositoryInspection = {
+  facts: RepositoryFacts;
+  /** Which of the asked labels exist, in the order asked. */
+  labels: readonly { name: string; exists: boolean }[];
+  /** Of a classic token; other credentials have none. */
+  scopes?: readonly string[];
+  /** When the token ends, as the tracker writes it; absent for tokens without an end. */
+  tokenExpires?: string;
+  /** How far the tracker's clock is ahead of ours, in milliseconds; precise to a second. */
+  clockAheadMs?: number;
+};
+
+export type InspectionDeps = { client: TrackerClient; repository: Repository; clock: Clock };
+
+/**
+ * Asks the tracker about the repository and the labels named.
+ * @throws {TrackerFailure} its `kind` says what is wrong: `unauthorized`, `repository-missing`, …
+ */
+export async function inspectRepository(
+  { client, repository, clock }: InspectionDeps,
+  labelNames: readonly string[],
+): Promise<RepositoryInspection> {
+  const { facts, headers } = await repository.read();
+  const clockAheadMs = clockAheadOf(headers, clock.now());
+  const labels: { name: string; exists: boolean }[] = [];
+  for (const name of labelNames)
+    labels.push({ name, exists: await labelExists(client, repository, name) });
+  return { facts, labels, ...tokenFacts(headers), ...clockAheadMs };
+}
+
+async function labelExists(
+  client: TrackerClient,
+  { name: repository }: Repository,
+  name: string,
+): Promise<boolean> {
+  const answer = await client.request(
+    'GET /repos/{owner}/{repo}/labels/{name}',
+    { ...repository, name },
+    { schema: z.object({ name: z.string() }), accept: [404] },
+  );
+  return answer.kind === 'success';
+}
+
+/**
+ * Creates a label. `exists` when there was one of that name in any case; `refused` when the tracker
+ * does not take the name, colour or description.
+ * @throws {TrackerFailure} `forbidden` or `missing` without write access
+ */
+export async function createLabel(
+  { client, repository }: Pick<InspectionDeps, 'client' | 'repository'>,
+  label: { name: string; color?: string; description?: string },
+): Promise<'created' | 'exists' | 'refused'> {
+  const answer = await client.request(
+    'POST /repos/{owner}/{repo}/labels',
+    { ...repository.name, ...label },
+    { schema: z.object({ name: z.string() }), accept: [422] },
+  );
+  if (answer.kind === 'success') return 'created';
+  return (await labelExists(client, repository, label.name)) ? 'exists' : 'refused';
+}
+
+function tokenFacts(headers: Headers): Pick<RepositoryInspection, 'scopes' | 'tokenExpires'> {
+  const scopes = headers['x-oauth-scopes']?.toString();
+  const tokenExpires = headers['github-authentication-token-expiration']?.toString();
+  return {
+    ...(scopes === undefined
+      ? {}
+      : {
+          scopes: scopes
+            .split(',')
+            .map((s) => s.trim())
+            .filter(Boolean),
+        }),
+    ...(tokenExpires === undefined ? {} : { tokenExpires }),
+  };
+}
+
+function clockAheadOf(headers: Headers, now: number): Pick<RepositoryInspection, 'clockAheadMs'> {
+  const date = Date.parse(headers['date']?.toString() ?? '');
+  return Number.isNaN(date) ? {} : { clockAheadMs: date - now };
+}

@@ -1,0 +1,136 @@
+import { Webhooks } from '@octokit/webhooks';
+import { z } from 'zod';
+
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { parseJsonText } from '#shared/json.ts';
+import type { Secret } from '#shared/secret.ts';
+
+import { issueSchema } from './issue.ts';
+import type { RepositoryName } from './repository.ts';
+
+/** One call of the tracker's webhook, as it came. */
+export type WebhookDelivery = {
+  /** `X-GitHub-Event`. The signature does not cover it. */
+  event?: string | undefined;
+  /** `X-Hub-Signature-256`. */
+  signature?: string | undefined;
+  rawBody: Buffer;
+};
+
+export type WebhookVerifier = {
+  /**
+   * What a genuine delivery says about the configured repository.
+   * @throws {unauthorized} unless the signature holds under one of the secrets
+   * @throws {malformed-json} when it holds but the body is no JSON
+   */
+  verify(delivery: WebhookDelivery): Promise<TrackerEvent>;
+};
+
+export type WebhookVerifierDeps = {
+  /** All that are accepted, so that one can be replaced without a gap. None: nothing is genuine. */
+  secrets: readonly Secret[];
+  name: RepositoryName;
+  /** The repository's numeric id once it is known: it outlives a new name. */
+  repositoryId?: () => number | undefined;
+};
+
+/** @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
+export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifier {
+  const verifiers = deps.secrets
+    .map((secret) => secret.reveal())
+    .filter((secret) => secret !== '')
+    .map((secret) => new Webhooks({ secret }));
+
+  return {
+    verify: async ({ event, signature = '', rawBody }) => {
+      const text = rawBody.toString('utf8');
+      if (text === '' || signature === '') return refuseSignature();
+      const answers = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
+      if (!answers.includes(true)) return refuseSignature();
+      return toTrackerEvent(deps, event, parseJsonText(rawBody));
+    },
+  };
+}
+
+function refuseSignature(): never {
+  throw new TrackportError('unauthorized', {
+    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
+    challenge: 'Signature',
+  });
+}
+
+const IGNORED: TrackerEvent = { kind: 'ignored' };
+/** After these the issue is no longer in the repository. */
+const DEPARTURES = new Set(['deleted', 'transferred']);
+
+/**
+ * Never throws: the body is genuine, but the event's name is not signed, and the tracker adds events
+ * and keys without notice. Text of the body stays in the issue; `changes` is not looked at for it.
+ */
+function toTrackerEvent(
+  deps: WebhookVerifierDeps,
+  event: string | undefined,
+  payload: unknown,
+): TrackerEvent {
+  if (!isOurs(deps, payload)) return IGNORED;
+  if (event === 'label' || event === 'repository') return { kind: 'everything' };
+  return event === 'issues' ? toIssueEvent(payload) : IGNORED;
+}
+
+function toIssueEvent(payload: unknown): TrackerEvent {
+  // A comment's event sent again under this name would tell `deleted` of the comment.
+  if (typeof payload === 'object' && payload !== null && 'comment' in payload) return IGNORED;
+  const parsed = z.object({ action: z.string(), issue: issueSchema }).safeParse(payload);
+  // An issue changed, but which one cannot be read.
+  if (!parsed.success) return { kind: 'everything' };
+  const { action, issue } = parsed.data;
+  if (issue.isPullRequest) return IGNORED;
+  return { kind: 'issue', issue, gone: DEPARTURES.has(action) };
+}
+
+const origin = z.object({
+  repository: z.object({
+    id: z.unknown().optional(),
+    name: z.string().catch(''),
+    full_name: z.string().catch(''),
+    owner: z.object({ login: z.string() }).catch({ login: '' }),
+  }),
+  changes: z.unknown().optional(),
+});
+const rename = z.object({
+  repository: z.object({ name: z.object({ from: z.string() }) }),
+});
+const login = z.object({ login: z.string() });
+const move = z.object({
+  owner: z.object({ from: z.object({ user: login.nullish(), organization: login.nullish() }) }),
+});
+
+/** By name without regard to case, by numeric id, or by the name before it was renamed or moved. */
+function isOurs({ name, repositoryId }: WebhookVerifierDeps, payload: unknown): boolean {
+  const parsed = origin.safeParse(payload);
+  if (!parsed.success) return false;
+  const { repository, changes } = parsed.data;
+  if (typeof repository.id === 'number' && repository.id === repositoryId?.()) return true;
+  const ours = fold(`${name.owner}/${name.repo}`);
+  return [repository.full_name, ...formerNames(repository, changes)].some(
+    (fullName) => fold(fullName) === ours,
+  );
+}
+
+function formerNames(
+  repository: z.infer<typeof origin>['repository'],
+  changes: unknown,
+): readonly string[] {
+  const renamed = rename.safeParse(changes).data?.repository.name.from;
+  const moved = move.safeParse(changes).data?.owner.from;
+  const formerOwner = moved?.user?.login ?? moved?.organization?.login;
+  return [
+    ...(renamed === undefined ? [] : [`${repository.owner.login}/${renamed}`]),
+    ...(formerOwner === undefined ? [] : [`${formerOwner}/${repository.name}`]),
+  ];
+}
+
+function fold(text: string): string {
+  return text.toLowerCase();
+}
