@@ -21,7 +21,7 @@ CREATE INDEX receipt_by_time ON receipt (receivedAt);
 
 -- One event of a delivery. It is settled when its outcome is no longer PENDING.
 CREATE TABLE event (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   receipt INTEGER NOT NULL REFERENCES receipt (number),
   position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
   eventType TEXT, -- as it was sent

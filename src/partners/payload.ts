@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -17,7 +17,8 @@ export function payloadIdentity(receiptId: string, position: number): string {
 }
 
 /** AES-256-GCM with a random nonce (NIST SP 800-38D): nonce, tag, ciphertext. */
-export function createPayloadSealer(key: Buffer): PayloadSealer {
+export function createPayloadSealer(keyBytes: Buffer): PayloadSealer {
+  const key = createSecretKey(keyBytes); // made once: a Buffer costs a key schedule per event
   return {
     seal: (identity, bytes) => {
       const nonce = randomBytes(NONCE_BYTES);

@@ -1,4 +1,4 @@
-import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** What each sub-key of `secretKey` is for. One purpose, one key: none can stand for another. */
 export type KeyPurpose = 'cursors' | 'directory' | 'payloads' | 'sessions';
@@ -8,8 +8,8 @@ export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, Buffer.alloc(0), `trackport/${purpose}`, 32));
 }
 
-/** HMAC-SHA256 of `data`. */
-export function hmacSha256(key: Buffer | string, data: Buffer | string): Buffer {
+/** HMAC-SHA256 of `data`. A `KeyObject` that is kept makes it several times as fast as a `Buffer`. */
+export function hmacSha256(key: Buffer | string | KeyObject, data: Buffer | string): Buffer {
   return createHmac('sha256', key).update(data).digest();
 }
 

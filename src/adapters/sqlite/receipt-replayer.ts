@@ -1,0 +1,67 @@
+import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import type { Database } from './database.ts';
+import { receiptConditions } from './receipt-conditions.ts';
+import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+
+const QUEUE = `
+  UPDATE event SET outcome = 'PENDING', dueAt = ?, completedAt = NULL, attempts = 0,
+    erasure = NULL, leadIds = NULL, lastError = NULL, progress = NULL, leaseToken = NULL,
+    leaseUntil = NULL, again = 0`;
+
+/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
+const CAN_BE_REPLAYED = `outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL`;
+
+const WITH_DEAD_LETTERS = `
+  receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`;
+
+const QUEUE_RECEIPT = `${QUEUE} WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
+
+const FORGET_SAME_EVENTS = `DELETE FROM same_event WHERE firstSeenAt < ?`;
+
+const DROP_PAYLOADS = `
+  UPDATE event SET payload = NULL WHERE payload IS NOT NULL AND completedAt < ?`;
+
+/** Puts dead letters back into the queue, and ends the time for which they are kept. */
+export function createReceiptReplayer(
+  database: Database,
+): Pick<ReceiptStore, 'replay' | 'replayAll' | 'purge'> {
+  const { handle } = database;
+  const findNumber = handle
+    .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
+    .pluck();
+  const queueReceipt = handle.prepare<[number, number]>(QUEUE_RECEIPT);
+  const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
+  const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
+  const drop = handle.prepare<[number]>(DROP_PAYLOADS);
+  const queueOne = (number: number, now: number): number => {
+    const { changes } = queueReceipt.run(now, number);
+    if (changes > 0) refreshStatus.run(number);
+    return changes;
+  };
+  return {
+    replay: async (id, now) =>
+      database.transaction(() => {
+        const number = findNumber.get(id);
+        return number === undefined ? undefined : queueOne(number, now);
+      }),
+    replayAll: async (filter, now) =>
+      database.transaction(() =>
+        receiptsToReplay(database, filter)
+          .map((number) => queueOne(number, now))
+          .reduce((sum, changes) => sum + changes, 0),
+      ),
+    purge: async (before) =>
+      database.transaction(() => ({
+        keys: forget.run(before).changes,
+        payloads: drop.run(before).changes,
+      })),
+  };
+}
+
+function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
+  const { from, where, values } = receiptConditions(filter);
+  const sql = `
+    SELECT DISTINCT receipt.number FROM ${from}
+    WHERE ${[...where, WITH_DEAD_LETTERS].join(' AND ')}`;
+  return handle.prepare<unknown[], number>(sql).pluck().all(values);
+}

@@ -1,0 +1,164 @@
+import type { Database as Handle } from 'better-sqlite3';
+import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
+import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
+import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+
+const INSERT_RECEIPT = `
+  INSERT INTO receipt
+    (id, partnerId, path, eventType, externalId, correlationId, status, receivedAt)
+  VALUES (@id, @partnerId, @path, @eventType, @externalId, @correlationId, @status, @receivedAt)`;
+
+const INSERT_EVENT = `
+  INSERT INTO event
+    (receipt, position, eventType, eventId, externalId, outcome, lastError, completedAt, payload, dueAt)
+  VALUES (@receipt, @position, @eventType, @eventId, @externalId, @outcome, @lastError, @completedAt,
+    @payload, @dueAt)`;
+
+const INSERT_SAME_EVENT = `INSERT INTO same_event (key, event, firstSeenAt) VALUES (?, ?, ?)`;
+
+const FIND_SAME_EVENT = `
+  SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receiptId,
+    event.leaseToken IS NOT NULL OR event.progress IS NOT NULL AS isBegun
+  FROM same_event
+  JOIN event ON event.id = same_event.event
+  JOIN receipt ON receipt.number = event.receipt
+  WHERE same_event.key = ?`;
+
+const READ_ORIGINAL = `
+  SELECT id, partnerId, eventType, externalId, correlationId, receivedAt
+  FROM receipt WHERE number = ?`;
+
+const QUEUE_AGAIN = `
+  UPDATE event SET outcome = 'PENDING', dueAt = ?, payload = ?, completedAt = NULL, attempts = 0,
+    erasure = NULL, leadIds = NULL, lastError = NULL, progress = NULL, leaseToken = NULL,
+    leaseUntil = NULL, again = 0
+  WHERE id = ?`;
+
+const MARK_AGAIN = `UPDATE event SET again = 1 WHERE id = ?`;
+
+type SameEvent = {
+  event: number;
+  receipt: number;
+  receiptId: string;
+  position: number;
+  outcome: Outcome;
+  isBegun: 0 | 1;
+};
+
+type OriginalRow = Omit<Receipt, 'status' | 'externalId'> & { externalId: string | null };
+
+type Repeat = { event: NewEvent; before: SameEvent };
+
+/**
+ * Writes one delivery inside the caller's transaction: the events that are new under a receipt of
+ * their own, and those that came before as what they ask for now.
+ */
+export function createDeliveryWriter(
+  handle: Handle,
+  sealer: PayloadSealer,
+): (delivery: NewReceipt) => Acceptance {
+  const findSameEvent = handle.prepare<[Buffer], SameEvent>(FIND_SAME_EVENT);
+  const insert = createInserter(handle, sealer);
+  const workRepeat = createRepeatWorker(handle, sealer);
+  const readOriginal = handle.prepare<[number], OriginalRow>(READ_ORIGINAL);
+
+  return (delivery) => {
+    const { fresh, repeats } = sortOut(delivery, (key) => findSameEvent.get(key));
+    const queuedAgain = repeats.filter((repeat) => workRepeat(repeat, delivery.receivedAt)).length;
+    const first = repeats[0];
+    if (fresh.length === 0 && first) {
+      const original = readOriginal.get(first.before.receipt);
+      if (original) return { kind: 'repeat', receipt: asAnswered(original), queued: queuedAgain };
+    }
+    insert(delivery, fresh);
+    const queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length + queuedAgain;
+    return { kind: 'accepted', receipt: asAnswered(delivery), queued };
+  };
+}
+
+/** An event that stands twice in one delivery is taken once. */
+function sortOut(
+  { events }: NewReceipt,
+  find: (key: Buffer) => SameEvent | undefined,
+): { fresh: NewEvent[]; repeats: Repeat[] } {
+  const seen = new Set<string>();
+  const fresh: NewEvent[] = [];
+  const repeats: Repeat[] = [];
+  for (const event of events) {
+    const key = event.sameEventKey.toString('latin1');
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const before = find(event.sameEventKey);
+    if (before) repeats.push({ event, before });
+    else fresh.push(event);
+  }
+  return { fresh, repeats };
+}
+
+function createInserter(handle: Handle, sealer: PayloadSealer) {
+  const insertReceipt = handle.prepare(INSERT_RECEIPT);
+  const insertEvent = handle.prepare(INSERT_EVENT);
+  const insertSameEvent = handle.prepare(INSERT_SAME_EVENT);
+  return (delivery: NewReceipt, events: readonly NewEvent[]): void => {
+    const status = statusOf(events.map(({ outcome }) => outcome));
+    const receipt = insertReceipt.run({ externalId: null, ...delivery, status }).lastInsertRowid;
+    for (const event of events) {
+      const isPending = event.outcome === 'PENDING';
+      const identity = payloadIdentity(delivery.id, event.position);
+      const row = insertEvent.run({
+        eventType: null,
+        eventId: null,
+        externalId: null,
+        lastError: null,
+        ...event,
+        receipt,
+        payload: isPending ? sealer.seal(identity, event.payload) : null,
+        dueAt: isPending ? delivery.receivedAt : null,
+        completedAt: isPending ? null : delivery.receivedAt,
+      });
+      insertSameEvent.run(event.sameEventKey, row.lastInsertRowid, delivery.receivedAt);
+    }
+  };
+}
+
+/** Answers whether the event waits for the worker because of this repeat. */
+function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
+  const queueAgain = handle.prepare(QUEUE_AGAIN);
+  const markAgain = handle.prepare(MARK_AGAIN);
+  const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
+  return ({ event, before }: Repeat, now: number): boolean => {
+    const wish = wishOf(event, before);
+    if (wish === 'again') markAgain.run(before.event);
+    if (wish !== 'queue') return false;
+    const identity = payloadIdentity(before.receiptId, before.position);
+    queueAgain.run(now, sealer.seal(identity, event.payload), before.event);
+    refreshStatus.run(before.receipt);
+    return true;
+  };
+}
+
+/**
+ * What a repeat asks for. An event without an id may be a new wish with the same bytes; one that
+ * ended without effect gets another chance; all else is a redelivery.
+ */
+function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'queue' | 'again' {
+  if (event.outcome !== 'PENDING') return 'nothing';
+  if (before.outcome === 'PENDING')
+    return !event.hasEventId && before.isBegun ? 'again' : 'nothing';
+  return before.outcome === 'DONE' && event.hasEventId ? 'nothing' : 'queue';
+}
+
+/** The receipt as it was first answered, whatever has become of it since. */
+function asAnswered(receipt: OriginalRow | NewReceipt): Receipt {
+  const { id, partnerId, eventType, externalId, correlationId, receivedAt } = receipt;
+  return {
+    id,
+    partnerId,
+    eventType,
+    ...(externalId == null ? {} : { externalId }),
+    correlationId,
+    status: 'ACCEPTED',
+    receivedAt,
+  };
+}

@@ -1,0 +1,161 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { NewId } from '#shared/ids.ts';
+import { parseJsonText } from '#shared/json.ts';
+import { decide, type PartnerEvent, readEvent, sameEventKey } from './event.ts';
+import type { Partner } from './partner.ts';
+import type { PartnerPath } from './receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-store.ts';
+import { splitBatch, trimJson } from './split-batch.ts';
+
+/** A batch may hold this many events. */
+export const BATCH_EVENTS_MAX = 500;
+
+/** Identifiers longer than this are used for matching but not shown. */
+const SHOWN_CHARACTERS_MAX = 255;
+
+const CORRELATION_ID = /^[\x21-\x7e]{1,128}$/;
+
+const typeWithoutName: Record<PartnerPath, string> = {
+  events: 'partner.event',
+  deletions: 'lead.deletion',
+};
+
+/** One verified call. */
+export type Delivery = {
+  partner: Partner;
+  path: PartnerPath;
+  /** The raw bytes that the signature covers. */
+  body: Buffer;
+  /** Value of `X-Correlation-Id`; ignored unless `isCorrelationId`. */
+  correlationId?: string;
+};
+
+export type AcceptDeliveryDeps = {
+  store: Pick<ReceiptStore, 'accept'>;
+  clock: Pick<Clock, 'now'>;
+  newId: NewId;
+  /** Key of the hashes by which a repeat is known: the `directory` sub-key. */
+  hashKey: KeyObject;
+  /** Called after the commit when events wait for the worker. */
+  wakeWorker: () => void;
+};
+
+/** What the caller is told, and what the metrics count. */
+export type AcceptedDelivery = Acceptance & { ignored: number };
+
+/** True for 1 to 128 visible ASCII characters. */
+export function isCorrelationId(text: string): boolean {
+  return CORRELATION_ID.test(text);
+}
+
+/**
+ * Accepts what a partner sent: one receipt per delivery, one outcome per event, durable when it
+ * answers. What cannot be used becomes an outcome; only the body as a whole can be refused.
+ * @throws {malformed-json} @throws {validation-failed} the body is no object and no array
+ * @throws {payload-too-large} more than 500 events
+ * @throws {store-unavailable} nothing was accepted
+ */
+export async function acceptDelivery(
+  deps: AcceptDeliveryDeps,
+  delivery: Delivery,
+): Promise<AcceptedDelivery> {
+  const elements = readElements(delivery.body);
+  const { partner, path } = delivery;
+  const read = elements.map(({ value, bytes }) => ({ bytes, event: readEvent(partner, value) }));
+  const events = read.map(({ bytes, event }, position) => ({
+    position,
+    ...toNewEvent(deps.hashKey, delivery, event, bytes),
+  }));
+  const receipt: NewReceipt = {
+    id: deps.newId(),
+    partnerId: partner.id,
+    path,
+    ...summarize(delivery, events),
+    correlationId: chooseCorrelationId(
+      deps.newId,
+      delivery,
+      read.map(({ event }) => event),
+    ),
+    receivedAt: deps.clock.now(),
+    events,
+  };
+  const acceptance = await deps.store.accept(receipt);
+  if (acceptance.queued > 0) deps.wakeWorker();
+  const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
+  return { ...acceptance, ignored };
+}
+
+type Element = { value: unknown; bytes: Buffer };
+
+function readElements(body: Buffer): Element[] {
+  const value = parseJsonText(body);
+  if (typeof value !== 'object' || value === null)
+    refuse([{ pointer: '#', code: 'type', detail: 'The body must be an object or an array.' }]);
+  if (!Array.isArray(value)) return [{ value, bytes: trimJson(body) }];
+  if (value.length > BATCH_EVENTS_MAX)
+    throw new TrackportError('payload-too-large', {
+      detail: `A batch may hold at most ${BATCH_EVENTS_MAX} events.`,
+    });
+  const cuts = splitBatch(body);
+  return value.map((element, index) => ({
+    value: element as unknown,
+    bytes: cuts[index] ?? Buffer.alloc(0),
+  }));
+}
+
+function toNewEvent(
+  hashKey: KeyObject,
+  { partner, path }: Delivery,
+  event: PartnerEvent | undefined,
+  bytes: Buffer,
+): Omit<NewEvent, 'position'> {
+  const decision = decide(partner, path, event);
+  const eventType = event?.type.kind === 'named' ? shown(event.type.name) : undefined;
+  const eventId = shown(event?.eventId);
+  const externalId = shown(event?.externalId);
+  return {
+    ...(eventType === undefined ? {} : { eventType }),
+    ...(eventId === undefined ? {} : { eventId }),
+    ...(externalId === undefined ? {} : { externalId }),
+    sameEventKey: sameEventKey(hashKey, { partnerId: partner.id, path }, event, bytes),
+    hasEventId: event?.eventId !== undefined,
+    outcome: decision.outcome,
+    ...(decision.outcome === 'REJECTED' ? { lastError: decision.reason } : {}),
+    payload: bytes,
+  };
+}
+
+/**
+ * An identifier as a receipt may keep it for good: undefined when it looks like an e-mail address,
+ * is longer than 255 characters or holds control characters.
+ */
+function shown(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > SHOWN_CHARACTERS_MAX) return undefined;
+  return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) ? undefined : text;
+}
+
+function summarize(
+  { path }: Delivery,
+  events: readonly NewEvent[],
+): Pick<NewReceipt, 'eventType' | 'externalId'> {
+  const types = new Set(events.map(({ eventType }) => eventType ?? typeWithoutName[path]));
+  const [type = typeWithoutName[path]] = types;
+  const externalId = events.length === 1 ? events[0]?.externalId : undefined;
+  return {
+    eventType: types.size > 1 ? 'batch' : type,
+    ...(externalId === undefined ? {} : { externalId }),
+  };
+}
+
+/** The header's when it can be used, else that of the only event, else a new one. */
+function chooseCorrelationId(
+  newId: NewId,
+  { correlationId }: Delivery,
+  events: readonly (PartnerEvent | undefined)[],
+): string {
+  if (correlationId !== undefined && isCorrelationId(correlationId)) return correlationId;
+  const own = events.length === 1 ? shown(events[0]?.correlationId) : undefined;
+  return own !== undefined && isCorrelationId(own) ? own : newId();
+}

@@ -1,0 +1,140 @@
+import type { KeyObject } from 'node:crypto';
+import { hmacSha256 } from '#shared/hash.ts';
+import { valueAt } from '#shared/json.ts';
+import type { FieldName, Partner } from './partner.ts';
+import type { PartnerPath } from './receipt.ts';
+
+const CONTACT_DELETION = 'contact.deletion';
+const PRIVACY_DELETION = 'contact.privacyDeletion';
+const OBJECT_DELETION = 'object.deletion';
+/** The object type of a contact. @see https://developers.hubspot.com/docs/guides/crm/understanding-the-crm#object-type-ids */
+const CONTACT_OBJECT_TYPE = '0-1';
+
+/** What an event says, by the partner's pointers. Values are as they were sent, numbers as text. */
+export type PartnerEvent = {
+  /** `unreadable`: there is a type, but it is neither text nor number. */
+  type: { kind: 'none' } | { kind: 'unreadable' } | { kind: 'named'; name: string };
+  /** The type that is looked up: `object.deletion` of a contact is a `contact.deletion`. */
+  canonicalType?: string;
+  eventId?: string;
+  externalId?: string;
+  account?: string;
+  leadId?: string;
+  correlationId?: string;
+  email?: string;
+  occurredAt?: string;
+};
+
+/** The parsed element as an event; undefined for anything but an object. */
+export function readEvent(partner: Partner, element: unknown): PartnerEvent | undefined {
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) return undefined;
+  const type = readType(partner, element);
+  const event: PartnerEvent = { type };
+  if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
+  for (const name of identifiers) {
+    const text = pick(partner, name, element);
+    if (text !== undefined) event[name] = text;
+  }
+  return event;
+}
+
+const identifiers = [
+  'eventId',
+  'externalId',
+  'account',
+  'leadId',
+  'correlationId',
+  'email',
+  'occurredAt',
+] as const satisfies readonly FieldName[];
+
+function readType(partner: Partner, element: object): PartnerEvent['type'] {
+  const name = pick(partner, 'eventType', element);
+  if (name !== undefined) return { kind: 'named', name };
+  const isThere = (partner.fields.eventType ?? []).some((pointer) => {
+    const value = valueAt(element, pointer);
+    return value !== undefined && value !== null && value !== '';
+  });
+  return { kind: isThere ? 'unreadable' : 'none' };
+}
+
+function toCanonicalType(name: string, element: object): string {
+  const isContact = toText(valueAt(element, '/objectTypeId')) === CONTACT_OBJECT_TYPE;
+  return name === OBJECT_DELETION && isContact ? CONTACT_DELETION : name;
+}
+
+/** The first of the field's pointers that leads to text or a number. */
+function pick(partner: Partner, name: FieldName, element: object): string | undefined {
+  for (const pointer of partner.fields[name] ?? []) {
+    const text = toText(valueAt(element, pointer));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+/** Why an event is REJECTED. */
+export type Rejection = 'not-an-object' | 'names-nobody';
+
+export type Decision =
+  | { outcome: 'PENDING' }
+  | { outcome: 'IGNORED' }
+  | { outcome: 'REJECTED'; reason: Rejection };
+
+/** What is to become of an event before anything is looked up. The type is checked before identity. */
+export function decide(
+  partner: Partner,
+  path: PartnerPath,
+  event: PartnerEvent | undefined,
+): Decision {
+  if (event === undefined) return { outcome: 'REJECTED', reason: 'not-an-object' };
+  if (path === 'events' || !deletes(partner, event)) return { outcome: 'IGNORED' };
+  if (!namesSomebody(event)) return { outcome: 'REJECTED', reason: 'names-nobody' };
+  return { outcome: 'PENDING' };
+}
+
+function deletes(partner: Partner, event: PartnerEvent): boolean {
+  const { types } = partner.deletions;
+  if (event.type.kind === 'none' || types.includes('*')) return true;
+  if (event.type.kind === 'unreadable') return false;
+  return [event.type.name, event.canonicalType].some((name) => types.includes(name ?? ''));
+}
+
+function namesSomebody(event: PartnerEvent): boolean {
+  const { leadId, correlationId, externalId, email } = event;
+  return [leadId, correlationId, externalId, email].some((value) => value !== undefined);
+}
+
+/** True when the sender asks for erasure, not only for removal. */
+export function isPrivacyDeletion(event: PartnerEvent): boolean {
+  return event.canonicalType === PRIVACY_DELETION;
+}
+
+/**
+ * The keyed hash of all that makes two events the same. With an event id: partner, path, account,
+ * type, external id, event id and time of occurrence. Without one: partner, path and the event's
+ * bytes. Attempt numbers, subscriptions, timestamps and signatures change between tries of the
+ * same event, so they are no part of it.
+ */
+export function sameEventKey(
+  key: KeyObject,
+  origin: { partnerId: string; path: PartnerPath },
+  event: PartnerEvent | undefined,
+  bytes: Buffer,
+): Buffer {
+  const place = ['same-event', origin.partnerId, origin.path];
+  if (event?.eventId === undefined)
+    return hmacSha256(
+      key,
+      Buffer.concat([Buffer.from(JSON.stringify([...place, 'bytes'])), bytes]),
+    );
+  const { account, externalId, eventId, occurredAt, type } = event;
+  const name = type.kind === 'named' ? type.name : null;
+  const parts = [account, name, externalId, eventId, occurredAt].map((part) => part ?? null);
+  return hmacSha256(key, JSON.stringify([...place, 'id', ...parts]));
+}

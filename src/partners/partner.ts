@@ -1,0 +1,182 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import type { Secret } from '#shared/secret.ts';
+
+/** How a partner signs its calls. */
+export type Scheme = 'hmac-sha256' | 'signature-v3';
+
+/** What a deletion may do to a lead's issue. */
+export type Action = 'relabel' | 'close' | 'comment' | 'redact' | 'delete';
+
+/** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
+export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
+
+export type FieldName =
+  | 'eventType'
+  | 'eventId'
+  | 'externalId'
+  | 'account'
+  | 'leadId'
+  | 'correlationId'
+  | 'email'
+  | 'occurredAt';
+
+/** Where an event holds a field: JSON Pointers, of which the first hit wins. */
+export type Fields = Readonly<Partial<Record<FieldName, readonly string[]>>>;
+
+/** An external system that sends signed calls. */
+export type Partner = {
+  /** As in the path: `^[a-z0-9][a-z0-9-]{0,62}$`. */
+  id: string;
+  scheme: Scheme;
+  /** Every one that is active is tried. */
+  secrets: readonly PartnerSecret[];
+  /** Header names in any case; `timestamp` is read by `signature-v3` only. */
+  headers: { signature: string; timestamp: string };
+  fields: Fields;
+  deletions: {
+    /** Event types on `…/deletions` that delete; `*` stands for all. */
+    types: readonly string[];
+    actions: readonly Action[];
+    /** For `contact.privacyDeletion`. */
+    privacy: readonly Action[];
+  };
+  enabled: boolean;
+  /** A valid bearer token is needed besides the signature. */
+  requireBearer: boolean;
+  /** Verified calls per minute; without it there is no limit. */
+  limitPerMinute?: number;
+};
+
+/** What the configuration says of a partner; the scheme has a default for all the rest. */
+export type PartnerSettings = {
+  scheme: Scheme;
+  secrets: readonly PartnerSecret[];
+  headers?: { signature?: string | undefined; timestamp?: string | undefined } | undefined;
+  fields?: Partial<Record<FieldName, string | readonly string[] | undefined>> | undefined;
+  deletions?:
+    | {
+        types?: readonly string[] | undefined;
+        actions?: readonly Action[] | undefined;
+        privacy?: readonly Action[] | undefined;
+      }
+    | undefined;
+  enabled?: boolean | undefined;
+  requireBearer?: boolean | undefined;
+  limitPerMinute?: number | undefined;
+};
+
+const defaults = {
+  'hmac-sha256': {
+    signature: 'X-Partner-Signature',
+    fields: {
+      eventType: ['/eventType'],
+      eventId: ['/eventId'],
+      externalId: ['/externalId'],
+      leadId: ['/leadId'],
+      email: ['/email'],
+      correlationId: ['/correlationId'],
+      occurredAt: ['/occurredAt'],
+    },
+    types: ['*'],
+  },
+  'signature-v3': {
+    signature: 'X-Vendor-Signature-v3',
+    fields: {
+      eventType: ['/subscriptionType', '/eventType'],
+      eventId: ['/eventId'],
+      externalId: ['/objectId'],
+      account: ['/portalId'],
+      occurredAt: ['/occurredAt'],
+    },
+    types: ['contact.deletion', 'contact.privacyDeletion'],
+  },
+} satisfies Record<Scheme, { signature: string; fields: Fields; types: readonly string[] }>;
+
+const TIMESTAMP_HEADER = 'X-Vendor-Request-Timestamp';
+const ACTIONS: readonly Action[] = ['relabel', 'close'];
+const PRIVACY_ACTIONS: readonly Action[] = ['relabel', 'close', 'redact'];
+
+/** A partner with every default filled in. A field that is set replaces that field's default only. */
+export function createPartner(id: string, settings: PartnerSettings): Partner {
+  const scheme = defaults[settings.scheme];
+  return {
+    id,
+    scheme: settings.scheme,
+    secrets: settings.secrets,
+    headers: {
+      signature: settings.headers?.signature ?? scheme.signature,
+      timestamp: settings.headers?.timestamp ?? TIMESTAMP_HEADER,
+    },
+    fields: { ...scheme.fields, ...toPointerLists(settings.fields) },
+    deletions: toDeletions(settings.deletions, scheme.types),
+    enabled: settings.enabled ?? true,
+    requireBearer: settings.requireBearer ?? false,
+    ...(settings.limitPerMinute === undefined ? {} : { limitPerMinute: settings.limitPerMinute }),
+  };
+}
+
+function toDeletions(
+  { types, actions, privacy }: NonNullable<PartnerSettings['deletions']> = {},
+  typesOfScheme: readonly string[],
+): Partner['deletions'] {
+  return {
+    types: types ?? typesOfScheme,
+    actions: actions ?? ACTIONS,
+    privacy: privacy ?? PRIVACY_ACTIONS,
+  };
+}
+
+function toPointerLists(fields: PartnerSettings['fields']): Fields {
+  const lists: Partial<Record<FieldName, readonly string[]>> = {};
+  for (const [name, pointers] of Object.entries(fields ?? {}))
+    if (pointers !== undefined)
+      lists[name as FieldName] = typeof pointers === 'string' ? [pointers] : pointers;
+  return lists;
+}
+
+/** The partners of the configuration, and what stands in for those that are not there. */
+export type Partners = {
+  /** Undefined for an unknown and for a disabled partner. */
+  find(id: string): Partner | undefined;
+  /** Every partner, disabled ones too, in the order of the configuration. */
+  all(): readonly Partner[];
+  /**
+   * As many keys as the partner with the most has secrets: those of `partner` that are active at
+   * `now`, filled up with ones that nobody knows. So the work done does not tell how many are real.
+   */
+  keysToTry(partner: Partner | undefined, now: number): readonly KeyObject[];
+};
+
+/** @throws {TypeError} a secret is empty */
+export function createPartners(list: readonly Partner[]): Partners {
+  const byId = new Map(list.map((partner) => [partner.id, partner]));
+  const keys = new Map(list.map(({ id, secrets }) => [id, secrets.map(toSigningKey)]));
+  const tries = Math.max(1, ...list.map(({ secrets }) => secrets.length));
+  const unknowable = Array.from({ length: tries }, () => createSecretKey(randomBytes(32)));
+  return {
+    find: (id) => {
+      const partner = byId.get(id);
+      return partner?.enabled ? partner : undefined;
+    },
+    all: () => list,
+    keysToTry: (partner, now) => {
+      const all = partner === undefined ? [] : (keys.get(partner.id) ?? []);
+      const active = all.filter(({ from, until }) => from <= now && now <= until);
+      return [...active.map(({ key }) => key), ...unknowable].slice(0, tries);
+    },
+  };
+}
+
+function toSigningKey({ value, notBefore = -Infinity, notAfter = Infinity }: PartnerSecret): {
+  key: KeyObject;
+  from: number;
+  until: number;
+} {
+  return { key: signingKey(value), from: notBefore, until: notAfter };
+}
+
+/** The key that a secret stands for: its UTF-8 bytes. @throws {TypeError} it is empty */
+export function signingKey(secret: Secret): KeyObject {
+  if (secret.reveal() === '') throw new TypeError('a signing secret must not be empty');
+  return createSecretKey(Buffer.from(secret.reveal()));
+}

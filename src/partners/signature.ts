@@ -1,0 +1,109 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import { MINUTE } from '#shared/clock.ts';
+import { sameDigest } from '#shared/hash.ts';
+import type { Scheme } from './partner.ts';
+
+/** A signed call is refused when it is older, or dated further ahead, than this. */
+export const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
+
+/** What is signed. `uri` and `timestamp` count for `signature-v3` only. */
+export type SignedContent = {
+  /** As on the wire. */
+  method: string;
+  /** The public address that was called, escapes as they came. */
+  uri: string;
+  /** The raw bytes of the body. */
+  body: Buffer;
+  /** Milliseconds since the Unix epoch as 13 digits. */
+  timestamp: string;
+};
+
+/** A call as it came: every value of the two headers, in order. */
+export type SignedCall = Omit<SignedContent, 'timestamp'> & {
+  signatures: readonly string[];
+  timestamps: readonly string[];
+};
+
+/** Why a call was refused: for metrics only, the caller is never told. */
+export type SignatureRefusal =
+  | 'signature-missing'
+  | 'signature-malformed'
+  | 'signature-wrong'
+  | 'timestamp-malformed'
+  | 'timestamp-outside-window';
+
+const wellFormed: Record<Scheme, RegExp> = {
+  'hmac-sha256': /^sha256=[0-9a-fA-F]{64}$/,
+  'signature-v3': /^[A-Za-z0-9+/]{43}=$/,
+};
+
+const TIMESTAMP = /^[1-9]\d{12}$/;
+
+/** Exactly the twelve escapes that senders of the v3 scheme decode before they sign. */
+const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
+
+/**
+ * Undefined when one of the secrets made the signature and the call is not too old or too far
+ * ahead, else the reason. Every secret is tried in full, whatever the headers look like, so that
+ * the time it takes tells nothing.
+ * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+ * @see https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
+ */
+export function refusalOf(
+  scheme: Scheme,
+  keys: readonly KeyObject[],
+  call: SignedCall,
+  now: number,
+): SignatureRefusal | undefined {
+  const [signature = ''] = call.signatures;
+  const [timestamp = ''] = call.timestamps;
+  const given = Buffer.from(scheme === 'hmac-sha256' ? signature.toLowerCase() : signature);
+  let matches = 0;
+  for (const key of keys) {
+    const expected = sign(scheme, key, { ...call, timestamp });
+    matches += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
+  }
+  if (call.signatures.length === 0) return 'signature-missing';
+  if (call.signatures.length > 1 || !wellFormed[scheme].test(signature))
+    return 'signature-malformed';
+  if (matches === 0) return 'signature-wrong';
+  return scheme === 'signature-v3' ? refusalOfTimestamp(call.timestamps, now) : undefined;
+}
+
+function refusalOfTimestamp(
+  timestamps: readonly string[],
+  now: number,
+): SignatureRefusal | undefined {
+  const [timestamp = ''] = timestamps;
+  if (timestamps.length !== 1 || !TIMESTAMP.test(timestamp)) return 'timestamp-malformed';
+  const isNear = Math.abs(now - Number(timestamp)) <= TIMESTAMP_AGE_MAX_MS;
+  return isNear ? undefined : 'timestamp-outside-window';
+}
+
+/**
+ * The value of the signature header: `sha256=<hex>` over the body, or the base64 of the HMAC of
+ * `method + uri + body + timestamp` without separators.
+ */
+export function sign(scheme: Scheme, key: KeyObject, content: SignedContent): string {
+  const mac = createHmac('sha256', key);
+  if (scheme === 'hmac-sha256') return `sha256=${mac.update(content.body).digest('hex')}`;
+  return mac
+    .update(content.method + toSignedUri(content.uri))
+    .update(content.body)
+    .update(content.timestamp)
+    .digest('base64');
+}
+
+/** The URI with the twelve escapes decoded, once; all others stay as they are. */
+export function toSignedUri(uri: string): string {
+  return uri.replace(DECODED_ESCAPES, (escape) => decodeURIComponent(escape));
+}
+
+/**
+ * The public address of a call. Only path and query come from the request: scheme and host are the
+ * configuration's, because a proxy, the `Host` header or an absolute request line may name others.
+ */
+export function toPublicUri(publicUrl: string, requestTarget: string): string {
+  const pathAndQuery = requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  return publicUrl.replace(/\/+$/, '') + pathAndQuery;
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '#shared/clock.ts';
+import type { Partner, Partners } from './partner.ts';
+import { refusalOf, type SignatureRefusal, type SignedContent } from './signature.ts';
+
+/** The one shape of a partner's name in a path. Compared with the raw, undecoded segment. */
+const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** A call to a partner path, whoever made it. */
+export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
+  /** The raw segment of the path, undecoded. */
+  partnerId: string;
+  /** Every value that the header has, in order. `name` in any case. */
+  headerValues(name: string): readonly string[];
+};
+
+export type RefusalReason = SignatureRefusal | 'partner-unknown' | 'partner-shape';
+
+/** The answer to the caller must not depend on `reason`: it is for metrics. */
+export type CallVerdict =
+  | { kind: 'verified'; partner: Partner }
+  | { kind: 'refused'; reason: RefusalReason };
+
+export type VerifyCallDeps = { partners: Partners; clock: Pick<Clock, 'now'> };
+
+/** True when a raw path segment can be a partner's name. */
+export function isPartnerId(segment: string): boolean {
+  return PARTNER_ID.test(segment);
+}
+
+/**
+ * Which partner signed this call. An unknown or disabled partner costs as many HMACs over the same
+ * bytes as a known one.
+ */
+export function verifyCall({ partners, clock }: VerifyCallDeps, call: PartnerCall): CallVerdict {
+  const now = clock.now();
+  const partner = partners.find(call.partnerId);
+  const { scheme, headers } = partner ?? nobody;
+  const signedCall = {
+    method: call.method,
+    uri: call.uri,
+    body: call.body,
+    signatures: call.headerValues(headers.signature),
+    timestamps: call.headerValues(headers.timestamp),
+  };
+  const keys = partners.keysToTry(partner, now);
+  const refusal = refusalOf(scheme, keys, signedCall, now);
+  if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
+  return refusal === undefined
+    ? { kind: 'verified', partner }
+    : { kind: 'refused', reason: refusal };
+}
+
+/** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */
+const nobody: Pick<Partner, 'scheme' | 'headers'> = {
+  scheme: 'hmac-sha256',
+  headers: { signature: 'X-Partner-Signature', timestamp: 'X-Vendor-Request-Timestamp' },
+};
