@@ -11,11 +11,13 @@ export function createFakeClock(start = Date.parse('2026-03-01T12:00:00Z')): Fak
   const sleepers: { at: number; wake: () => void }[] = [];
   return {
     now: () => now,
-    sleep: (ms) => {
-      if (ms <= 0) return Promise.resolve();
-      const { promise, resolve } = Promise.withResolvers<void>();
+    sleep: async (ms, { signal } = {}) => {
+      signal?.throwIfAborted();
+      if (ms <= 0) return;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
       sleepers.push({ at: now + ms, wake: resolve });
-      return promise;
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      await promise;
     },
     advance: async (ms) => {
       now += ms;
