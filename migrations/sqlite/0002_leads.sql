@@ -20,8 +20,7 @@ CREATE TABLE directory_state (
   crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
   crawlStartedAt INTEGER NOT NULL,
   crawlIssues INTEGER NOT NULL, -- seen so far
-  crawlCursor TEXT, -- the tracker's cursor behind the last page that was kept
-  crawlReached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept
+  crawlReached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept; it resumes there
   completedAt INTEGER, -- end of the last complete crawl; null: there was none yet
   caughtUpTo INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
 ) STRICT;

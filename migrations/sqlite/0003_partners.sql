@@ -40,13 +40,15 @@ CREATE TABLE event (
   leaseToken TEXT, -- fencing: only its holder may settle or reschedule
   leaseUntil INTEGER,
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
+  stage TEXT NOT NULL GENERATED ALWAYS AS
+    (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
   again INTEGER NOT NULL DEFAULT 0, -- 1: came once more while it was worked; then it is worked again
   UNIQUE (receipt, position),
   CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
   CHECK ((outcome = 'PENDING') = (completedAt IS NULL))
 ) STRICT;
 
-CREATE INDEX event_due ON event (dueAt) WHERE outcome = 'PENDING';
+CREATE INDEX event_due ON event (stage, dueAt) WHERE outcome = 'PENDING';
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
 

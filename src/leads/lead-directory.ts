@@ -30,9 +30,7 @@ export type DirectoryState = {
   startedAt: number;
   /** Issues that the crawl has seen so far. */
   issues: number;
-  /** The tracker's cursor behind the last page that was kept. */
-  cursor?: string;
-  /** Greatest `updatedAt` that the crawl has kept. */
+  /** Greatest `updatedAt` that the crawl has kept: it resumes there. */
   reached: number;
   /** End of the last complete crawl; absent: there was none yet, so a missing row means nothing. */
   completedAt?: number;
@@ -66,11 +64,8 @@ export type LeadDirectory = {
   /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
   putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
   startCrawl(at: number): Promise<void>;
-  /** The same for the page of the running crawl; `cursor` is absent behind the last page. */
-  putCrawled(
-    entries: readonly DirectoryEntry[],
-    position: { seen: number; reached: number; cursor?: string },
-  ): Promise<void>;
+  /** The same for the page of the running crawl. */
+  putCrawled(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
   /** Ends the crawl, removes the rows that it has not seen, and answers how many. */
   completeCrawl(at: number): Promise<number>;
 };

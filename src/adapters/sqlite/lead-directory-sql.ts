@@ -7,7 +7,6 @@ type StateRow = {
   crawling: 0 | 1;
   startedAt: number;
   issues: number;
-  cursor: string | null;
   reached: number;
   completedAt: number | null;
   caughtUpTo: number;
@@ -46,7 +45,7 @@ function prepareReads(handle: BetterSqlite3.Database) {
       .pluck(),
     state: handle.prepare<[string], StateRow>(`
       SELECT crawl, crawling, crawlStartedAt AS startedAt, crawlIssues AS issues,
-        crawlCursor AS cursor, crawlReached AS reached, completedAt, caughtUpTo
+        crawlReached AS reached, completedAt, caughtUpTo
       FROM directory_state WHERE repositoryId = ${NAMED}`),
     checks: handle.prepare<[number], { keyCheck: Buffer; rulesCheck: Buffer }>(
       'SELECT keyCheck, rulesCheck FROM directory_state WHERE repositoryId = ?',
@@ -94,23 +93,21 @@ function prepareCrawl(handle: BetterSqlite3.Database) {
   return {
     begin: handle.prepare<[{ id: number; at: number; key: Buffer; rules: Buffer }]>(`
       INSERT INTO directory_state (repositoryId, keyCheck, rulesCheck, crawl, crawling,
-        crawlStartedAt, crawlIssues, crawlCursor, crawlReached, completedAt, caughtUpTo)
-      VALUES (@id, @key, @rules, 1, 1, @at, 0, NULL, 0, NULL, 0)
+        crawlStartedAt, crawlIssues, crawlReached, completedAt, caughtUpTo)
+      VALUES (@id, @key, @rules, 1, 1, @at, 0, 0, NULL, 0)
       ON CONFLICT (repositoryId) DO UPDATE SET keyCheck = @key, rulesCheck = @rules,
         crawl = crawl + 1, crawling = 1, crawlStartedAt = @at, crawlIssues = 0,
-        crawlCursor = NULL, crawlReached = 0, completedAt = NULL, caughtUpTo = 0`),
+        crawlReached = 0, completedAt = NULL, caughtUpTo = 0`),
     startCrawl: handle.prepare<[{ id: number; at: number }]>(`
       UPDATE directory_state SET crawl = crawl + 1, crawling = 1, crawlStartedAt = @at,
-        crawlIssues = 0, crawlCursor = NULL, crawlReached = 0
+        crawlIssues = 0, crawlReached = 0
       WHERE repositoryId = @id`),
-    crawled: handle.prepare<
-      [{ id: number; seen: number; reached: number; cursor: string | null }]
-    >(`
-      UPDATE directory_state SET crawlIssues = crawlIssues + @seen, crawlCursor = @cursor,
+    crawled: handle.prepare<[{ id: number; seen: number; reached: number }]>(`
+      UPDATE directory_state SET crawlIssues = crawlIssues + @seen,
         crawlReached = max(crawlReached, @reached)
       WHERE repositoryId = @id`),
     completeCrawl: handle.prepare<[{ id: number; at: number }]>(`
-      UPDATE directory_state SET crawling = 0, crawlCursor = NULL, completedAt = @at,
+      UPDATE directory_state SET crawling = 0, completedAt = @at,
         caughtUpTo = max(caughtUpTo, crawlReached)
       WHERE repositoryId = @id`),
     caughtUp: handle.prepare<[{ id: number; reached: number }]>(

@@ -42,10 +42,10 @@ export function createLeadDirectory(
         sql.caughtUp.run({ id, reached });
       }),
     startCrawl: async (at) => write((id) => sql.startCrawl.run({ id, at })),
-    putCrawled: async (entries, { seen, reached, cursor }) =>
+    putCrawled: async (entries, reached) =>
       write((id) => {
         putAll(sql, id, entries);
-        sql.crawled.run({ id, seen, reached, cursor: cursor ?? null });
+        sql.crawled.run({ id, seen: entries.length, reached });
       }),
     completeCrawl: async (at) => {
       let removed = 0;
@@ -94,11 +94,10 @@ type StateRow = ReturnType<DirectoryStatements['state']['get']>;
 
 function toState(row: StateRow): DirectoryState | undefined {
   if (!row) return undefined;
-  const { crawling, cursor, completedAt, ...rest } = row;
+  const { crawling, completedAt, ...rest } = row;
   return {
     ...rest,
     crawling: crawling === 1,
-    ...(cursor !== null && { cursor }),
     ...(completedAt !== null && { completedAt }),
   };
 }

@@ -84,7 +84,7 @@ describe('the view', () => {
     const { claims, database } = await setUp();
     await claims.current();
     database.close();
-    await expect(claims.current()).rejects.toThrow();
+    await expect(claims.current()).rejects.toBeInstanceOf(Error);
   });
 });
 

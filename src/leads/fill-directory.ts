@@ -1,0 +1,178 @@
+import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { createSharedRun } from '#shared/shared-run.ts';
+import { createCrawlBudget } from './crawl-budget.ts';
+import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
+import {
+  directoryChecks,
+  toDirectoryEntry,
+  type DirectoryState,
+  type LeadDirectory,
+} from './lead-directory.ts';
+import type { LeadRules } from './lead.ts';
+import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
+import { walkChanges } from './walk-changes.ts';
+
+/** A catch-up asks again for this much, for issues that became visible late. */
+const OVERLAP_MS = MINUTE;
+/** While the first crawl runs, a catch-up starts this long before it, in case our clock is ahead. */
+const CRAWL_OVERLAP_MS = 5 * MINUTE;
+const CHECK_EVERY_MS = MINUTE;
+const RETRY_MS = 10 * SECOND;
+const RETRY_MAX_MS = 5 * MINUTE;
+/** The repository's number is confirmed this often, and after every tracker event about it. */
+const IDENTIFY_EVERY_MS = 10 * MINUTE;
+
+export type DirectoryDeps = {
+  tracker: LeadTracker;
+  directory: LeadDirectory;
+  /** The number of the configured repository. @throws {tracker-unavailable} */
+  identifyRepository(): Promise<number>;
+  rules: LeadRules;
+  /** The sub-key for directory hashes. */
+  key: Buffer;
+  clock: Clock;
+  log: Log;
+};
+
+/** How full the directory is, for `/readyz`, metrics and the log. Times: ms since the Unix epoch. */
+export type DirectoryStatus = {
+  /** `complete`: a first crawl has ended; later ones run in the background. */
+  state: 'starting' | 'crawling' | 'complete';
+  /** Issues that the running or last crawl has seen. */
+  issues: number;
+  startedAt?: number;
+  /** End of the last complete crawl. */
+  completedAt?: number;
+  /** Code of the last failure, until something succeeds. */
+  lastError?: string;
+};
+
+/** Fills the lead directory and keeps it. */
+export type DirectoryFiller = {
+  /** Begins the background work: the first crawl, then one a day. */
+  start(): void;
+  /** Ends it; what was read so far is kept. */
+  stop(): Promise<void>;
+  /**
+   * Reads what changed since the last time. A catch-up serves every call that came before it
+   * began. `complete`: the directory now knows every issue that the tracker shows, so that a
+   * missing row means a missing issue.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  catchUp(): Promise<{ complete: boolean }>;
+  /** Takes in what the tracker's webhook told. @throws {store-unavailable} */
+  apply(event: TrackerEvent): Promise<void>;
+  status(): DirectoryStatus;
+};
+
+type Runtime = DirectoryDeps & CrawlDeps & { identify: Identify; stopping: AbortSignal };
+type Identify = { run(): Promise<void>; forget(): void };
+
+export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
+  const stopping = new AbortController();
+  let status: DirectoryStatus = { state: 'starting', issues: 0 };
+  let background: Promise<void> | undefined;
+  const toEntries: CrawlDeps['toEntries'] = (issues) =>
+    issues
+      .filter((issue) => !issue.isPullRequest)
+      .map((issue) => toDirectoryEntry(issue, deps.rules, deps.key));
+  const runtime: Runtime = {
+    ...deps,
+    toEntries,
+    budget: createCrawlBudget(deps),
+    identify: createIdentify(deps),
+    stopping: stopping.signal,
+    onProgress: (state) => {
+      status = toStatus(state);
+    },
+  };
+  const onFailure = (code: string): void => {
+    status = { ...status, lastError: code };
+  };
+  return {
+    start: () => {
+      background ??= runInBackground(runtime, onFailure);
+    },
+    stop: async () => {
+      stopping.abort();
+      await background;
+    },
+    catchUp: createSharedRun(() => catchUp(runtime)),
+    apply: async (event) => {
+      if (event.kind === 'everything') runtime.identify.forget();
+      // A deleted or moved issue keeps its row until a full crawl misses it, so that a deletion
+      // that names it ends with the truth about that issue instead of UNMATCHED.
+      if (event.kind === 'issue' && !event.gone) await deps.directory.put(toEntries([event.issue]));
+    },
+    status: () => status,
+  };
+}
+
+function toStatus(state: DirectoryState): DirectoryStatus {
+  return {
+    state: state.completedAt === undefined ? 'crawling' : 'complete',
+    issues: state.issues,
+    startedAt: state.startedAt,
+    ...(state.completedAt !== undefined && { completedAt: state.completedAt }),
+  };
+}
+
+/** Makes sure, now and then, that the directory belongs to the repository that the name means. */
+function createIdentify(deps: DirectoryDeps): Identify {
+  let identifiedAt = -Infinity;
+  return {
+    run: async () => {
+      const now = deps.clock.now();
+      if (now - identifiedAt < IDENTIFY_EVERY_MS) return;
+      const id = await deps.identifyRepository();
+      await deps.directory.open(id, directoryChecks(deps.rules, deps.key), now);
+      identifiedAt = now;
+    },
+    forget: () => {
+      identifiedAt = -Infinity;
+    },
+  };
+}
+
+async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
+  const { directory, tracker, identify, stopping } = runtime;
+  await identify.run();
+  const state = await directory.state();
+  if (!state) return { complete: false };
+  const isFirst = state.completedAt === undefined;
+  const from = isFirst
+    ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
+    : state.caughtUpTo - OVERLAP_MS;
+  await walkChanges(tracker, Math.max(0, from), async ({ issues }) => {
+    await directory.putCaughtUp(runtime.toEntries(issues), newestChange(issues));
+    stopping.throwIfAborted();
+  });
+  return { complete: !isFirst };
+}
+
+async function runInBackground(runtime: Runtime, onFailure: (code: string) => void): Promise<void> {
+  const { clock, identify, log, stopping } = runtime;
+  let failures = 0;
+  while (!stopping.aborted) {
+    let waitMs = CHECK_EVERY_MS;
+    try {
+      await identify.run();
+      await crawlWhenDue(runtime, stopping);
+      failures = 0;
+    } catch (error) {
+      if (stopping.aborted) return;
+      failures += 1;
+      waitMs = waitAfter(error, failures);
+      onFailure(isTrackportError(error) ? error.code : 'internal-error');
+      log.warn(errorFields(error), 'the lead directory could not be filled');
+    }
+    await clock.sleep(waitMs, { signal: stopping, unref: true }).catch(() => undefined);
+  }
+}
+
+function waitAfter(error: unknown, failures: number): number {
+  const named = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) * SECOND : 0;
+  return Math.max(named, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(failures - 1, 10)));
+}
