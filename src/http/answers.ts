@@ -1,0 +1,144 @@
+import type { FastifyError, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { Registry } from 'prom-client';
+import { TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import { toTrackportError, uriTooLong } from './framework-errors.ts';
+import type { HttpApp } from './http-app.ts';
+import { createKnownPaths } from './known-paths.ts';
+import type { KnownPaths } from './known-paths.ts';
+import { URI_BYTES_MAX } from './limits.ts';
+import { createRequestMetrics } from './metrics.ts';
+import { renderProblem } from './problem.ts';
+import { logAnswer } from './request-log.ts';
+import { securityHeaders } from './security-headers.ts';
+
+export type AnswerDeps = { publicUrl: () => string; log: Log; metrics: Registry };
+
+export type Answers = {
+  /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
+  onFrameworkError: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void;
+  /** Hooks and the error handler. Called before any route is registered. */
+  install(app: HttpApp): void;
+};
+
+/**
+ * What every answer has, errors of the framework included: request id, security headers, a problem
+ * document on failure, a log line and a measurement.
+ */
+export function createAnswers(deps: AnswerDeps): Answers {
+  const measure = createRequestMetrics(deps.metrics);
+  let common: Readonly<Record<string, string>> | undefined;
+  const greet = (request: FastifyRequest, reply: FastifyReply): void => {
+    common ??= securityHeaders(deps.publicUrl());
+    reply.header('x-request-id', request.id);
+    reply.headers(common);
+  };
+  const finish = (request: FastifyRequest, reply: FastifyReply): void => {
+    measure(request, reply);
+    logAnswer(deps.log, request, reply);
+  };
+  return {
+    onFrameworkError: (error, request, reply) => {
+      greet(request, reply);
+      answerProblem(deps.publicUrl(), { error, request, reply });
+      finish(request, reply);
+    },
+    install: (app) => {
+      app.decorateRequest('logFacts', undefined);
+      refuseBeforeRouting(app, greet);
+      app.addHook('onResponse', (request, reply, done) => {
+        finish(request, reply);
+        done();
+      });
+      app.setErrorHandler<FastifyError>((error, request, reply) =>
+        answerProblem(deps.publicUrl(), { error, request, reply }),
+      );
+    },
+  };
+}
+
+type Greet = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** The first hook: what needs no look at the credential, above all paths that do not exist. */
+function refuseBeforeRouting(app: HttpApp, greet: Greet): void {
+  const paths = createKnownPaths();
+  let stopping = false;
+  app.addHook('onRoute', (route) => paths.add(route));
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    greet(request, reply);
+    if (request.is404) done(nothingHere(paths, request, reply));
+    else refuseEarly(request, stopping, done);
+  });
+}
+
+function refuseEarly(
+  request: FastifyRequest,
+  stopping: boolean,
+  done: HookHandlerDoneFunction,
+): void {
+  const { raw } = request;
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') done(withoutHost());
+  else if ((raw.url ?? '').length > URI_BYTES_MAX) done(uriTooLong());
+  else if (stopping && request.routeOptions.config.operation !== true) done(isStopping());
+  else done();
+}
+
+type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
+
+/** Writes the problem document of an error and leaves what the log line needs. */
+export function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
+  const failure = toTrackportError(error);
+  const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
+  request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
+  return reply.code(problem.status).headers(problem.headers).send(problem.body);
+}
+
+/** Why a call failed on our side: classes and codes, and for a bug the place in our code. */
+function reasonOf(failure: TrackportError): Record<string, string> {
+  const isOurs = failure.code === 'internal-error';
+  if (failure.cause === undefined) return {};
+  const { error } = errorFields(failure.cause);
+  return { error: String(error), ...(isOurs && { stack: framesOf(failure.cause) }) };
+}
+
+/** The frames of a stack without its first lines, which hold the message. */
+function framesOf(cause: unknown): string {
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  return stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 10)
+    .map((line) => line.trim())
+    .join(' | ');
+}
+
+function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const methods = paths.methodsOf(path);
+  if (!methods) {
+    return new TrackportError('not-found', {
+      detail: 'No such path. See /docs for what there is.',
+    });
+  }
+  const allow = methods.join(', ');
+  reply.header('allow', allow);
+  return new TrackportError('method-not-allowed', { detail: `This path takes: ${allow}.` });
+}
+
+function withoutHost(): TrackportError {
+  return new TrackportError('bad-request', {
+    detail: 'An HTTP/1.1 request needs a `Host` header.',
+  });
+}
+
+function isStopping(): TrackportError {
+  return new TrackportError('overloaded', {
+    detail: 'This instance is stopping. Try again: another one will answer.',
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,131 @@
+import fastify from 'fastify';
+import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+import type { Limiter } from '#access/limit.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import { createAnswers } from './answers.ts';
+import { createClientErrorHandler } from './client-error.ts';
+import type { Area, HttpApp, HttpContext } from './http-app.ts';
+import { acceptJson } from './json-body.ts';
+import { defaultLimits } from './limits.ts';
+import type { ServerLimits } from './limits.ts';
+import { collectOpenApi } from './openapi.ts';
+import { installPressureRelief } from './pressure.ts';
+import { createQueryParser } from './query-parser.ts';
+import { createRefusalLimiter } from './refusal-limiter.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { githubWebhookRoutes } from './routes/github-webhook.ts';
+import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
+import { leadRoutes } from './routes/leads.ts';
+import type { LeadRoutesDeps } from './routes/leads.ts';
+import { operationRoutes } from './routes/operations.ts';
+import type { OperationsDeps } from './routes/operations.ts';
+import { problemRoutes } from './routes/problems.ts';
+import { createRequestValidator } from './validate-request.ts';
+
+/** What any of our HTTP servers needs. */
+export type ServerDeps = {
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  metrics: Registry;
+  /** Without a slash at its end; a function, because a free port is known only when listening. */
+  publicUrl: () => string;
+  /** As Fastify's: whose `X-Forwarded-*` headers are believed. Default false. */
+  trustProxy?: boolean | string | string[];
+  limits?: Partial<ServerLimits>;
+  /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
+  refusalLimiter: Limiter;
+};
+
+/** The services of each area. An area without services has no routes. */
+export type AppDeps = ServerDeps & {
+  leads?: LeadRoutesDeps;
+  trackerWebhook?: TrackerWebhookDeps;
+  /** Left out when they have a port of their own: see `createOperationsApp`. */
+  operations?: OperationsDeps;
+};
+
+/** The public server: not listening yet. */
+export function createApp(deps: AppDeps): HttpApp {
+  const { app, context } = createServer(deps);
+  const areas: (Area | undefined)[] = [
+    deps.operations && operationRoutes(context, deps.operations),
+    problemRoutes(context),
+    docsRoutes(),
+    deps.leads && leadRoutes(context, deps.leads),
+    deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
+  ];
+  registerAreas(app, areas);
+  return app;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` alone, for a port that the public does not reach. */
+export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps): HttpApp {
+  const { app, context } = createServer(deps);
+  registerAreas(app, [operationRoutes(context, operations)]);
+  return app;
+}
+
+function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void {
+  for (const area of areas) {
+    if (area) void app.register(async (scope) => area(scope.withTypeProvider<ZodTypeProvider>()));
+  }
+}
+
+function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
+  const limits = { ...defaultLimits, ...deps.limits };
+  const answers = createAnswers(deps);
+  const app = fastify({
+    ...serverOptions(deps, limits),
+    frameworkErrors: answers.onFrameworkError,
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(serializerCompiler);
+  app.addHook('onRoute', (route) => {
+    const validate = createRequestValidator(route);
+    if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
+  });
+  collectOpenApi(app);
+  answers.install(app);
+  installPressureRelief(app, limits);
+  acceptJson(app);
+  const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
+  const { publicUrl, clock, log } = deps;
+  return { app, context: { publicUrl, clock, log, refusals } };
+}
+
+function serverOptions(
+  deps: ServerDeps,
+  limits: ServerLimits,
+): FastifyHttpOptions<RawServerDefault> {
+  return {
+    logger: false,
+    genReqId: () => deps.newId(),
+    requestIdHeader: false,
+    trustProxy: deps.trustProxy ?? false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: createClientErrorHandler(deps),
+    routerOptions: {
+      querystringParser: createQueryParser(),
+      maxParamLength: limits.paramBytesMax,
+    },
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+      maxHeaderSize: limits.headerBytesMax,
+      insecureHTTPParser: false,
+      requireHostHeader: false,
+    },
+  };
+}

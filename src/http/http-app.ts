@@ -1,0 +1,47 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Clock } from '#shared/clock.ts';
+import type { Log, LogFields } from '#shared/log.ts';
+import type { RefusalLimiter } from './refusal-limiter.ts';
+
+/** A Fastify instance whose routes are typed by their zod schemas. */
+export type HttpApp = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** What every area of routes gets beside its own services. */
+export type HttpContext = {
+  /** The address that links and problem types use; no slash at its end; never from a request. */
+  publicUrl: () => string;
+  clock: Clock;
+  log: Log;
+  refusals: RefusalLimiter;
+};
+
+/** The routes of one area, registered in a scope of their own. */
+export type Area = (app: HttpApp) => void | Promise<void>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Fields that the request's log line gets: ids only, never personal data or secrets. */
+    logFacts: LogFields | undefined;
+  }
+  interface FastifyContextConfig {
+    /** Query parameters that the schema does not name are ignored instead of refused. */
+    freeQuery?: boolean;
+    /** Answers while the service is overloaded or stopping, too. */
+    operation?: boolean;
+    /** Names of documented response headers by status, for openapi.json. */
+    responseHeaders?: Readonly<Record<number, readonly string[]>>;
+  }
+}

@@ -1,0 +1,147 @@
+import type { ErrorCode } from '#shared/errors.ts';
+
+export type ProblemHelp = {
+  meaning: string;
+  /** What the caller does about it. */
+  remedy: string;
+};
+
+const RETRY_LATER =
+  'Wait as long as the header Retry-After says, then send the same request again.';
+
+/** The text of each problem's help page. Plain text without markup. */
+export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
+  'validation-failed': {
+    meaning: 'A parameter, a header or a field of the body is wrong, missing, repeated or unknown.',
+    remedy:
+      'Look at the list called errors: each entry names one wrong part and what is expected there. Correct all of them; sending the same again gives the same answer.',
+  },
+  'malformed-json': {
+    meaning:
+      'The body is not one JSON text in UTF-8, nests deeper than 64 levels, or has a key that is not allowed.',
+    remedy: 'Send one JSON text as the whole body.',
+  },
+  'invalid-cursor': {
+    meaning:
+      'The cursor was altered or cut short, comes from another version, or was used with other filters or by another consumer than it was made for.',
+    remedy:
+      'Start the list again without a cursor. Within one walk, keep the filters as they are; only limit may change.',
+  },
+  'bad-request': {
+    meaning: 'The request is not well-formed HTTP/1.1.',
+    remedy: 'Check the client library and what stands between it and this service.',
+  },
+  unauthorized: {
+    meaning:
+      'The request has no credential, or one that is not valid: unknown, mistyped, expired or revoked. Which of these is not told.',
+    remedy:
+      'The header WWW-Authenticate names the kind of credential that is wanted. Check the one that you send; if it is right, ask the operator for a new one.',
+  },
+  'insufficient-scope': {
+    meaning: 'The credential is good, but does not carry the grant or scope that this call needs.',
+    remedy: 'Ask the operator for the grant or scope, or use another credential.',
+  },
+  'lead-not-found': {
+    meaning: 'There is no lead with this id that this key may see.',
+    remedy:
+      'Nothing, when the lead was withdrawn or deleted. Otherwise take the id from the list of leads.',
+  },
+  'artifact-not-found': {
+    meaning: 'There is no such artifact, or no such version of it, in your workspace.',
+    remedy: 'Check the id and the version, and which workspace your token is for.',
+  },
+  'no-published-version': {
+    meaning: 'The artifact exists, but none of its versions is published or deprecated.',
+    remedy: 'Name a version to read a draft, or publish one.',
+  },
+  'not-found': {
+    meaning: 'No path of this service matches the request, or what it names does not exist.',
+    remedy: 'Compare the path with the documentation; paths have no slash at their end.',
+  },
+  'method-not-allowed': {
+    meaning: 'The path exists, but not for this method.',
+    remedy: 'The header Allow lists the methods that it takes.',
+  },
+  'request-timeout': {
+    meaning: 'The headers or the body took longer than ten seconds to arrive.',
+    remedy: 'Send the request again over a better connection.',
+  },
+  'version-exists': {
+    meaning: 'The artifact already has a version of this name.',
+    remedy: 'Choose another version, or leave it out to get the next one.',
+  },
+  'invalid-lifecycle-transition': {
+    meaning: 'The version is in a state from which this step is not possible.',
+    remedy: 'The member current tells its state, and allowed the steps that are possible.',
+  },
+  'not-a-draft': {
+    meaning: 'The content of a version is frozen once it is published.',
+    remedy: 'Create a new version.',
+  },
+  'idempotency-in-progress': {
+    meaning: 'A request with the same Idempotency-Key is still being worked on.',
+    remedy: 'Wait a moment, then send the same request again to get its answer.',
+  },
+  'precondition-failed': {
+    meaning: 'What you want to change has changed since you read it.',
+    remedy:
+      'Read it again, apply your change to what it is now, and send its new ETag in If-Match.',
+  },
+  'precondition-required': {
+    meaning: 'This change is only made when If-Match says what it is based on.',
+    remedy: 'Read first, then send the ETag of that answer in If-Match.',
+  },
+  'payload-too-large': {
+    meaning: 'The body is larger than this path accepts, or has too many elements.',
+    remedy: 'Send less at once.',
+  },
+  'uri-too-long': {
+    meaning: 'The address of the request, or one part of its path, is too long.',
+    remedy: 'Shorten it; ids, cursors and labels of this service fit easily.',
+  },
+  'unsupported-media-type': {
+    meaning: 'The body is not of a kind that this path reads.',
+    remedy: 'Send Content-Type: application/json in UTF-8, and no Content-Encoding.',
+  },
+  'spec-invalid': {
+    meaning: 'The spec says that it is OpenAPI or AsyncAPI, but is not valid as such.',
+    remedy: 'The list called errors names each finding. Correct the draft, then publish again.',
+  },
+  'idempotency-mismatch': {
+    meaning: 'The Idempotency-Key was used before, with another request.',
+    remedy: 'Use a new key for each different request.',
+  },
+  'headers-too-large': {
+    meaning: 'The headers of the request are larger than 16 KiB.',
+    remedy: 'Send fewer or shorter headers; cookies are not needed here.',
+  },
+  'quota-exceeded': {
+    meaning: 'You made more calls in a minute than you may.',
+    remedy:
+      'Wait as long as the header Retry-After says. The header RateLimit tells how many calls are left.',
+  },
+  'internal-error': {
+    meaning: 'Something happened that should not. It is not your fault.',
+    remedy: 'Tell the operator the request id. Trying again once is harmless for reads.',
+  },
+  'tracker-failed': {
+    meaning: 'The issue tracker answered with something that cannot be understood.',
+    remedy: 'Try again later. If it lasts, tell the operator the request id.',
+  },
+  'tracker-unavailable': {
+    meaning: 'The issue tracker cannot be asked at the moment, and no earlier answer is at hand.',
+    remedy: RETRY_LATER,
+  },
+  'identity-provider-unavailable': {
+    meaning: 'The keys that tokens are checked with cannot be fetched. Your token may be good.',
+    remedy: RETRY_LATER,
+  },
+  'store-unavailable': {
+    meaning: 'The database cannot be reached or cannot write. Nothing was changed or accepted.',
+    remedy: RETRY_LATER,
+  },
+  overloaded: {
+    meaning: 'This instance has too much to do, or is stopping.',
+    remedy: RETRY_LATER,
+  },
+};

@@ -1,0 +1,39 @@
+import { isIPv6 } from 'node:net';
+import { refuseOverLimit } from '#access/limit.ts';
+import type { Limiter } from '#access/limit.ts';
+import { isTrackportError } from '#shared/errors.ts';
+
+/**
+ * Counts refused credentials by address, so that guessing is slow. A call whose credential is good
+ * is neither counted nor limited here.
+ */
+export type RefusalLimiter = {
+  /**
+   * Passes an `unauthorized` on, or `quota-exceeded` in its place once the address has used up its
+   * share of the minute; anything else is passed on uncounted.
+   */
+  rethrow(address: string, error: unknown): never;
+};
+
+/** `limiter` holds one window per address; its default limit is `server.refusedPerMinute`. */
+export function createRefusalLimiter({ limiter }: { limiter: Limiter }): RefusalLimiter {
+  return {
+    rethrow: (address, error) => {
+      if (isTrackportError(error, 'unauthorized')) {
+        const answer = limiter.take(groupOf(address));
+        if (answer.isExceeded) refuseOverLimit(answer);
+      }
+      throw error;
+    },
+  };
+}
+
+/** One customer usually holds a whole IPv6 /64, so that is what counts as one address. */
+function groupOf(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length;
+  const whole = [...groups, ...Array<string>(Math.max(0, missing)).fill('0')];
+  return whole.slice(0, 4).join(':');
+}

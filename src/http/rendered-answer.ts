@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import type { CacheFacts } from '#leads/lead-reader.ts';
+import { strongEtag } from './conditional.ts';
+
+/** The bytes of an answer with their validator. */
+export type Rendered = {
+  body: Buffer;
+  etag: string;
+  /** `Link` values by the query object they were asked with; there for lists with a next page. */
+  links: WeakMap<object, string>;
+};
+
+/**
+ * Renders values through a schema, so that nothing unnamed can leave, and keeps the bytes for as
+ * long as the value lives: the same object is never rendered twice.
+ */
+export function createRenderer(schema: z.ZodType): (value: object) => Rendered {
+  const kept = new WeakMap<object, Rendered>();
+  return (value) => {
+    const known = kept.get(value);
+    if (known) return known;
+    const body = Buffer.from(JSON.stringify(z.encode(schema, value)));
+    const rendered = { body, etag: strongEtag(body), links: new WeakMap<object, string>() };
+    kept.set(value, rendered);
+    return rendered;
+  };
+}
+
+/** `Cache-Status` of an answer (RFC 9211 §2). A stale one was asked of the tracker in vain. */
+export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
+  const ttl = Math.floor(ttlMs / 1000);
+  if (outcome === 'hit') return `trackport; hit; ttl=${ttl}`;
+  if (outcome === 'miss') return `trackport; fwd=miss; stored; ttl=${ttl}`;
+  return `trackport; hit; fwd=stale; ttl=${Math.min(ttl, 0)}; detail="tracker-unavailable"`;
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '#shared/log.ts';
+
+const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * One line per answered request: the route's template, never the path or query. Successful reads
+ * are `debug`, since they are most of the traffic; our own failures are `warn`.
+ */
+export function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  const status = reply.statusCode;
+  const fields = {
+    requestId: request.id,
+    method: request.method,
+    route: routeOf(request),
+    status,
+    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    ...clientIdOf(request),
+    ...request.logFacts,
+  };
+  if (status >= 500) log.warn(fields, 'request failed');
+  else if (status < 400 && isRead(request.method)) log.debug(fields, 'request answered');
+  else log.info(fields, 'request answered');
+}
+
+/** The route's template (`/api/v1/leads/:leadId`), `unknown` for what no route serves. */
+export function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unknown';
+}
+
+/** The caller's own id is only ever a log field; ours is the one that counts. */
+function clientIdOf(request: FastifyRequest): { clientRequestId?: string } {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && CLIENT_ID.test(given) ? { clientRequestId: given } : {};
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}

@@ -1,0 +1,51 @@
+import { TrackportError, errorCodes } from '#shared/errors.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import type { Area, HttpContext } from '../http-app.ts';
+import { problemKinds } from '../problem.ts';
+import { problemHelp } from '../problem-help.ts';
+import { PAGE_POLICY } from '../security-headers.ts';
+
+/** The pages that problem types lead to: `/problems/{code}`, as HTML or JSON. */
+export function problemRoutes(context: HttpContext): Area {
+  return (app) => {
+    app.get<{ Params: { code: string } }>(
+      '/problems/:code',
+      { schema: { hide: true }, config: { freeQuery: true } },
+      async (request, reply) => {
+        const code = errorCodes.find((known) => known === request.params.code);
+        if (!code) throw new TrackportError('not-found', { detail: 'There is no such problem.' });
+        reply.header('cache-control', 'public, max-age=3600').header('vary', 'Accept');
+        const wantsJson = /\bjson\b/i.test(request.headers.accept ?? '');
+        if (wantsJson) return reply.send(documentOf(context.publicUrl(), code));
+        return reply
+          .header('content-security-policy', PAGE_POLICY)
+          .header('content-type', 'text/html; charset=utf-8')
+          .send(pageOf(code));
+      },
+    );
+  };
+}
+
+function documentOf(publicUrl: string, code: ErrorCode) {
+  const { status, title } = problemKinds[code];
+  return { type: `${publicUrl}/problems/${code}`, code, status, title, ...problemHelp[code] };
+}
+
+/** Every part is a constant of ours and free of markup. */
+function pageOf(code: ErrorCode): string {
+  const { status, title } = problemKinds[code];
+  const { meaning, remedy } = problemHelp[code];
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${code}</title>
+<h1>${title}</h1>
+<p><code>${code}</code>, status ${status}</p>
+<h2>What it means</h2>
+<p>${meaning}</p>
+<h2>What to do</h2>
+<p>${remedy}</p>
+</html>
+`;
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+
+/** What every list carries beside its `items`. */
+export const paginationOut = z
+  .object({
+    hasMore: z.boolean(),
+    nextCursor: z.string().optional().describe('There exactly when `hasMore` is true.'),
+  })
+  .meta({ id: 'Pagination' });
+
+/** A whole decimal number in a query string; no sign, blanks, exponent or fraction. */
+export function queryInteger({ min, max }: { min: number; max: number }) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.preprocess(
+    (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
+    z.int32({ error }).min(min, error).max(max, error),
+  );
+}
+
+/** An instant in a query string, as text: a date or a date-time with a zone. */
+export const sinceText = z.string('must be given once').max(64, 'is too long');
+
+const fieldProblemOut = z
+  .object({
+    pointer: z.string().optional().describe('JSON Pointer into the body, as a fragment.'),
+    parameter: z.string().optional().describe('Name of the path or query parameter.'),
+    header: z.string().optional().describe('Name of the header.'),
+    code: z.string(),
+    detail: z.string(),
+  })
+  .meta({ id: 'FieldProblem', description: 'One wrong part of the request.' });
+
+/** The body of every error (RFC 9457). */
+export const problemOut = z
+  .looseObject({
+    type: z.string().meta({ format: 'uri', description: 'Leads to a page of help.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().meta({ format: 'uri', description: '`urn:uuid:` and the request id.' }),
+    code: z.string().describe('Stable; decide by it.'),
+    errors: z.array(fieldProblemOut).optional(),
+  })
+  .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });

@@ -1,0 +1,107 @@
+import type * as z from 'zod';
+import type { ErrorCode } from '#shared/errors.ts';
+import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
+import { problemOut } from './common.ts';
+
+/** Ways to authenticate, as openapi.json names them. */
+export type SecurityScheme = 'ApiKey' | 'Bearer' | 'PartnerSignature' | 'TrackerSignature';
+
+type RequestSchemas = {
+  params?: z.ZodType;
+  querystring?: z.ZodType;
+  headers?: z.ZodType;
+  body?: z.ZodType;
+};
+
+type Success = { description: string; schema: z.ZodType };
+
+type Description<R extends RequestSchemas, S extends Record<number, Success>> = {
+  tag: string;
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** Omitted: anybody may call. Scopes are listed in the description. */
+  security?: SecurityScheme;
+  request?: R;
+  /** Successful answers by status, all JSON. */
+  ok: S;
+  /** The call honours `If-None-Match`. */
+  notModified?: boolean;
+  /** Names of the response headers by status, explained in `response-headers.ts`. */
+  responseHeaders?: Readonly<Record<number, readonly string[]>>;
+  /** The codes that this call can answer with, beside those that every call can. */
+  problems: readonly ErrorCode[];
+  /** Ignore query parameters that are not named instead of refusing them. */
+  freeQuery?: boolean;
+  /** Bytes; default 1 MiB. */
+  bodyLimit?: number;
+};
+
+type Responses<S extends Record<number, Success>> = {
+  [K in keyof S]: S[K] extends Success ? S[K]['schema'] : never;
+};
+
+/** The options of a route: schemas for validation and rendering, and all that openapi.json tells. */
+export function describeRoute<
+  const R extends RequestSchemas,
+  const S extends Record<number, Success>,
+>(given: Description<R, S>) {
+  return {
+    ...(given.bodyLimit !== undefined && { bodyLimit: given.bodyLimit }),
+    config: {
+      ...(given.freeQuery === true && { freeQuery: true }),
+      ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
+    },
+    schema: {
+      tags: [given.tag],
+      operationId: given.operationId,
+      summary: given.summary,
+      ...(given.description !== undefined && { description: given.description }),
+      security: given.security === undefined ? [] : [{ [given.security]: [] }],
+      ...(given.request as R),
+      response: {
+        ...jsonResponses(given.ok),
+        ...(given.notModified === true && { 304: emptyResponse }),
+        ...problemResponses(given.problems),
+      } as unknown as Responses<S>,
+    },
+  };
+}
+
+function jsonResponses(ok: Record<number, Success>) {
+  return Object.fromEntries(
+    Object.entries(ok).map(([status, { description, schema }]) => [
+      status,
+      { description, content: { 'application/json': { schema } } },
+    ]),
+  );
+}
+
+const emptyResponse = { description: 'Not modified.', content: {} };
+
+/** Problems that any call can answer with. */
+const commonProblems: readonly ErrorCode[] = [
+  'bad-request',
+  'method-not-allowed',
+  'request-timeout',
+  'uri-too-long',
+  'headers-too-large',
+  'internal-error',
+  'overloaded',
+];
+
+function problemResponses(codes: readonly ErrorCode[]) {
+  const byStatus = Map.groupBy(
+    new Set([...codes, ...commonProblems]),
+    (code) => problemKinds[code].status,
+  );
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(' '),
+        content: { [PROBLEM_MEDIA_TYPE]: { schema: problemOut } },
+      },
+    ]),
+  );
+}

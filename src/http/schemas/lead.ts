@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import type { LeadListQuery } from '#leads/lead-reader.ts';
+import { parseSince, splitLabels } from '#leads/lead-query.ts';
+import { paginationOut, queryInteger, sinceText } from './common.ts';
+
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 50;
+const LABELS_MAX = 10;
+const LABEL_CHARACTERS_MAX = 200;
+const CURSOR_CHARACTERS_MAX = 4096;
+
+const contactOut = z
+  .object({
+    firstName: z.string().optional(),
+    email: z.string().optional(),
+    company: z.string().optional(),
+    interest: z.string().optional(),
+    message: z.string().optional(),
+    sourcePage: z.string().optional(),
+  })
+  .describe('What the person typed into the form. A field that is unknown is absent.');
+
+const connectOut = z
+  .object({
+    correlationId: z.string().optional(),
+    portalRunUrl: z.string().optional().describe('An http or https URL.'),
+  })
+  .describe('How the lead connects to the portal that took it in.');
+
+/** A lead as it leaves the service. What is not named here cannot leave. */
+export const leadOut = z
+  .object({
+    id: z.string().describe('The issue number as text.'),
+    title: z.string(),
+    state: z.enum(['open', 'closed']),
+    priority: z.string().optional().describe('From the first priority label, in lower case.'),
+    assignee: z.string().optional().describe('Login of the first assignee.'),
+    labels: z.array(z.string()).readonly(),
+    createdAt: z.string().meta({ format: 'date-time' }),
+    updatedAt: z.string().meta({ format: 'date-time' }),
+    contact: contactOut,
+    connect: connectOut,
+  })
+  .meta({ id: 'Lead', description: 'An approved issue of the tracker.' });
+
+export const leadListOut = z
+  .object({ items: z.array(leadOut).readonly(), pagination: paginationOut })
+  .meta({ id: 'LeadList' });
+
+const labelQuery = z.preprocess(
+  (given) => (typeof given === 'string' ? [given] : given),
+  z
+    .array(z.string().max(LABEL_CHARACTERS_MAX, 'must be at most 200 characters long'))
+    .superRefine((given, context) => {
+      if (given.some((text) => text.split(',').some((name) => name.trim() === '')))
+        context.addIssue({ code: 'custom', message: 'must not name an empty label' });
+    })
+    .transform(splitLabels)
+    .refine((labels) => labels.length <= LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
+    .meta({
+      description:
+        'A label name, in any case. Repeated or comma-separated, a lead must carry all of them; at most 10.',
+    }),
+);
+
+const sinceQuery = sinceText.transform((text, context) => {
+  const since = parseSince(text);
+  if (since !== undefined) return since;
+  context.addIssue({
+    code: 'custom',
+    message:
+      'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
+  });
+  return z.NEVER;
+});
+
+const leadListParameters = z.strictObject({
+  limit: queryInteger({ min: 1, max: LIMIT_MAX })
+    .optional()
+    .transform((limit) => limit ?? LIMIT_DEFAULT)
+    .meta({ description: 'How many leads a page holds.', default: LIMIT_DEFAULT }),
+  cursor: z
+    .string('must be given once')
+    .max(CURSOR_CHARACTERS_MAX, 'is too long')
+    .optional()
+    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
+  since: sinceQuery.optional().meta({
+    description:
+      'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
+  }),
+  state: z
+    .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
+    .optional()
+    .transform((state) => state ?? 'open')
+    .meta({ default: 'open' }),
+  label: labelQuery.optional(),
+});
+
+/** The query of the lead list; its result is the same frozen object for the same query text. */
+export const leadListQuery = leadListParameters.transform(
+  ({ limit, state, label, since, cursor }): LeadListQuery =>
+    Object.freeze({
+      limit,
+      state,
+      labels: label ?? [],
+      ...(since !== undefined && { since }),
+      ...(cursor !== undefined && { cursor }),
+    }),
+);
+
+export const leadParams = z.object({
+  leadId: z.string().meta({ description: 'The issue number.' }),
+});
