@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey, type NewKey } from '#access/api-key.ts';
+import { createKeyAuthenticator, type KeyAuthenticator } from '#access/authenticate-key.ts';
+import type { KeyId } from '#access/consumer.ts';
+import type { KeyLookup } from '#access/consumer-store.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import {
+  anyAudit,
+  consumerWithKey,
+  createMemoryConsumerStore,
+  type MemoryConsumerStore,
+} from './support.ts';
+
+let clock: FakeClock;
+let store: MemoryConsumerStore;
+let uses: KeyId[];
+let keys: KeyAuthenticator;
+
+beforeEach(() => {
+  clock = createFakeClock();
+  store = createMemoryConsumerStore();
+  uses = [];
+  keys = createKeyAuthenticator({ store, clock, recordUse: (keyId) => uses.push(keyId) });
+});
+
+const noop = (): void => undefined;
+
+type Facts = Parameters<typeof consumerWithKey>[0];
+
+async function insert(facts: Facts = {}): Promise<{ text: string; made: NewKey }> {
+  const { consumer, ...rest } = consumerWithKey(facts);
+  await store.insert({ consumer, audit: anyAudit });
+  return rest;
+}
+
+async function refusalOf(headerValue: string | undefined): Promise<TrackportError> {
+  const error: unknown = await keys.authenticate(headerValue).catch((reason: unknown) => reason);
+  if (!(error instanceof TrackportError)) throw new Error('not refused');
+  return error;
+}
+
+describe('a good key', () => {
+  test('names its consumer, grants and limit, and its use is recorded', async () => {
+    const grants = [{ action: 'leads:read' as const, labels: ['emea'] }];
+    const { text, made } = await insert({ grants, limitPerMinute: 5 });
+    expect(await keys.authenticate(text)).toEqual({
+      consumerId: 'c-1',
+      keyId: made.keyId,
+      grants,
+      limitPerMinute: 5,
+    });
+    expect(uses).toEqual([made.keyId]);
+  });
+
+  test('is looked up once while nothing changes', async () => {
+    const { text } = await insert();
+    for (let call = 0; call < 5; call += 1) await keys.authenticate(text);
+    expect(store.lookUps).toHaveLength(1);
+  });
+
+  test('is looked up again after any change', async () => {
+    const { text } = await insert();
+    await keys.authenticate(text);
+    store.moveVersion();
+    await keys.authenticate(text);
+    expect(store.lookUps).toHaveLength(2);
+  });
+
+  test('is refused from the instant of its revocation', async () => {
+    const { text } = await insert();
+    await keys.authenticate(text);
+    await insert({ revokedAt: clock.now() }); // replaces the consumer: the old key is gone
+    expect((await refusalOf(text)).code).toBe('unauthorized');
+  });
+
+  test('is refused from the instant of its expiry, without a change in the store', async () => {
+    const { text } = await insert({ expiresAt: clock.now() + 10 });
+    await keys.authenticate(text);
+    await clock.advance(9);
+    await keys.authenticate(text);
+    await clock.advance(1);
+    expect((await refusalOf(text)).code).toBe('unauthorized');
+  });
+
+  test('that changes during the look-up is not remembered', async () => {
+    const { text } = await insert();
+    const findKey = async (keyId: KeyId): Promise<KeyLookup | undefined> => {
+      const lookup = await store.findKey(keyId);
+      if (store.lookUps.length === 1) store.moveVersion();
+      return lookup;
+    };
+    const moving = createKeyAuthenticator({ store: { ...store, findKey }, clock, recordUse: noop });
+    await moving.authenticate(text);
+    await moving.authenticate(text);
+    await moving.authenticate(text);
+    expect(store.lookUps).toHaveLength(2);
+  });
+});
+
+describe('a bad key', () => {
+  test('gets one and the same answer, whatever is wrong', async () => {
+    const { text, made } = await insert();
+    const otherSecret = createApiKey((length) => (length === 12 ? made.keyId : 'x'.repeat(length)));
+    const refusals = [
+      await refusalOf(undefined),
+      await refusalOf(''),
+      await refusalOf('tpk_nonsense'),
+      await refusalOf(`${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`),
+      await refusalOf(createApiKey().key.reveal()),
+      await refusalOf(otherSecret.key.reveal()),
+      await refusalOf(`${text}, ${text}`),
+      await refusalOf((await insert({ revokedAt: clock.now() })).text),
+      await refusalOf((await insert({ expiresAt: clock.now() })).text),
+      await refusalOf((await insert({ state: 'disabled' })).text),
+      await refusalOf((await insert({ state: 'revoked' })).text),
+    ];
+    const answers = refusals.map(({ code, detail, challenge }) => ({ code, detail, challenge }));
+    expect(answers).toEqual(
+      answers.map(() => ({
+        code: 'unauthorized',
+        detail: 'Send a valid API key in the header `X-API-KEY`.',
+        challenge: 'ApiKey',
+      })),
+    );
+    expect(uses).toEqual([]);
+  });
+
+  test('with a typing mistake is refused without a look-up', async () => {
+    const { text } = await insert();
+    const typo = text.slice(0, 20) + (text[20] === 'a' ? 'b' : 'a') + text.slice(21);
+    await refusalOf(typo);
+    expect(store.lookUps).toEqual([]);
+  });
+
+  test('that is unknown is looked up once in ten seconds', async () => {
+    const unknown = createApiKey().key.reveal();
+    await refusalOf(unknown);
+    await clock.advance(9_999);
+    await refusalOf(unknown);
+    expect(store.lookUps).toHaveLength(1);
+    await clock.advance(1);
+    await refusalOf(unknown);
+    expect(store.lookUps).toHaveLength(2);
+  });
+
+  test('that was unknown is good as soon as it exists', async () => {
+    const { consumer, text } = consumerWithKey();
+    await refusalOf(text);
+    await store.insert({ consumer, audit: anyAudit });
+    expect((await keys.authenticate(text)).consumerId).toBe('c-1');
+  });
+});
+
+test('a store that fails is 503, never 401', async () => {
+  const { text } = await insert();
+  const findKey = (): Promise<never> => Promise.reject(new TrackportError('store-unavailable'));
+  keys = createKeyAuthenticator({ store: { ...store, findKey }, clock, recordUse: noop });
+  expect((await refusalOf(text)).code).toBe('store-unavailable');
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { createLimiter, refuseOverLimit } from '#access/limit.ts';
+import { createFakeClock } from '../support/clock.ts';
+
+describe('the limit per consumer', () => {
+  test('counts down, refuses, and starts again after a minute', async () => {
+    const clock = createFakeClock();
+    const limiter = createLimiter({ clock, limitPerMinute: 2 });
+    expect(limiter.take('a')).toEqual({
+      isExceeded: false,
+      policy: '"default";q=2;w=60',
+      state: '"default";r=1;t=60',
+      resetSeconds: 60,
+    });
+    await clock.advance(500);
+    expect(limiter.take('a')).toMatchObject({ isExceeded: false, state: '"default";r=0;t=60' });
+    await clock.advance(500);
+    expect(limiter.take('a')).toMatchObject({ isExceeded: true, state: '"default";r=0;t=59' });
+    await clock.advance(58_999);
+    expect(limiter.take('a')).toMatchObject({ isExceeded: true, resetSeconds: 1 });
+    await clock.advance(1);
+    expect(limiter.take('a')).toMatchObject({ isExceeded: false, state: '"default";r=1;t=60' });
+  });
+
+  test('counts each consumer by itself, with its own limit', () => {
+    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 1 });
+    limiter.take('a');
+    expect(limiter.take('a').isExceeded).toBe(true);
+    expect(limiter.take('b', 3)).toMatchObject({ policy: '"default";q=3;w=60', isExceeded: false });
+  });
+
+  test('a limit that is lowered in the window never leaves less than nothing', () => {
+    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 10 });
+    limiter.take('a');
+    limiter.take('a');
+    expect(limiter.take('a', 1)).toMatchObject({ isExceeded: true, state: '"default";r=0;t=60' });
+  });
+
+  test('a clock that is set back shuts nobody out for more than a minute', async () => {
+    const clock = createFakeClock();
+    const limiter = createLimiter({ clock, limitPerMinute: 1 });
+    limiter.take('a');
+    await clock.advance(-3_600_000);
+    expect(limiter.take('a')).toMatchObject({ isExceeded: false, resetSeconds: 60 });
+  });
+
+  test('what is over it is 429 with the seconds to wait', () => {
+    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 1 });
+    limiter.take('a');
+    expect(() => refuseOverLimit(limiter.take('a'))).toThrow(
+      expect.objectContaining({ code: 'quota-exceeded', retryAfterSeconds: 60 }),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import type { Consumer, ConsumerId, KeyId } from '#access/consumer.ts';
+import { createApiKey, type NewKey } from '#access/api-key.ts';
+import type { ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
+import { consumerNotFound } from '#access/consumer.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Origin } from '#access/consumer-change.ts';
+
+export const origin: Origin = {
+  actor: { kind: 'cli', subject: 'operator' },
+  requestId: '00000000-0000-4000-8000-000000000001',
+};
+
+/** A store that keeps consumers in a map and tells what was asked of it. */
+export type MemoryConsumerStore = ConsumerStore & {
+  audit: AuditEntry[];
+  /** Key ids that were looked up, in order. */
+  lookUps: KeyId[];
+  uses: ReadonlyMap<KeyId, number>[];
+  /** As if another process had changed something. */
+  moveVersion(): void;
+};
+
+/** The port in memory, for tests of what is above it. */
+export function createMemoryConsumerStore(): MemoryConsumerStore {
+  const consumers = new Map<ConsumerId, Consumer>();
+  const audit: AuditEntry[] = [];
+  const lookUps: KeyId[] = [];
+  const uses: ReadonlyMap<KeyId, number>[] = [];
+  let version = 1;
+  const put = (consumer: Consumer, entry: AuditEntry): void => {
+    consumers.set(consumer.id, consumer);
+    audit.push(entry);
+    version += 1;
+  };
+  return {
+    audit,
+    lookUps,
+    uses,
+    moveVersion: () => {
+      version += 1;
+    },
+    version: () => version,
+    findKey: async (keyId) => {
+      lookUps.push(keyId);
+      return lookUpIn([...consumers.values()], keyId);
+    },
+    find: async (id) => consumers.get(id),
+    list: async () => ({ items: [...consumers.values()], hasMore: false }),
+    insert: async (change) => put(change.consumer, change.audit),
+    change: async (id, decide) => {
+      const change = decide(consumers.get(id) ?? consumerNotFound());
+      if (change) put(change.consumer, change.audit);
+      return consumers.get(id) ?? consumerNotFound();
+    },
+    recordUses: async (recorded) => {
+      uses.push(recorded);
+    },
+  };
+}
+
+function lookUpIn(consumers: Consumer[], keyId: KeyId): KeyLookup | undefined {
+  for (const consumer of consumers) {
+    const key = consumer.keys.find((candidate) => candidate.keyId === keyId);
+    if (key) return { key, consumer };
+  }
+  return undefined;
+}
+
+/** A consumer with one key, and that key. */
+export function consumerWithKey(
+  facts: Partial<Consumer> & { expiresAt?: number; revokedAt?: number } = {},
+): { consumer: Consumer; made: NewKey; text: string } {
+  const { expiresAt, revokedAt, ...rest } = facts;
+  const made = createApiKey();
+  const { key, ...stored } = made;
+  const consumer: Consumer = {
+    id: 'c-1' as ConsumerId,
+    name: 'Portal',
+    state: 'active',
+    grants: [{ action: 'leads:read' }],
+    createdAt: 1,
+    keys: [
+      {
+        ...stored,
+        createdBy: 'operator',
+        createdAt: 1,
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(revokedAt === undefined ? {} : { revokedAt }),
+      },
+    ],
+    ...rest,
+  };
+  return { consumer, made, text: key.reveal() };
+}
+
+/** The line of the audit log that a test does not care about. */
+export const anyAudit: AuditEntry = {
+  at: 1,
+  actor: origin.actor,
+  action: 'consumer.create',
+  subject: 'consumer/c-1',
+};
