@@ -1,0 +1,71 @@
+/** What the tracker answers. `json` is ready text, so that long lists are not written twice. */
+export type Answer = {
+  status: number;
+  json?: string;
+  /** Text of another kind, for pages and for faults. */
+  text?: string;
+  headers: Record<string, string>;
+  /** Where the compressed form of a remembered answer is kept. */
+  compressed?: { bytes?: Buffer };
+};
+
+const DOCS = 'https://docs.github.com/rest';
+
+export function jsonAnswer(
+  value: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Answer {
+  return { status, json: JSON.stringify(value), headers };
+}
+
+export function emptyAnswer(): Answer {
+  return { status: 204, headers: {} };
+}
+
+/** An error answer on its way up; the handler of the request turns it into bytes. */
+export class Refusal extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super(`refused with ${answer.status}`);
+    this.name = 'Refusal';
+    this.answer = answer;
+  }
+}
+
+/** A refusal with the tracker's basic error document. */
+export function refusal(
+  status: number,
+  message: string,
+  more: { headers?: Record<string, string>; members?: Record<string, unknown> } = {},
+): Refusal {
+  const document = { message, ...more.members, documentation_url: DOCS, status: String(status) };
+  return new Refusal(jsonAnswer(document, { status, headers: more.headers ?? {} }));
+}
+
+export type FieldError = {
+  resource: string;
+  field: string;
+  code: string;
+  value?: unknown;
+  message?: string;
+};
+
+/** 422 in the tracker's form. */
+export function invalid(...errors: FieldError[]): Refusal {
+  return refusal(422, 'Validation Failed', { members: { errors } });
+}
+
+/** 404 says nothing about why, so that private things stay unknown. */
+export function notFound(): Refusal {
+  return refusal(404, 'Not Found');
+}
+
+/** 301 for reads, 307 for everything else, to an address by numeric id. */
+export function movedTo(method: string, url: string): Refusal {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const document = { message: 'Moved Permanently', url, documentation_url: DOCS };
+  return new Refusal(
+    jsonAnswer(document, { status: isRead ? 301 : 307, headers: { location: url } }),
+  );
+}

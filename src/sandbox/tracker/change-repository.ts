@@ -1,0 +1,37 @@
+import type { Target } from './change-issues.ts';
+import type { World } from './model.ts';
+import { fullNameOf, nowInSeconds, publish } from './world.ts';
+
+export type RepositoryPatch = {
+  name?: string;
+  isPrivate?: boolean;
+  isArchived?: boolean;
+  hasIssues?: boolean;
+};
+
+/** Changes settings and tells of each; after a rename the old name redirects. */
+export function editRepository(world: World, target: Target, patch: RepositoryPatch): void {
+  const { repository, by: sender } = target;
+  const before = { ...repository };
+  repository.name = patch.name ?? repository.name;
+  repository.isPrivate = patch.isPrivate ?? repository.isPrivate;
+  repository.isArchived = patch.isArchived ?? repository.isArchived;
+  repository.hasIssues = patch.hasIssues ?? repository.hasIssues;
+  repository.updatedAt = nowInSeconds(world);
+  world.names.set(fullNameOf(repository).toLowerCase(), repository.id);
+  world.version += 1;
+  const tell = (action: string, changes?: () => Record<string, unknown>): void =>
+    publish(world, {
+      event: 'repository',
+      action,
+      repository,
+      sender,
+      ...(changes ? { changes } : {}),
+    });
+  if (before.name !== repository.name)
+    tell('renamed', () => ({ repository: { name: { from: before.name } } }));
+  if (before.isPrivate !== repository.isPrivate)
+    tell(repository.isPrivate ? 'privatized' : 'publicized');
+  if (before.isArchived !== repository.isArchived)
+    tell(repository.isArchived ? 'archived' : 'unarchived');
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '#shared/clock.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { IssueIndex } from './issue-index.ts';
+
+/**
+ * What the sandbox tracker keeps. Issues are immutable records: a change commits a new record in
+ * place of the old one, so that a lagging replica is nothing but an index that is told later.
+ * Instants are milliseconds since the Unix epoch, always whole seconds, as the real tracker has them.
+ */
+
+export type Account = { login: string; id: number; kind: 'User' | 'Organization' | 'Bot' };
+
+export type Label = { id: number; name: string; color: string; description: string | null };
+
+export type Comment = {
+  id: number;
+  body: string;
+  author: Account;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** One revision of a body. `text` is gone once a person deleted the revision. */
+export type Revision = {
+  id: number;
+  text: string | null;
+  editor: Account;
+  editedAt: number;
+  deletedAt?: number;
+  deletedBy?: Account;
+};
+
+export type StateReason = 'completed' | 'reopened' | 'not_planned' | 'duplicate';
+
+export type IssueRecord = {
+  readonly id: number;
+  readonly number: number;
+  readonly title: string;
+  readonly body: string | null;
+  readonly state: 'open' | 'closed';
+  readonly stateReason: StateReason | null;
+  /** Null when the account was deleted. */
+  readonly author: Account | null;
+  readonly labels: readonly Label[];
+  readonly assignees: readonly Account[];
+  readonly comments: readonly Comment[];
+  readonly revisions: readonly Revision[];
+  readonly isPullRequest: boolean;
+  readonly locked: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly closedAt: number | null;
+  readonly closedBy: Account | null;
+};
+
+/** Where a number went that is no issue of its repository any more. */
+export type Departure = {
+  /** Readers get 404: they may not see where it went. */ isHidden?: boolean;
+} & ({ kind: 'deleted' } | { kind: 'transferred'; repositoryId: number; number: number });
+
+export type Repository = {
+  readonly id: number;
+  readonly owner: Account;
+  readonly createdAt: number;
+  name: string;
+  isPrivate: boolean;
+  isArchived: boolean;
+  hasIssues: boolean;
+  updatedAt: number;
+  nextNumber: number;
+  /** By lower-case name: label names do not differ by case alone. */
+  readonly labels: Map<string, Label>;
+  readonly issues: IssueIndex;
+  /** What reads see: the same index, or one that lags behind. */
+  readonly replica: IssueIndex;
+  readonly departures: Map<number, Departure>;
+};
+
+/** A change as webhooks tell it. Records are those after the change. */
+export type TrackerChange = {
+  event: 'issues' | 'issue_comment' | 'label' | 'repository';
+  action: string;
+  repository: Repository;
+  sender: Account;
+  issue?: IssueRecord;
+  comment?: Comment;
+  label?: Label;
+  assignee?: Account;
+  /** Documents of the `changes` member; built late, since most changes have no listener. */
+  changes?: () => Record<string, unknown>;
+};
+
+export type World = {
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** `http://127.0.0.1:port`, known once the server listens. */
+  origin: string;
+  readonly replicaLagMs: number;
+  readonly repositories: Map<number, Repository>;
+  /** Lower-case `owner/name` → id; old names stay, as redirects do. */
+  readonly names: Map<string, number>;
+  readonly accounts: Map<string, Account>;
+  readonly lagging: LaggingWrite[];
+  readonly listeners: ((change: TrackerChange) => void)[];
+  nextId: number;
+  /** Grows with every change that a reader could see. */
+  version: number;
+};
+
+export type LaggingWrite = {
+  visibleAt: number;
+  repository: Repository;
+  number: number;
+  record: IssueRecord | undefined;
+};
