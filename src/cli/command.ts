@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+
+import type { Config } from '#config/schema.ts';
+import type { Actor } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+
+/** What every command talks to. Results go to `print`, everything else to `note`. */
+export type Terminal = {
+  /** Writes a result and a line break to standard output. */
+  print(text: string): void;
+  /** Writes a remark and a line break to standard error. */
+  note(text: string): void;
+  /** True when standard output is a terminal that wants colours. */
+  colour: boolean;
+  /** True when standard error is a terminal, so that a progress line makes sense. */
+  interactive: boolean;
+};
+
+/** What a command works on, opened as late as possible and closed by the caller in every case. */
+export type Opened<Services> = { services: Services; close(): Promise<void> };
+
+/** Opens the services of one family of commands. Implemented by the composition root. */
+export type Open<Services> = (config: Config) => Promise<Opened<Services>>;
+
+/** One run of one command. */
+export type Task<Services, Options> = {
+  services: Services;
+  config: Config;
+  terminal: Terminal;
+  clock: Clock;
+  /** The operating system's user: who the audit log names. */
+  actor: Actor;
+  /** `--json`: print exactly one JSON document. */
+  json: boolean;
+  /** What stands behind the command's name. */
+  args: readonly string[];
+  options: Options;
+};
+
+/**
+ * Makes a commander action from the work of one command: loads the configuration that `--config`
+ * names, opens the services, does the work, closes the services. `Options` is what the command's
+ * own `.option(…)` calls yield. Work that fails throws: a `UsageError` (exit 2) for a wrong
+ * argument, a `TrackportError` (exit 1, its `detail` is shown) for everything expected.
+ */
+export type ActionOf<Services> = <Options = Record<string, never>>(
+  work: (task: Task<Services, Options>) => Promise<void>,
+) => (...received: unknown[]) => Promise<void>;
+
+/**
+ * Adds one family of commands below `parent` (`consumer` is there already; `create`, `list` are
+ * added). `--config` and `--json` are known to every command; do not add them.
+ */
+export type Register<Services> = (parent: Command, action: ActionOf<Services>) => void;
+
+/** A wrong argument or option: the message says what to write instead. The exit code becomes 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** Prints a value as one indented JSON document. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  terminal.print(JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,228 @@
+import { z } from 'zod';
+
+import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
+import { Secret } from '#shared/secret.ts';
+
+import { partner } from './partner-schema.ts';
+import {
+  duration,
+  exactHttpUrl,
+  flag,
+  httpUrl,
+  integer,
+  keyMaterial,
+  line,
+  list,
+  secret,
+  shaped,
+  size,
+  word,
+} from './values.ts';
+
+const PORT_MAX = 65_535;
+
+/** Refusals of unknown keys and wrong types of whole sections read like all others. */
+const section = <Shape extends z.core.$ZodShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'a section with keys' : undefined),
+  });
+
+const server = section({
+  host: line('a host name or address').prefault('127.0.0.1'),
+  port: integer(0, PORT_MAX).prefault(8080),
+  publicUrl: httpUrl().optional(),
+  trustProxy: z
+    .union([z.boolean(), z.array(z.string().min(1))], {
+      error: 'true, false, or a list of the addresses of your proxies',
+    })
+    .prefault(false),
+  opsPort: integer(0, PORT_MAX).optional(),
+  refusedPerMinute: integer(1, 1_000_000).prefault(300),
+});
+
+const STORE_URL = /^(?:sqlite:(?!\/\/\S*@).+|postgres(?:ql)?:\/\/.+)$/;
+
+const store = section({
+  url: shaped(STORE_URL, 'sqlite:PATH, or postgres://user:password@host/database')
+    .transform(toStoreAddress)
+    .meta({ writeOnly: true })
+    .prefault('sqlite:data/trackport.db'),
+});
+
+function toStoreAddress(
+  url: string,
+): { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: Secret } {
+  return url.startsWith('sqlite:')
+    ? { engine: 'sqlite', path: url.slice('sqlite:'.length) }
+    : { engine: 'postgres', url: new Secret(url) };
+}
+
+/** A whole number, or the same in quotation marks. */
+const numericId = (allowed: string) =>
+  z
+    .union([z.int().positive(), z.string().regex(/^[1-9]\d{0,15}$/)], { error: allowed })
+    .transform(String);
+
+const trackerAuth = section({
+  token: secret('a token').optional(),
+  appId: z
+    .union([z.int().positive(), z.string().regex(/^[\w.-]{1,64}$/)], {
+      error: "the App's id or client id",
+    })
+    .transform(String)
+    .optional(),
+  installationId: numericId("the number of the App's installation").optional(),
+  privateKey: secret("the App's private key as PEM text").optional(),
+});
+
+const tracker = section({
+  repository: shaped(
+    /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/(?!\.{1,2}$)[\w.-]{1,100}$/,
+    'owner/name, such as acme/leads',
+  ),
+  apiUrl: httpUrl().prefault('https://api.github.com'),
+  auth: trackerAuth,
+  adminToken: secret('a token').optional(),
+  webhookSecrets: list(secret(), 'secrets', { max: 10 }).prefault([]),
+  writeInterval: duration(0, MINUTE).prefault('1s'),
+  requestTimeout: duration(100, MINUTE).prefault('5s'),
+});
+
+const heading = line('the heading as the issue form shows it, without ###');
+
+const formField = z.union([heading, z.strictObject({ heading, multiline: flag().optional() })], {
+  error: 'a heading, or { heading, multiline }',
+});
+
+const form = z
+  .record(
+    z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, {
+      error: 'a field name of letters, digits and underscores',
+    }),
+    formField,
+    { error: 'the fields of the issue form in its order, each with its heading' },
+  )
+  .transform((fields) =>
+    Object.entries(fields).map(([name, field]) => {
+      const { heading, multiline } =
+        typeof field === 'string' ? { heading: field, multiline: undefined } : field;
+      return { name, heading, multiline: multiline ?? name === 'message' };
+    }),
+  );
+
+const leads = section({
+  approvedLabel: line('the name of a label').prefault('approved'),
+  priorityLabelPrefix: z
+    .string({ error: 'the beginning of a label' })
+    .min(1, { error: 'the beginning of a label' })
+    .prefault('priority:'),
+  form: form.prefault({
+    firstName: 'First name',
+    email: 'Email',
+    company: 'Company',
+    interest: 'Interest',
+    message: { heading: 'Message', multiline: true },
+    sourcePage: 'Source page',
+  }),
+  portalAuthors: list(line('a login'), 'logins').prefault([]),
+  freshFor: duration(0, HOUR).prefault('15s'),
+  staleIfError: duration(0, 30 * DAY).prefault('1h'),
+  cacheSizeMax: size('64KiB', '64GiB').prefault('64MiB'),
+});
+
+const algorithm = word([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
+
+const identity = section({
+  issuer: exactHttpUrl(),
+  audience: line('the audience that tokens must carry'),
+  jwksUri: exactHttpUrl().optional(),
+  algorithms: list(algorithm, 'signature algorithms', { min: 1, max: 11 }).prefault([
+    'RS256',
+    'PS256',
+    'ES256',
+    'EdDSA',
+  ]),
+  tokenType: word(['any', 'at+jwt']).prefault('any'),
+  scopeClaim: line('the name of a token claim').prefault('scope'),
+  workspaceClaim: line('the name of a token claim').prefault('workspace_id'),
+  clockTolerance: duration(0, 5 * MINUTE).prefault('5s'),
+});
+
+const portal = section({
+  clientId: line('the client id that the issuer knows'),
+  clientSecret: secret().optional(),
+  scopes: list(shaped(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a scope'), 'scopes', { min: 1 }).prefault([
+    'openid',
+    'catalog:read',
+    'catalog:write',
+    'catalog:publish',
+    'trackport:admin',
+  ]),
+});
+
+const partners = z.record(
+  z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+    error: 'a partner id of 1 to 63 small letters, digits and hyphens',
+  }),
+  partner,
+  { error: 'partners by their ids' },
+);
+
+const deletions = section({
+  deletedLabel: line('the name of a label').prefault('deleted-by-partner'),
+  retry: list(duration(1, 30 * DAY), 'waits', { min: 1, max: 50 }).prefault(
+    '5s 30s 2m 10m 30m 1h 2h 4h 8h 8h'.split(' '),
+  ),
+});
+
+const upperWord = shaped(/^[A-Z][A-Z0-9_]{0,63}$/, 'a word of capital letters, such as DATASET');
+
+const catalog = section({
+  types: list(upperWord, 'words').prefault([]),
+  sources: list(upperWord, 'words').prefault([]),
+  findings: word(['block', 'warn']).prefault('block'),
+});
+
+const consumers = section({ limitPerMinute: integer(1, 1_000_000).prefault(600) });
+
+/**
+ * Every key of the configuration with its default. `config/default.yaml` explains each;
+ * `config/schema.json` is made from this.
+ */
+export const configSchema = section({
+  server: server.prefault({}),
+  secretKey: keyMaterial().optional(),
+  store: store.prefault({}),
+  tracker,
+  leads: leads.prefault({}),
+  identity: identity.optional(),
+  portal: portal.optional(),
+  partners: partners.prefault({}),
+  deletions: deletions.prefault({}),
+  catalog: catalog.prefault({}),
+  consumers: consumers.prefault({}),
+});
+
+type DeepReadonly<T> = T extends Secret
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
+/**
+ * The whole configuration, checked and deeply frozen. Durations are milliseconds, sizes bytes,
+ * instants milliseconds since the Unix epoch; keys are those of the file.
+ */
+export type Config = DeepReadonly<z.output<typeof configSchema>>;

@@ -1,0 +1,140 @@
+/**
+ * The kinds of values in the configuration. Each kind's `error` is the text that a person reads
+ * after "expected", so it says what is allowed and never repeats what was found.
+ */
+import { z } from 'zod';
+
+import { Secret } from '#shared/secret.ts';
+
+import {
+  DURATION_PATTERN,
+  formatDuration,
+  parseDuration,
+  parseSize,
+  SIZE_PATTERN,
+} from './units.ts';
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything
+const INSTANT =
+  /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** One line of text that is not blank. */
+export function line(allowed = 'a text of one line') {
+  return z
+    .string({ error: allowed })
+    .regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, { error: allowed })
+    .transform((text) => text.trim());
+}
+
+/** Text of one fixed shape. */
+export function shaped(pattern: RegExp, allowed: string) {
+  return z.string({ error: allowed }).regex(pattern, { error: allowed });
+}
+
+/** A whole number within both bounds. */
+export function integer(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** `true` or `false`. */
+export function flag() {
+  return z.boolean({ error: 'true or false' });
+}
+
+/** One of a few words. */
+export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `one of ${words.join(', ')}` });
+}
+
+/** A list; `what` names one element in the plural. */
+export function list<Item extends z.ZodType>(
+  item: Item,
+  what: string,
+  { min = 0, max = 100 } = {},
+) {
+  const error = `a list of ${min === 0 ? 'at most' : `${min} to`} ${max} ${what}`;
+  return z.array(item, { error }).min(min, { error }).max(max, { error });
+}
+
+/** A duration within both bounds, read as milliseconds. */
+export function duration(min: number, max: number) {
+  const error = `a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 500ms, 15s, 5m, 24h or 30d`;
+  return shaped(DURATION_PATTERN, error)
+    .transform((text) => parseDuration(text) ?? Number.NaN)
+    .refine((ms) => ms >= min && ms <= max, { error });
+}
+
+/** A size within both bounds (given as text), read as bytes. */
+export function size(min: string, max: string) {
+  const error = `a size from ${min} to ${max}, such as 64KiB or 1MiB`;
+  const [least, most] = [parseSize(min) ?? 0, parseSize(max) ?? 0];
+  return shaped(SIZE_PATTERN, error)
+    .transform((text) => parseSize(text) ?? Number.NaN)
+    .refine((bytes) => bytes >= least && bytes <= most, { error });
+}
+
+/** Text that must never be shown. It is not trimmed: every byte of a secret counts. */
+export function secret(allowed = 'a secret that is not empty') {
+  return z
+    .string({ error: allowed })
+    .min(1, { error: allowed })
+    .refine((text) => text.trim() !== '', { error: allowed })
+    .transform((text) => new Secret(text))
+    .meta({ writeOnly: true });
+}
+
+/** At least 32 bytes in base64. */
+export function keyMaterial() {
+  const error = 'at least 32 random bytes in base64, as `openssl rand -base64 32` prints them';
+  return z
+    .string({ error })
+    .refine((text) => /^[A-Za-z0-9+/_-]+={0,2}$/.test(text.trim()), { error })
+    .refine((text) => Buffer.from(text, 'base64').length >= 32, { error })
+    .transform((text) => new Secret(text.trim()))
+    .meta({ writeOnly: true });
+}
+
+/** An absolute http(s) address without credentials, query and fragment, and without a last slash. */
+export function httpUrl() {
+  const error =
+    'an http:// or https:// address without credentials, query and fragment, such as https://example.com';
+  return z
+    .string({ error })
+    .refine(isPlainHttpUrl, { error })
+    .transform((text) => text.replace(/\/+$/, ''));
+}
+
+/** An address that is compared byte for byte, so it stays as it is written. */
+export function exactHttpUrl() {
+  const error = 'an http:// or https:// address without credentials, query and fragment';
+  return z.string({ error }).refine(isPlainHttpUrl, { error });
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || /\s/.test(text)) return false;
+  const isHttp = url.protocol === 'https:' || url.protocol === 'http:';
+  return isHttp && !url.username && !url.password && !/[?#]/.test(text);
+}
+
+/** The name of a request header. */
+export function headerName() {
+  return shaped(HEADER_NAME, 'a header name, such as X-Partner-Signature');
+}
+
+/** One JSON Pointer, or several of which the first hit wins; none switches the field off. */
+export function pointers() {
+  const error = 'a JSON Pointer such as /eventType, or a list of them';
+  const pointer = shaped(POINTER, error);
+  return z.union([pointer, z.array(pointer).max(10, { error })], { error });
+}
+
+/** A date-time with a zone, or a date (UTC); read as milliseconds since the Unix epoch. */
+export function instant() {
+  const error = 'a time such as 2026-01-31T00:00:00Z, or a date';
+  return shaped(INSTANT, error)
+    .transform((text) => Date.parse(text))
+    .refine((ms) => !Number.isNaN(ms), { error });
+}
