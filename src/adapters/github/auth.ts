@@ -7,7 +7,7 @@ import type { Secret } from '#shared/secret.ts';
 
 import { failureOf, readRejection, transportFailure } from './answer.ts';
 import { TrackerFailure } from './failure.ts';
-import { normalizePrivateKey } from './private-key.ts';
+import { normalizePrivateKey } from '#shared/private-key.ts';
 
 /** How Trackport proves to the tracker who it is. */
 export type TrackerCredential =
