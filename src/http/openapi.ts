@@ -1,12 +1,68 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import packageFile from '../../package.json' with { type: 'json' };
 import type { HttpApp } from './http-app.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { addResponseHeaders } from './openapi-headers.ts';
+import type { HeadersByOperation } from './openapi-headers.ts';
+import { tidyComponents } from './openapi-components.ts';
+import { securitySchemes, tags } from './schemas/openapi-parts.ts';
 
 /** Collects the schemas of all routes that are registered later. */
 export function collectOpenApi(app: HttpApp): void {
+  const headers: HeadersByOperation = new Map();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.responseHeaders)
+      for (const name of [method].flat())
+        headers.set(operationKey(name, templateOf(url)), config.responseHeaders);
+  });
   void app.register(swagger, {
-    openapi: { openapi: '3.1.1', info: { title: 'Trackport', version: '1' }, components: { securitySchemes: {} } },
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Trackport',
+        version: packageFile.version,
+        summary: packageFile.description,
+        description:
+          'Leads read live from an issue tracker, deletions sent by partners, and a catalog of versioned artifacts. Every error is a problem document (RFC 9457); decide by its `code`.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This instance.' }],
+      tags: [...tags],
+      components: { securitySchemes },
+    },
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
+  let document: OpenApiDocument | undefined;
+  app.decorate('openApi', () => {
+    document ??= finish(app.swagger() as OpenApiDocument, headers);
+    return document;
+  });
+}
+
+/** The document of all registered routes; the same text for the same routes. */
+export async function buildOpenApi(app: HttpApp): Promise<OpenApiDocument> {
+  await app.ready();
+  return app.openApi();
+}
+
+function finish(document: OpenApiDocument, headers: HeadersByOperation): OpenApiDocument {
+  return tidyComponents(addResponseHeaders(document, headers));
+}
+
+function templateOf(url: string): string {
+  return url.replaceAll(/:([^/]+)/g, '{$1}');
+}
+
+/** One operation, as the maps of this folder name it. */
+export function operationKey(method: string, path: string): string {
+  return `${method.toLowerCase()} ${path}`;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The document of all routes; only when the instance is ready. */
+    openApi: () => OpenApiDocument;
+  }
 }

@@ -1,10 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TrackportError } from '#shared/errors.ts';
+import { matchesNone, strongEtag } from '../conditional.ts';
 import type { Area } from '../http-app.ts';
 
-/** `/openapi.json` and the offline docs. */
+/** Opened for what the page brings itself, and no further; nothing that forces https. */
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Trackport API</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same as a document: <a href="openapi.json">openapi.json</a></noscript>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+const START_SCRIPT = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  supportedSubmitMethods: ['get', 'head', 'post', 'put', 'patch', 'delete'],
+});
+`;
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** The files of the page that come from the package, with their media types. */
+const packageFiles: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', JAVASCRIPT],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+type Asset = { body: Buffer; etag: string; mediaType: string };
+
+/**
+ * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read when first asked for,
+ * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
+ */
 export function docsRoutes(): Area {
+  const options = { schema: { hide: true }, config: { freeQuery: true } } as const;
+  const assets = createAssets();
   return (app) => {
-    app.get('/openapi.json', { schema: { hide: true }, config: { freeQuery: true } }, async () =>
-      app.swagger(),
+    app.get('/openapi.json', options, async (request, reply) =>
+      sendAsset(
+        request,
+        reply,
+        await assets.get('openapi.json', () => documentAsset(app.openApi())),
+      ),
     );
+    app.get('/docs', options, async (request, reply) => {
+      reply.header('content-security-policy', DOCS_POLICY);
+      return sendAsset(request, reply, await assets.get('docs', pageAsset));
+    });
+    app.get<{ Params: { file: string } }>('/docs/:file', options, async (request, reply) => {
+      const { file } = request.params;
+      return sendAsset(request, reply, await assets.get(file, () => fileAsset(file)));
+    });
   };
+}
+
+/** Makes each asset once and keeps it; a failure is not kept. */
+function createAssets() {
+  const kept = new Map<string, Asset>();
+  return {
+    get: async (name: string, make: () => Asset | Promise<Asset>): Promise<Asset> => {
+      const asset = kept.get(name) ?? (await make());
+      kept.set(name, asset);
+      return asset;
+    },
+  };
+}
+
+function toAsset(body: Buffer, mediaType: string): Asset {
+  return { body, etag: strongEtag(body), mediaType };
+}
+
+function documentAsset(document: object): Asset {
+  return toAsset(
+    Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`),
+    'application/json; charset=utf-8',
+  );
+}
+
+function pageAsset(): Asset {
+  return toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
+}
+
+async function fileAsset(name: string): Promise<Asset> {
+  if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
+  const mediaType = packageFiles.get(name);
+  if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
+  const address = import.meta.resolve(`@fastify/swagger-ui/static/${name}`);
+  return toAsset(await readFile(new URL(address)), mediaType);
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {
+  reply.header('etag', asset.etag).header('cache-control', 'no-cache');
+  if (matchesNone(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
+  return reply.header('content-type', asset.mediaType).send(asset.body);
 }

@@ -5,7 +5,6 @@ import { refuseOverLimit } from '#access/limit.ts';
 import type { Limiter } from '#access/limit.ts';
 import type {
   Answer,
-  Lead,
   LeadList,
   LeadListQuery,
   LeadReader,

@@ -8,13 +8,27 @@ export const paginationOut = z
   })
   .meta({ id: 'Pagination' });
 
-/** A whole decimal number in a query string; no sign, blanks, exponent or fraction. */
-export function queryInteger({ min, max }: { min: number; max: number }) {
+/**
+ * A whole decimal number in a query string, `fallback` when it is absent; no sign, blanks, exponent
+ * or fraction.
+ */
+export function queryInteger({
+  min,
+  max,
+  fallback,
+}: {
+  min: number;
+  max: number;
+  fallback: number;
+}) {
   const error = `must be a whole number from ${min} to ${max}`;
-  return z.preprocess(
-    (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
-    z.int32({ error }).min(min, error).max(max, error),
-  );
+  const number = z.int32({ error }).min(min, error).max(max, error);
+  return z
+    .preprocess(
+      (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
+      number.meta({ format: 'int32', default: fallback }),
+    )
+    .default(fallback);
 }
 
 /** An instant in a query string, as text: a date or a date-time with a zone. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { ErrorCode } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
 import { problemOut } from './common.ts';
@@ -13,7 +13,8 @@ type RequestSchemas = {
   body?: z.ZodType;
 };
 
-type Success = { description: string; schema: z.ZodType };
+/** Without a schema the answer has no body (204). */
+type Success = { description: string; schema?: z.ZodType };
 
 type Description<R extends RequestSchemas, S extends Record<number, Success>> = {
   tag: string;
@@ -38,7 +39,7 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
 };
 
 type Responses<S extends Record<number, Success>> = {
-  [K in keyof S]: S[K] extends Success ? S[K]['schema'] : never;
+  [K in keyof S]: S[K] extends { schema: z.ZodType } ? S[K]['schema'] : never;
 };
 
 /** The options of a route: schemas for validation and rendering, and all that openapi.json tells. */
@@ -61,7 +62,7 @@ export function describeRoute<
       ...(given.request as R),
       response: {
         ...jsonResponses(given.ok),
-        ...(given.notModified === true && { 304: emptyResponse }),
+        ...(given.notModified === true && { 304: empty('Not modified.') }),
         ...problemResponses(given.problems),
       } as unknown as Responses<S>,
     },
@@ -72,12 +73,15 @@ function jsonResponses(ok: Record<number, Success>) {
   return Object.fromEntries(
     Object.entries(ok).map(([status, { description, schema }]) => [
       status,
-      { description, content: { 'application/json': { schema } } },
+      schema ? { description, content: { 'application/json': { schema } } } : empty(description),
     ]),
   );
 }
 
-const emptyResponse = { description: 'Not modified.', content: {} };
+/** The document tells of no content where the schema is `null`. */
+function empty(description: string): z.ZodType {
+  return z.null().describe(description);
+}
 
 /** Problems that any call can answer with. */
 const commonProblems: readonly ErrorCode[] = [

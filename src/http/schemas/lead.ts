@@ -75,10 +75,9 @@ const sinceQuery = sinceText.transform((text, context) => {
 });
 
 const leadListParameters = z.strictObject({
-  limit: queryInteger({ min: 1, max: LIMIT_MAX })
-    .optional()
-    .transform((limit) => limit ?? LIMIT_DEFAULT)
-    .meta({ description: 'How many leads a page holds.', default: LIMIT_DEFAULT }),
+  limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
+    description: 'How many leads a page holds.',
+  }),
   cursor: z
     .string('must be given once')
     .max(CURSOR_CHARACTERS_MAX, 'is too long')
@@ -90,9 +89,7 @@ const leadListParameters = z.strictObject({
   }),
   state: z
     .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
-    .optional()
-    .transform((state) => state ?? 'open')
-    .meta({ default: 'open' }),
+    .default('open'),
   label: labelQuery.optional(),
 });
 
