@@ -37,10 +37,9 @@ export type Got<T> = { entry: Entry<T>; outcome: 'hit' | 'miss' | 'stale' };
 export type ConfirmedCache<T> = {
   /**
    * The value, fresh, or stale while the tracker fails. Identical loads share one call.
-   * `confirmedSince` (ms) refuses entries that were confirmed earlier.
    * @throws {tracker-failed} @throws {tracker-unavailable} when nothing usable is held
    */
-  get(source: Source<T>, confirmedSince?: number): Promise<Got<T>>;
+  get(source: Source<T>): Promise<Got<T>>;
   /** The entry, only when it is fresh. No call. */
   peek(key: string): Entry<T> | undefined;
   /** Marks the entries that `affects` as changed; loads in flight are not trusted afterwards. */
@@ -94,10 +93,10 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
     turns: new LRUCache({ max: 10_000 }),
   };
   return {
-    get: async (source, confirmedSince = 0) => get(state, source, confirmedSince),
+    get: async (source) => get(state, source),
     peek: (key) => {
       const held = state.entries.get(key);
-      return useOf(state, held, 0) === 'fresh' ? held : undefined;
+      return useOf(state, held) === 'fresh' ? held : undefined;
     },
     invalidate: (affects) => {
       for (const entry of state.entries.values())
@@ -110,26 +109,18 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
   };
 }
 
-function useOf<T>({ options }: State<T>, held: Entry<T> | undefined, confirmedSince: number): Use {
+function useOf<T>({ options }: State<T>, held: Entry<T> | undefined): Use {
   const freshFor = options.health.stretch(options.freshFor);
-  return decideUse(held, { now: options.clock.now(), confirmedSince, freshFor });
+  return decideUse(held, { now: options.clock.now(), freshFor });
 }
 
-function get<T>(
-  state: State<T>,
-  source: Source<T>,
-  confirmedSince: number,
-): Got<T> | Promise<Got<T>> {
+function get<T>(state: State<T>, source: Source<T>): Got<T> | Promise<Got<T>> {
   const held = state.entries.get(source.key);
-  const use = useOf(state, held, confirmedSince);
+  const use = useOf(state, held);
   if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
   const flying = state.flights.get(source.key);
-  if (flying?.landed && mayJoin(flying, confirmedSince)) return flying.landed;
+  if (flying?.landed && !flying.tainted) return flying.landed;
   return launch(state, source, use === 'changed');
-}
-
-function mayJoin<T>(flight: Flight<T>, confirmedSince: number): boolean {
-  return !flight.called || (!flight.tainted && flight.startedAt >= confirmedSince);
 }
 
 function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<Got<T>> {

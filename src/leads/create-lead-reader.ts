@@ -102,19 +102,11 @@ async function checked(
   const now = await deps.claims.current();
   if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
     return list(deps, context.query, context.visibility);
-  const value: LeadList = {
-    items: stop.rows.map((row) => row.lead),
-    pagination: stop.next
-      ? { hasMore: true, nextCursor: deps.cursors.seal(CURSOR_KIND, context.binding, stop.next) }
-      : { hasMore: false },
-  };
   const { seen } = stop;
-  deps.kept.set(context.key, {
-    list: value,
-    seen,
-    claims: now,
-    eventsVersion: context.eventsVersion,
-  });
+  const parts: Omit<Kept, 'list'> = { seen, claims: now, eventsVersion: context.eventsVersion };
+  const known = deps.kept.get(context.key);
+  const value = known && isMadeOf(known, parts) ? known.list : toList(deps, stop, context.binding);
+  deps.kept.set(context.key, { list: value, ...parts });
   return {
     value,
     cache: factsOf(
@@ -122,6 +114,25 @@ async function checked(
       seen.map(({ got }) => got),
     ),
   };
+}
+
+function toList({ cursors }: LeadReaderDeps, stop: WalkStop, binding: string): LeadList {
+  return {
+    items: stop.rows.map((row) => row.lead),
+    pagination: stop.next
+      ? { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, binding, stop.next) }
+      : { hasMore: false },
+  };
+}
+
+/** True when the same pages, claims and events would give the same answer. */
+function isMadeOf(known: Kept, { seen, claims, eventsVersion }: Omit<Kept, 'list'>): boolean {
+  return (
+    known.claims === claims &&
+    known.eventsVersion === eventsVersion &&
+    known.seen.length === seen.length &&
+    known.seen.every(({ got }, at) => got.entry.value === seen[at]?.got.entry.value)
+  );
 }
 
 /** The pages of a kept answer when each is the same as then and fresh; else undefined. */
@@ -142,7 +153,7 @@ function openCursor(cursors: CursorSealer, binding: string, cursor: string): Wal
 }
 
 function isPosition(value: unknown): value is WalkPosition {
-  return typeof value === 'object' && value !== null && 'key' in value && 'confirmedAt' in value;
+  return typeof value === 'object' && value !== null && 'key' in value && Array.isArray(value.key);
 }
 
 async function read(

@@ -5,8 +5,6 @@ export type Dated = { confirmedAt: number; lagging: boolean; invalidated: boolea
 
 export type FreshnessRule = {
   now: number;
-  /** Entries confirmed earlier do not count. */
-  confirmedSince: number;
   /** ms */
   freshFor: number;
 };
@@ -21,13 +19,10 @@ const LAGGING_FRESH_MS = SECOND;
 export type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 
 /** Decides by the entry's age and what events said of it. */
-export function decideUse(
-  held: Dated | undefined,
-  { now, confirmedSince, freshFor }: FreshnessRule,
-): Use {
+export function decideUse(held: Dated | undefined, { now, freshFor }: FreshnessRule): Use {
   if (!held) return 'missing';
   if (held.invalidated) return 'changed';
   const ageMs = now - held.confirmedAt;
   if (held.lagging && ageMs >= LAGGING_FRESH_MS) return 'changed';
-  return ageMs < freshFor && held.confirmedAt >= confirmedSince ? 'fresh' : 'expired';
+  return ageMs < freshFor ? 'fresh' : 'expired';
 }

@@ -21,12 +21,21 @@ export type FormValues = Readonly<Record<string, string>>;
 
 const NO_RESPONSE = '_No response_';
 
-type Reader = { lines: readonly string[]; headings: readonly string[]; form: FormLayout };
+type Reader = {
+  /** As typed. */
+  typed: readonly string[];
+  /** As compared with headings. */
+  lines: readonly string[];
+  headings: readonly string[];
+  form: FormLayout;
+};
 
 /** Linear in the length of the body. CRLF, LF and trailing spaces are alike. */
 export function readForm(body: string, form: FormLayout): FormValues {
+  const typed = body.split(/\r\n|\n|\r/);
   const reader: Reader = {
-    lines: body.split(/\r\n|\n|\r/).map(comparable),
+    typed,
+    lines: typed.map(comparable),
     headings: form.map((field) => comparable(`### ${field.heading}`)),
     form,
   };
@@ -48,7 +57,7 @@ function comparable(line: string): string {
 
 /** Reads the fields before `count` and returns the line behind them. */
 function readForward(reader: Reader, count: number, values: Map<string, string>): number {
-  const { lines, headings, form } = reader;
+  const { typed, lines, headings, form } = reader;
   let at = 0;
   for (let field = 0; field < count; field += 1) {
     const headingAt = nextNonBlank(lines, at);
@@ -60,7 +69,7 @@ function readForward(reader: Reader, count: number, values: Map<string, string>)
     if (valueAt >= lines.length || isNextHeading) {
       at = headingAt + 1;
     } else {
-      keep(values, form[field], lines[valueAt]);
+      keep(values, form[field], typed[valueAt]);
       at = valueAt + 1;
     }
   }
@@ -77,7 +86,7 @@ function readBackward(
   floor: number,
   values: Map<string, string>,
 ): number {
-  const { lines, headings, form } = reader;
+  const { typed, lines, headings, form } = reader;
   const found = new Map<string, string>();
   let end = lines.length;
   for (let field = form.length - 1; field >= first; field -= 1) {
@@ -89,7 +98,7 @@ function readBackward(
       (lines[beforeAt] !== heading || isValueOfPrevious(reader, { field, first, beforeAt }));
     const headingAt = isEmpty ? lastAt : beforeAt;
     if (headingAt < floor || lines[headingAt] !== heading) return lines.length;
-    if (!isEmpty) keep(found, form[field], lines[lastAt]);
+    if (!isEmpty) keep(found, form[field], typed[lastAt]);
     end = headingAt;
   }
   for (const [name, value] of found) values.set(name, value);
@@ -105,7 +114,7 @@ function isValueOfPrevious(
 }
 
 function readBetween(
-  { lines, headings, form }: Reader,
+  { typed, lines, headings, form }: Reader,
   { field, start, end }: { field: number; start: number; end: number },
   values: Map<string, string>,
 ): void {
@@ -113,7 +122,7 @@ function readBetween(
   if (headingAt >= end || lines[headingAt] !== headings[field]) return;
   const from = nextNonBlank(lines, headingAt + 1);
   const to = previousNonBlank(lines, end) + 1;
-  if (from < to) keep(values, form[field], lines.slice(from, to).join('\n'));
+  if (from < to) keep(values, form[field], typed.slice(from, to).join('\n'));
 }
 
 function keep(

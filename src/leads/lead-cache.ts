@@ -33,17 +33,17 @@ export type LeadCacheOptions = {
   sizeMax: number;
 };
 
-/** Where a page lies in a walk: behind which instant, and how recent it must be (ms). */
-export type PagePlace = { from?: number; confirmedSince?: number };
-
 /** The tracker's issues, as fresh as promised and with as few calls as possible. */
 export type LeadCache = {
-  /** @throws {tracker-failed} @throws {tracker-unavailable} */
-  page(query: IssueQuery, place: PagePlace): Promise<Got<CachedPage>>;
+  /**
+   * An upstream page; `from` is the order's instant (ms) of the last row of the page before it.
+   * @throws {tracker-failed} @throws {tracker-unavailable}
+   */
+  page(query: IssueQuery, from?: number): Promise<Got<CachedPage>>;
   /** The page, only when it is fresh. No call. */
   peekPage(query: IssueQuery): Entry<CachedPage> | undefined;
   /** Loads a page that will soon be asked for. Failures are left to whoever asks. */
-  readAhead(query: IssueQuery, place: PagePlace): void;
+  readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
   lead(number: number): Promise<{ found?: CachedLead; got: Got<unknown> }>;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -64,14 +64,13 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
   const { clock, tracker, rules } = options;
   const parts: Parts = { tracker, rules, events: createRecentEvents(clock) };
   const { pages, issues, index } = createCaches(options);
-  const page: LeadCache['page'] = (query, place) =>
-    pages.get(pageSource(parts, query, place.from), place.confirmedSince);
+  const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
 
   return {
     page,
     peekPage: (query) => pages.peek(pageKey(query)),
-    readAhead: (query, place) => {
-      page(query, place).catch(() => undefined);
+    readAhead: (query, from) => {
+      page(query, from).catch(() => undefined);
     },
     lead: async (number) => {
       const held = newest(index.keysOf(number).map((key) => pages.peek(key)));

@@ -50,7 +50,7 @@ function parseMetadata(inner: string): Metadata | undefined {
 /** In the failsafe schema every scalar is text, so that `0123` and `4711` stay as written. */
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'silent' });
+    return parse(text, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'error' });
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { CachedLead, CachedPage } from './cached-page.ts';
-import type { Entry, Got } from './confirmed-cache.ts';
-import type { LeadCache, PagePlace } from './lead-cache.ts';
+import type { Got } from './confirmed-cache.ts';
+import type { LeadCache } from './lead-cache.ts';
 import {
   compareKeys,
   orderTime,
@@ -17,8 +17,6 @@ export type WalkPosition = {
   after?: string;
   /** The order's instant of the last row before that page. */
   from?: number;
-  /** When the newest page so far was confirmed (ms). */
-  confirmedAt: number;
 };
 
 /** One stop of a walk: up to `limit` leads, and where to go on when there are more. */
@@ -53,7 +51,7 @@ export async function walk(cache: LeadCache, request: WalkRequest): Promise<Walk
   let at: { after?: string; from?: number } = pick(request.position);
   for (;;) {
     const query = { ...base, ...(at.after !== undefined && { after: at.after }) };
-    const got = await cache.page(query, placeOf(at, request, seen));
+    const got = await cache.page(query, at.from);
     seen.push({ query, got });
     for (const row of got.entry.value.leads) offer(candidates, { row, page: at }, request);
     const { after, lastTime } = got.entry.value;
@@ -71,27 +69,6 @@ function pick(position: WalkPosition | undefined): { after?: string; from?: numb
     ...(position?.after !== undefined && { after: position.after }),
     ...(position?.from !== undefined && { from: position.from }),
   };
-}
-
-/**
- * With `since` rows move towards the end while they are read. A later page must not be older than
- * an earlier one, or a row that moved in between would stand on neither.
- */
-function placeOf(
-  at: { from?: number },
-  { filter, position }: WalkRequest,
-  seen: WalkStop['seen'],
-): PagePlace {
-  const place = at.from === undefined ? {} : { from: at.from };
-  if (filter.since === undefined) return place;
-  return { ...place, confirmedSince: newestConfirmation(seen, position) };
-}
-
-function newestConfirmation(seen: WalkStop['seen'], position: WalkPosition | undefined): number {
-  return seen.reduce(
-    (newest, { got }) => Math.max(newest, got.outcome === 'stale' ? 0 : got.entry.confirmedAt),
-    position?.confirmedAt ?? 0,
-  );
 }
 
 function offer(
@@ -119,12 +96,11 @@ function finish(
   );
   const taken = ordered.slice(0, request.limit);
   const last = taken.at(-1);
-  const confirmedAt = newestConfirmation(seen, request.position);
-  if (request.position) readAhead(cache, { seen, base, confirmedAt });
+  if (request.position) readAhead(cache, base, seen.at(-1)?.got.entry.value);
   const rest = ordered.slice(request.limit);
   const rows = taken.map(({ row }) => row);
   if (!last || rest.length === 0) return { rows, seen };
-  return { rows, seen, next: { key: last.key, ...firstPageOf(rest, seen), confirmedAt } };
+  return { rows, seen, next: { key: last.key, ...firstPageOf(rest, seen) } };
 }
 
 /** The earliest upstream page that still holds something to answer. */
@@ -135,17 +111,6 @@ function firstPageOf(rest: readonly Candidate[], seen: WalkStop['seen']): Candid
 }
 
 /** Whoever has asked for a second page will ask for a third. */
-function readAhead(
-  cache: LeadCache,
-  { seen, base, confirmedAt }: { seen: WalkStop['seen']; base: IssueQuery; confirmedAt: number },
-): void {
-  const page: Entry<CachedPage> | undefined = seen.at(-1)?.got.entry;
-  if (page?.value.after === undefined) return;
-  cache.readAhead(
-    { ...base, after: page.value.after },
-    {
-      ...(page.value.lastTime !== undefined && { from: page.value.lastTime }),
-      ...(base.order === 'updated-asc' && { confirmedSince: confirmedAt }),
-    },
-  );
+function readAhead(cache: LeadCache, base: IssueQuery, last: CachedPage | undefined): void {
+  if (last?.after !== undefined) cache.readAhead({ ...base, after: last.after }, last.lastTime);
 }

@@ -1,0 +1,368 @@
+import { describe, expect, it } from 'vitest';
+
+import { TrackportError } from '#shared/errors.ts';
+
+import { trackerDown } from './fake-tracker.ts';
+import { createWorld, everybody, type World } from './support.ts';
+
+function event(world: World, number: number, gone = false): void {
+  const issue = world.tracker.issues.get(number);
+  if (!issue) throw new Error(`no issue ${number}`);
+  world.leads.applyEvent({ kind: 'issue', issue, gone });
+}
+
+describe('freshness', () => {
+  it('serves a fresh list and every lead in it without a call', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    const first = await world.list();
+    expect(first.cache).toMatchObject({ outcome: 'miss', ageMs: 0, ttlMs: 15_000 });
+    await world.clock.advance(14_000);
+    const again = await world.list();
+    expect(again.cache).toMatchObject({ outcome: 'hit', ageMs: 14_000, ttlMs: 1000 });
+    expect(again.value).toBe(first.value);
+    expect((await world.leads.reader.read('2', everybody)).cache.outcome).toBe('hit');
+    expect(world.tracker.calls).toHaveLength(1);
+  });
+
+  it('asks again when the time is over, for nothing while nothing changed', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    const first = await world.list();
+    await world.clock.advance(15_000);
+    const again = await world.list();
+    expect(again.value).toBe(first.value);
+    expect(world.tracker.calls).toHaveLength(2);
+    expect(world.tracker.billed).toBe(1);
+  });
+
+  it('shares one call among identical reads, and one failure', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await Promise.all(Array.from({ length: 50 }, () => world.list()));
+    expect(world.tracker.calls).toHaveLength(1);
+    world.tracker.failure = trackerDown();
+    const all = await Promise.allSettled(
+      Array.from({ length: 50 }, () => world.list({ state: 'closed' })),
+    );
+    expect(all.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(world.tracker.calls).toHaveLength(2);
+  });
+
+  it('shares upstream pages among all limits', async () => {
+    const world = createWorld();
+    for (let index = 0; index < 90; index += 1) world.tracker.open();
+    for (const limit of [1, 7, 50, 100]) await world.list({ limit });
+    expect(world.tracker.calls).toHaveLength(1);
+  });
+
+  it('answers even when nothing fits into the cache', async () => {
+    const world = createWorld({ cacheSizeMax: 10 });
+    for (let index = 0; index < 150; index += 1) world.tracker.open();
+    expect(await world.walk({ limit: 50 })).toHaveLength(150);
+    await expect(Promise.all([world.ids(), world.ids({ state: 'all' })])).resolves.toHaveLength(2);
+  });
+
+  it('takes the cursor of the next page from an unchanged answer', async () => {
+    const world = createWorld();
+    for (let index = 0; index < 100; index += 1)
+      world.tracker.open({ createdAt: Date.parse('2026-01-01') + index * 1000 });
+    expect(await world.walk({ limit: 100 })).toHaveLength(100);
+    world.tracker.open({ createdAt: Date.parse('2025-01-01') });
+    await world.clock.advance(15_000);
+    expect(await world.walk({ limit: 100 })).toHaveLength(101);
+  });
+});
+
+describe('a lead by its id', () => {
+  it.each(['0', '-1', 'abc', '1e3', '01', '99999999999', '', '1 ', '٣'])(
+    'is not found as %j, without a call',
+    async (id) => {
+      const world = createWorld();
+      await expect(world.leads.reader.read(id, everybody)).rejects.toMatchObject({
+        code: 'lead-not-found',
+      });
+      expect(world.tracker.calls).toHaveLength(0);
+    },
+  );
+
+  it('is not found when missing, unapproved, a pull request, claimed or out of sight', async () => {
+    const world = createWorld();
+    world.tracker.open({ labels: ['other'] });
+    world.tracker.open({ isPullRequest: true });
+    world.tracker.open();
+    world.tracker.open({ labels: ['approved', 'emea'] });
+    world.claim(3);
+    for (const id of ['1', '2', '3', '9'])
+      await expect(world.leads.reader.read(id, everybody)).rejects.toMatchObject({
+        code: 'lead-not-found',
+      });
+    await expect(
+      world.leads.reader.read('4', { consumerId: 'c', labels: ['apac'] }),
+    ).rejects.toMatchObject({ code: 'lead-not-found' });
+    expect(
+      (await world.leads.reader.read('4', { consumerId: 'c', labels: ['EMEA'] })).value.id,
+    ).toBe('4');
+  });
+
+  it('that is missing is remembered as missing', async () => {
+    const world = createWorld();
+    for (let index = 0; index < 3; index += 1)
+      await expect(world.leads.reader.read('5', everybody)).rejects.toThrow();
+    expect(world.tracker.calls).toHaveLength(1);
+  });
+});
+
+describe('the webhook', () => {
+  it('makes lists and details current at once', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.change(1, { state: 'closed' });
+    event(world, 1);
+    expect(await world.ids()).toEqual(['2']);
+    world.tracker.open();
+    event(world, 3);
+    const fresh = world.ids();
+    await world.clock.advance(1000);
+    expect(await fresh).toEqual(['3', '2']);
+  });
+
+  it('leaves pages alone that the change cannot concern', async () => {
+    const world = createWorld();
+    for (let index = 0; index < 300; index += 1)
+      world.tracker.open({ createdAt: Date.parse('2026-01-01') + index * 1000 });
+    await world.walk({ limit: 100 });
+    await world.ids({ state: 'closed' });
+    const calls = world.tracker.calls.length;
+    await world.clock.advance(2000);
+    world.tracker.change(10, { title: 'new' });
+    event(world, 10);
+    await world.ids({ limit: 50 });
+    await world.ids({ state: 'closed' });
+    expect(world.tracker.calls).toHaveLength(calls);
+    const edited = await world.walk({ limit: 100 });
+    expect(edited.find((lead) => lead.id === '10')?.title).toBe('new');
+    expect(world.tracker.calls).toHaveLength(calls + 1);
+  });
+
+  it('is not undone by a read that was already under way', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    const gate = Promise.withResolvers<void>();
+    world.tracker.gate = gate.promise;
+    const early = world.ids();
+    world.tracker.gate = undefined;
+    await world.clock.advance(10);
+    world.tracker.change(1, { labels: [] });
+    event(world, 1);
+    const late = world.ids();
+    gate.resolve();
+    await early;
+    expect(await late).toEqual([]);
+    expect(await world.ids()).toEqual([]);
+  });
+
+  it('lets nobody see what it refuted, though the replica lags', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.replica = new Map(world.tracker.issues);
+    await world.clock.advance(5000);
+    world.tracker.change(1, { labels: ['other'] });
+    event(world, 1);
+    expect(await world.ids()).toEqual(['2']);
+    await expect(world.leads.reader.read('1', everybody)).rejects.toMatchObject({
+      code: 'lead-not-found',
+    });
+    world.tracker.replica = undefined;
+    await world.clock.advance(1000);
+    expect(await world.ids()).toEqual(['2']);
+    const calls = world.tracker.calls.length;
+    await world.clock.advance(1000);
+    await world.ids();
+    expect(world.tracker.calls).toHaveLength(calls);
+  });
+
+  it('keeps an answer that lags for a second only', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.replica = new Map(world.tracker.issues);
+    await world.clock.advance(5000);
+    world.tracker.open();
+    event(world, 2);
+    expect(await world.ids()).toEqual(['1']);
+    world.tracker.replica = undefined;
+    await world.clock.advance(1000);
+    expect(await world.ids()).toEqual(['2', '1']);
+  });
+
+  it('makes a deleted issue vanish even while the tracker is down', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    event(world, 1, true);
+    expect(await world.ids()).toEqual(['2']);
+  });
+
+  it('loads a key at most once a second in a storm, and never shows what was refuted', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    const calls = world.tracker.calls.length;
+    for (let index = 0; index < 20; index += 1) {
+      world.tracker.change(1, { title: `edit ${index}` });
+      event(world, 1);
+      const read = world.list();
+      await world.clock.advance(100);
+      if (index % 10 === 9) await world.clock.advance(1000);
+      if (index % 10 === 9) expect((await read).value.items[0]?.title).toBe(`edit ${index}`);
+    }
+    expect(world.tracker.calls.length - calls).toBeLessThanOrEqual(5);
+  });
+
+  it('of a label or the repository makes everything be asked again', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.leads.applyEvent({ kind: 'everything' });
+    await world.ids();
+    expect(world.tracker.calls).toHaveLength(2);
+    world.leads.applyEvent({ kind: 'ignored' });
+    await world.ids();
+    expect(world.tracker.calls).toHaveLength(2);
+  });
+});
+
+describe('a claim', () => {
+  it('takes a lead out of lists, details and stale answers at once', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    await world.ids();
+    world.claim(1);
+    expect(await world.ids()).toEqual(['2']);
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(60_000);
+    const { value, cache } = await world.list();
+    expect(value.items.map((lead) => lead.id)).toEqual(['2']);
+    expect(cache.outcome).toBe('stale');
+  });
+
+  it('made while the tracker is being asked counts for that answer', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    const gate = Promise.withResolvers<void>();
+    world.tracker.gate = gate.promise;
+    const list = world.ids();
+    const one = world.leads.reader.read('1', everybody);
+    await world.clock.advance(1);
+    world.claim(1);
+    gate.resolve();
+    expect(await list).toEqual(['2']);
+    await expect(one).rejects.toMatchObject({ code: 'lead-not-found' });
+  });
+});
+
+describe('while the tracker fails', () => {
+  it('serves the last good answer, marked, for as long as allowed', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(20_000);
+    expect((await world.list()).cache).toMatchObject({ outcome: 'stale', ageMs: 20_000 });
+    await world.clock.advance(3_594_000);
+    expect((await world.list()).cache.outcome).toBe('stale');
+    await world.clock.advance(1000);
+    await expect(world.list()).rejects.toMatchObject({ code: 'tracker-unavailable' });
+  });
+
+  it('makes few calls', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(15_000);
+    for (let second = 0; second < 600; second += 1) {
+      await world.list();
+      await world.list({ state: 'closed' }).catch(() => undefined);
+      await world.clock.advance(1000);
+    }
+    expect(world.tracker.calls.length).toBeLessThan(30);
+  });
+
+  it('tells a cold reader how long to wait', async () => {
+    const world = createWorld();
+    world.tracker.failure = trackerDown(120);
+    await expect(world.list()).rejects.toMatchObject({ retryAfterSeconds: 120 });
+    await world.clock.advance(30_000);
+    await expect(world.list()).rejects.toMatchObject({
+      code: 'tracker-unavailable',
+      retryAfterSeconds: 90,
+    });
+    expect(world.tracker.calls).toHaveLength(1);
+  });
+
+  it('keeps nonsense away from other keys and out of the cache', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.failure = new TrackportError('tracker-failed');
+    await expect(world.list()).rejects.toMatchObject({ code: 'tracker-failed' });
+    world.tracker.failure = undefined;
+    expect(await world.ids()).toEqual(['1']);
+  });
+
+  it('recovers at the first good answer', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.failure = trackerDown();
+    await expect(world.list()).rejects.toThrow();
+    world.tracker.failure = undefined;
+    await world.clock.advance(1000);
+    expect(await world.ids()).toEqual(['1']);
+  });
+});
+
+describe('the quota', () => {
+  it('below a fifth makes answers last longer', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    const resetAt = world.clock.now() + 3_600_000;
+    world.tracker.quotaNow = { limit: 5000, remaining: 900, resetAt };
+    await world.ids();
+    await world.clock.advance(59_000);
+    await world.ids();
+    expect(world.tracker.calls).toHaveLength(1);
+    await world.clock.advance(1000);
+    await world.ids();
+    expect(world.tracker.calls).toHaveLength(2);
+  });
+
+  it('below a tenth is the worker’s: cold reads wait for the reset, warm ones are served', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.quotaNow = {
+      limit: 5000,
+      remaining: 400,
+      resetAt: world.clock.now() + 600_000,
+    };
+    await world.clock.advance(120_000);
+    expect((await world.list()).cache.outcome).toBe('stale');
+    await expect(world.list({ state: 'all' })).rejects.toMatchObject({
+      code: 'tracker-unavailable',
+      retryAfterSeconds: 480,
+    });
+    expect(world.tracker.calls).toHaveLength(1);
+    await world.clock.advance(480_000);
+    await expect(world.ids()).resolves.toEqual(['1']);
+  });
+});
