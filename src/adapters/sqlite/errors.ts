@@ -18,6 +18,7 @@ const publicDetail: Record<string, string> = {
   SQLITE_NOMEM: 'The store has no memory left.',
   EACCES: 'The store cannot be opened.',
   EPERM: 'The store cannot be opened.',
+  EEXIST: 'The store cannot be opened.',
   ENOENT: 'The store cannot be opened.',
   ENOTDIR: 'The store cannot be opened.',
   EISDIR: 'The store cannot be opened.',

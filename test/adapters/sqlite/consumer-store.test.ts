@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { describeConsumerStore } from '../../contract/consumer-store.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+
+describeConsumerStore('SQLite', async ({ clock }) => {
+  const database = temporaryDatabase();
+  const log = createAuditLog(database);
+  return {
+    store: createConsumerStore({ database, clock }),
+    other: createConsumerStore({ database: connectTo(database.handle.name), clock }),
+    auditOf: async (subject) => log.listOf(subject),
+  };
+});
+
+test('a change of another process is noticed after ten milliseconds', async () => {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const store = createConsumerStore({ database, clock });
+  const before = store.version();
+  connectTo(database.handle.name).handle.exec('UPDATE access_version SET version = version + 1');
+  expect(store.version()).toBe(before);
+  await clock.advance(10);
+  expect(store.version()).not.toBe(before);
+});

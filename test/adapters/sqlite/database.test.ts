@@ -1,0 +1,203 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { guard } from '#adapters/sqlite/errors.ts';
+import { createConsumer } from '#access/manage-consumers.ts';
+import { systemClock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { connectTo, temporaryDatabase, temporaryDirectory } from '../../support/stores.ts';
+
+const unavailable = (detail: RegExp): unknown =>
+  expect.objectContaining({
+    code: 'store-unavailable',
+    detail: expect.stringMatching(detail),
+    retryAfterSeconds: 1,
+  });
+
+function withTable(): Database {
+  const database = connectTo(path.join(temporaryDirectory(), 'a', 'b', 'trackport.db'));
+  database.handle.exec('CREATE TABLE t (value)');
+  return database;
+}
+
+function insert(database: Database, value: unknown): void {
+  database.transaction(() => database.handle.prepare('INSERT INTO t VALUES (?)').run(value));
+}
+
+describe('a database', () => {
+  test('is durable, checks references and overwrites what is deleted', () => {
+    const { handle } = withTable();
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'secure_delete'].map((name) =>
+      handle.pragma(name, { simple: true }),
+    );
+    expect(settings).toEqual(['wal', 2, 1, 1]);
+  });
+
+  test('is made with its directories, readable by nobody else, and so is its log', () => {
+    const file = withTable().handle.name;
+    for (const each of [file, `${file}-wal`]) expect(statSync(each).mode & 0o777).toBe(0o600);
+  });
+
+  test('can be closed twice', () => {
+    const database = withTable();
+    database.close();
+    database.close();
+    expect(database.handle.open).toBe(false);
+  });
+
+  test('a transaction that throws leaves nothing, and an inner one is part of the outer', () => {
+    const database = withTable();
+    const outer = (): void =>
+      database.transaction(() => {
+        insert(database, 1);
+        throw new Error('stop');
+      });
+    expect(outer).toThrow('stop');
+    expect(database.handle.prepare('SELECT * FROM t').all()).toEqual([]);
+  });
+
+  test('a transaction holds the write lock from its start', () => {
+    const database = withTable();
+    const other = openDatabase({ path: database.handle.name, busyTimeoutMs: 1 });
+    database.transaction(() => {
+      expect(() => insert(other, 1)).toThrow(unavailable(/busy/));
+    });
+    insert(other, 1);
+    other.close();
+  });
+});
+
+describe('the version', () => {
+  test('stays while nothing is written', () => {
+    const database = withTable();
+    const version = database.version();
+    database.handle.prepare('SELECT * FROM t').all();
+    expect(database.version()).toBe(version);
+  });
+
+  test('moves on with every write of this connection, in and outside a transaction', () => {
+    const database = withTable();
+    const seen = [database.version()];
+    insert(database, 1);
+    seen.push(database.version());
+    database.handle.exec('UPDATE t SET value = 2');
+    seen.push(database.version());
+    database.handle.exec('DELETE FROM t');
+    seen.push(database.version());
+    expect(new Set(seen).size).toBe(4);
+  });
+
+  test('moves on with a write of another process', () => {
+    const database = withTable();
+    const other = connectTo(database.handle.name);
+    const version = database.version();
+    insert(other, 1);
+    expect(database.version()).not.toBe(version);
+  });
+});
+
+describe('deleted content', () => {
+  test('is in no file once the log was truncated', () => {
+    const database = withTable();
+    const file = database.handle.name;
+    const bytes = (): string =>
+      [file, `${file}-wal`]
+        .filter((each) => existsSync(each))
+        .map((each) => readFileSync(each, 'latin1'))
+        .join('');
+    insert(database, 'maria@example.com');
+    expect(bytes()).toContain('maria@example.com');
+    database.handle.exec('DELETE FROM t');
+    expect(database.truncateLog()).toBe(true);
+    expect(bytes()).not.toContain('maria@example.com');
+    expect(statSync(`${file}-wal`).size).toBe(0);
+  });
+
+  test('stays in the log while a reader of another process stands in the way, and that is said', () => {
+    const database = withTable();
+    insert(database, 1);
+    const reader = connectTo(database.handle.name);
+    const rows = reader.handle.prepare('SELECT * FROM t').iterate();
+    rows.next();
+    insert(database, 2);
+    expect(database.truncateLog()).toBe(false);
+    rows.return?.();
+    expect(database.truncateLog()).toBe(true);
+  });
+});
+
+describe('a store in trouble is 503 store-unavailable:', () => {
+  test('a full disk, and nothing of the change is kept', async () => {
+    const database = temporaryDatabase();
+    const deps = {
+      store: createConsumerStore({ database, clock: systemClock }),
+      clock: systemClock,
+      newId: newUuid,
+    };
+    const origin = { actor: { kind: 'cli' as const, subject: 'operator' } };
+    const pages = database.handle.pragma('page_count', { simple: true }) as number;
+    database.handle.pragma(`max_page_count = ${pages}`);
+    const fill = async (): Promise<never> => {
+      for (;;) await createConsumer(deps, { name: 'x'.repeat(200) }, origin);
+    };
+    await expect(fill()).rejects.toEqual(unavailable(/no space/));
+    const counts = ['consumer', 'api_key', 'audit'].map((table) =>
+      database.handle.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+    );
+    expect(new Set(counts).size).toBe(1);
+    database.handle.pragma('max_page_count = 100000');
+    await createConsumer(deps, { name: 'x' }, origin);
+  });
+
+  test('a database that may only be read', () => {
+    const database = withTable();
+    database.handle.pragma('query_only = ON');
+    expect(() => insert(database, 1)).toThrow(unavailable(/cannot be written/));
+  });
+
+  test('a file that is no database', () => {
+    const file = path.join(temporaryDirectory(), 'x.db');
+    writeFileSync(file, 'no database, but longer than the header of one. '.repeat(50));
+    expect(() => openDatabase({ path: file })).toThrow(unavailable(/not a database/));
+  });
+
+  test('a damaged file', () => {
+    const database = withTable();
+    insert(database, 'x'.repeat(20_000));
+    const file = database.handle.name;
+    database.close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0x41, 4096));
+    const damaged = connectTo(file);
+    expect(() => guard(() => damaged.handle.prepare('SELECT * FROM t').all())).toThrow(
+      unavailable(/damaged/),
+    );
+  });
+
+  test('a directory in place of the file, or a file in place of the directory', () => {
+    const directory = temporaryDirectory();
+    mkdirSync(path.join(directory, 'd'));
+    writeFileSync(path.join(directory, 'f'), '');
+    for (const where of ['d', 'f/x.db'])
+      expect(() => openDatabase({ path: path.join(directory, where) })).toThrow(
+        unavailable(/cannot be opened/),
+      );
+  });
+
+  test.runIf(process.getuid?.() !== 0)('a directory that may not be written', () => {
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o500);
+    expect(() => openDatabase({ path: path.join(directory, 'x.db') })).toThrow(
+      unavailable(/cannot be opened/),
+    );
+  });
+
+  test('what is no trouble of the store stays what it is', () => {
+    const { handle } = withTable();
+    expect(() => guard(() => handle.exec('SELECT nonsense'))).toThrow(
+      expect.objectContaining({ code: 'SQLITE_ERROR' }),
+    );
+  });
+});

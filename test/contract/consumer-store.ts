@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey } from '#access/api-key.ts';
+import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumer.ts';
+import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import { type FakeClock, createFakeClock } from '../support/clock.ts';
+
+/** What the contract needs of an engine. Everything is released when the running test ends. */
+export type ConsumerStoreFixture = {
+  store: ConsumerStore;
+  /** Another instance of the service on the same data. */
+  other: ConsumerStore;
+  auditOf(subject: string): Promise<AuditEntry[]>;
+};
+
+type Open = (deps: { clock: FakeClock }) => Promise<ConsumerStoreFixture>;
+
+const KEY_NOT_THERE = 'zzzzzzzzzzzz' as KeyId;
+const ID = 'c-1' as ConsumerId;
+
+/** One body for every engine: what `ConsumerStore` promises. */
+export function describeConsumerStore(engine: string, open: Open): void {
+  describe(`consumer store on ${engine}`, () => {
+    let clock: FakeClock;
+    let fixture: ConsumerStoreFixture;
+    let store: ConsumerStore;
+
+    beforeEach(async () => {
+      clock = createFakeClock();
+      fixture = await open({ clock });
+      ({ store } = fixture);
+    });
+
+    test('gives a consumer back as it was put, with and without every optional field', async () => {
+      const full = consumer({
+        limitPerMinute: 5,
+        grants: [{ action: 'leads:read', labels: ['Größe "L"', 'b'] }],
+        keys: [key(1, { expiresAt: 20 }), key(2, { revokedAt: 30, lastUsedAt: 25 })],
+      });
+      const bare = consumer({ id: 'c-2' as ConsumerId, grants: [], keys: [] });
+      await store.insert(change(full));
+      await store.insert(change(bare));
+      expect(await store.find(ID)).toEqual(full);
+      expect(await store.find(bare.id)).toEqual(bare);
+      expect(await store.find('c-3' as ConsumerId)).toBeUndefined();
+    });
+
+    test('keeps an unrestricted grant apart from a restricted one', async () => {
+      await store.insert(change(consumer({ grants: [{ action: 'leads:read' }] })));
+      expect((await store.find(ID))?.grants).toEqual([{ action: 'leads:read' }]);
+    });
+
+    test('finds a key with what its consumer may do', async () => {
+      const put = consumer({ limitPerMinute: 5, keys: [key(1), key(2, { revokedAt: 3 })] });
+      await store.insert(change(put));
+      for (const expected of put.keys)
+        expect(await store.findKey(expected.keyId)).toEqual({
+          key: expected,
+          consumer: { id: ID, state: 'active', limitPerMinute: 5, grants: put.grants },
+        });
+      expect(await store.findKey(KEY_NOT_THERE)).toBeUndefined();
+    });
+
+    test('lists oldest first, page by page, each consumer once', async () => {
+      const ids = ['c-3', 'c-1', 'c-2', 'c-5', 'c-4'] as ConsumerId[];
+      for (const [index, id] of ids.entries())
+        await store.insert(change(consumer({ id, createdAt: Math.floor(index / 2), keys: [] })));
+      const first = await store.list({ limit: 2 });
+      expect(first.items.map(({ id }) => id)).toEqual(['c-1', 'c-3']);
+      expect(first.hasMore).toBe(true);
+      const second = await store.list({
+        limit: 2,
+        after: { createdAt: 0, id: 'c-3' as ConsumerId },
+      });
+      expect(second.items.map(({ id }) => id)).toEqual(['c-2', 'c-5']);
+      const last = await store.list({ limit: 2, after: { createdAt: 1, id: 'c-5' as ConsumerId } });
+      expect(last).toMatchObject({ items: [{ id: 'c-4' }], hasMore: false });
+    });
+
+    test('writes what was decided, with its line in the audit log', async () => {
+      const put = consumer({ keys: [key(1)] });
+      await store.insert(change(put));
+      const next: Consumer = {
+        ...put,
+        name: 'CRM',
+        state: 'disabled',
+        limitPerMinute: 7,
+        grants: [{ action: 'leads:read', labels: ['emea'] }],
+        keys: [{ ...key(1), expiresAt: 50, replacedBy: key(2).keyId }, key(2)],
+      };
+      const entry: AuditEntry = {
+        ...audit('key.rotate'),
+        changes: { keyId: key(1).keyId, nested: { list: [1] } },
+        requestId: 'r-1',
+        actor: { kind: 'token', subject: 'sub', clientId: 'client' },
+      };
+      const answer = await store.change(ID, (before) => {
+        expect(before).toEqual(put);
+        return { consumer: next, audit: entry };
+      });
+      expect(answer).toEqual(next);
+      expect(await store.find(ID)).toEqual(next);
+      expect(await fixture.auditOf('consumer/c-1')).toEqual([audit('consumer.create'), entry]);
+    });
+
+    test('writes nothing when nothing was decided, or when deciding failed', async () => {
+      const put = consumer();
+      await store.insert(change(put));
+      const version = store.version();
+      expect(await store.change(ID, () => undefined)).toEqual(put);
+      const refusal = new Error('refused');
+      const refused = store.change(ID, () => {
+        throw refusal;
+      });
+      await expect(refused).rejects.toBe(refusal);
+      expect(await store.find(ID)).toEqual(put);
+      expect(store.version()).toBe(version);
+      expect(await fixture.auditOf('consumer/c-1')).toHaveLength(1);
+    });
+
+    test('writes nothing of a change that cannot be written whole', async () => {
+      const put = consumer();
+      await store.insert(change(put));
+      const tooFew = { ...key(9), digest: Buffer.alloc(31) };
+      const broken = store.change(ID, (before) =>
+        change({ ...before, name: 'CRM', keys: [...before.keys, tooFew] }),
+      );
+      await expect(broken).rejects.toBeInstanceOf(Error);
+      expect(await store.find(ID)).toEqual(put);
+      expect(await fixture.auditOf('consumer/c-1')).toHaveLength(1);
+    });
+
+    test('a change of a consumer that does not exist is not found', async () => {
+      const missing = store.change(ID, () => undefined);
+      await expect(missing).rejects.toMatchObject({ code: 'not-found' });
+    });
+
+    test('of two instances that change at once, the second decides on what the first wrote', async () => {
+      await store.insert(change(consumer({ keys: [] })));
+      const add = (on: ConsumerStore, number: number): Promise<Consumer> =>
+        on.change(ID, (before) => change({ ...before, keys: [...before.keys, key(number)] }));
+      await Promise.all([1, 2, 3, 4].map((n) => add(n % 2 ? store : fixture.other, n)));
+      expect((await store.find(ID))?.keys).toHaveLength(4);
+    });
+
+    test('the version moves on with each change: here at once, elsewhere within a second', async () => {
+      const here = store.version();
+      const elsewhere = fixture.other.version();
+      await store.insert(change(consumer()));
+      expect(store.version()).not.toBe(here);
+      await clock.advance(1000);
+      expect(fixture.other.version()).not.toBe(elsewhere);
+    });
+
+    test('the version stays while nothing but uses are written', async () => {
+      await store.insert(change(consumer()));
+      const before = store.version();
+      await store.recordUses(new Map([[key(1).keyId, 10]]));
+      await clock.advance(1000);
+      expect(store.version()).toBe(before);
+    });
+
+    test('uses move forward only, and a change does not move them back', async () => {
+      await store.insert(change(consumer({ keys: [key(1), key(2)] })));
+      await store.recordUses(
+        new Map([
+          [key(1).keyId, 10],
+          [KEY_NOT_THERE, 10],
+        ]),
+      );
+      await fixture.other.recordUses(new Map([[key(1).keyId, 9]]));
+      await store.change(ID, (before) => change({ ...before, keys: [key(1), key(2)] }));
+      const keys = (await store.find(ID))?.keys;
+      expect(keys?.map(({ lastUsedAt }) => lastUsedAt)).toEqual([10, undefined]);
+    });
+  });
+}
+
+function consumer(facts: Partial<Consumer> = {}): Consumer {
+  return {
+    id: ID,
+    name: 'Portal',
+    state: 'active',
+    grants: [{ action: 'leads:read' }],
+    keys: [key(1)],
+    createdAt: 1,
+    ...facts,
+  };
+}
+
+/** The same key for the same number. */
+function key(number: number, facts: Partial<Key> = {}): Key {
+  const { keyId, digest, last4 } = createApiKey((length) => `${number}`.repeat(length));
+  return { keyId, digest, last4, createdBy: 'operator', createdAt: number, ...facts };
+}
+
+function audit(action: string): AuditEntry {
+  return { at: 1, actor: { kind: 'cli', subject: 'operator' }, action, subject: `consumer/${ID}` };
+}
+
+function change(next: Consumer): ConsumerChange {
+  return { consumer: next, audit: audit('consumer.create') };
+}
