@@ -104,6 +104,10 @@ export function toSignedUri(uri: string): string {
  * configuration's, because a proxy, the `Host` header or an absolute request line may name others.
  */
 export function toPublicUri(publicUrl: string, requestTarget: string): string {
-  const pathAndQuery = requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
-  return publicUrl.replace(/\/+$/, '') + pathAndQuery;
+  return publicUrl.replace(/\/+$/, '') + toPathAndQuery(requestTarget);
+}
+
+/** A request target as path and query, undecoded; the absolute form (RFC 9112 §3.2.2) loses its host. */
+export function toPathAndQuery(requestTarget: string): string {
+  return requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
 }

@@ -17,13 +17,14 @@ const INSERT_EVENT = `
 
 const INSERT_SAME_EVENT = `INSERT INTO same_event (key, event, firstSeenAt) VALUES (?, ?, ?)`;
 
-const FIND_SAME_EVENT = `
+/** Apart from `READ_SAME_EVENT`: most events are new, and a join that finds nothing is not cheap. */
+const FIND_SAME_EVENT = `SELECT event FROM same_event WHERE key = ?`;
+
+const READ_SAME_EVENT = `
   SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receiptId,
     event.leaseToken IS NOT NULL OR event.progress IS NOT NULL AS isBegun
-  FROM same_event
-  JOIN event ON event.id = same_event.event
-  JOIN receipt ON receipt.number = event.receipt
-  WHERE same_event.key = ?`;
+  FROM event JOIN receipt ON receipt.number = event.receipt
+  WHERE event.id = ?`;
 
 const READ_ORIGINAL = `
   SELECT id, partnerId, eventType, externalId, correlationId, receivedAt
@@ -58,13 +59,13 @@ export function createDeliveryWriter(
   handle: Handle,
   sealer: PayloadSealer,
 ): (delivery: NewReceipt) => Acceptance {
-  const findSameEvent = handle.prepare<[Buffer], SameEvent>(FIND_SAME_EVENT);
+  const findSameEvent = createFinder(handle);
   const insert = createInserter(handle, sealer);
   const workRepeat = createRepeatWorker(handle, sealer);
   const readOriginal = handle.prepare<[number], OriginalRow>(READ_ORIGINAL);
 
   return (delivery) => {
-    const { fresh, repeats } = sortOut(delivery, (key) => findSameEvent.get(key));
+    const { fresh, repeats } = sortOut(delivery, findSameEvent);
     const queuedAgain = repeats.filter((repeat) => workRepeat(repeat, delivery.receivedAt)).length;
     const first = repeats[0];
     if (fresh.length === 0 && first) {
@@ -74,6 +75,15 @@ export function createDeliveryWriter(
     insert(delivery, fresh);
     const queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length + queuedAgain;
     return { kind: 'accepted', receipt: asAnswered(delivery), queued };
+  };
+}
+
+function createFinder(handle: Handle): (key: Buffer) => SameEvent | undefined {
+  const find = handle.prepare<[Buffer], number>(FIND_SAME_EVENT).pluck();
+  const read = handle.prepare<[number], SameEvent>(READ_SAME_EVENT);
+  return (key) => {
+    const id = find.get(key);
+    return id === undefined ? undefined : read.get(id);
   };
 }
 

@@ -1,0 +1,196 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import { refuseOverLimit } from '#access/limit.ts';
+import type { Limiter } from '#access/limit.ts';
+import {
+  type AcceptedDelivery,
+  type Delivery,
+  isCorrelationId,
+} from '#partners/accept-delivery.ts';
+import type { Partner } from '#partners/partner.ts';
+import type { PartnerPath, Receipt } from '#partners/receipt.ts';
+import { toPathAndQuery, toPublicUri } from '#partners/signature.ts';
+import { type CallVerdict, isPartnerId, type PartnerCall } from '#partners/verify-call.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { Area, HttpApp, HttpContext } from '../http-app.ts';
+import { acceptRawJson, rawBodyOf } from '../json-body.ts';
+import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
+import { describeRoute } from '../schemas/describe-route.ts';
+import { partnerParams, receiptOut } from '../schemas/receipt.ts';
+import { headerValues, requireJson, unverified } from '../signed-call.ts';
+
+export type PartnerRoutesDeps = {
+  /** `verifyCall` with its services. */
+  verify: (call: PartnerCall) => CallVerdict;
+  /** `acceptDelivery` with its services. */
+  accept: (delivery: Delivery) => Promise<AcceptedDelivery>;
+  /** Checks the `Authorization` header for partners with `requireBearer`. @throws {unauthorized} */
+  checkBearer: (authorization: string | undefined) => Promise<void>;
+  /** One window per partner, of those that have a limit. */
+  limiter: Limiter;
+  metrics: Registry;
+};
+
+/** Where partners call; every answer to a `POST` below it is one of the routes here. */
+const PREFIX = '/api/v1/webhooks/partners';
+const PARTNER_SEGMENT = PREFIX.split('/').length;
+
+/**
+ * Events and deletions of partners. The checks run from cheap to dear, and a call that cannot be
+ * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
+ */
+export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Area {
+  const metrics = createPartnerMetrics(deps.metrics);
+  const services = { context, deps, metrics };
+  return (app) => {
+    acceptRawJson(app);
+    app.addHook('onRequest', async (request, reply) => {
+      echoCorrelationId(request, reply);
+      if (!isPartnerId(partnerSegmentOf(request))) refuseCall(services, request, '', 'shape');
+      requireJson(request);
+    });
+    for (const path of ['events', 'deletions'] as const) addDeliveryRoute(app, services, path);
+    app.post(`${PREFIX}/*`, { schema: { hide: true }, config: { freeQuery: true } }, (request) =>
+      refuseCall(services, request, '', 'path'),
+    );
+  };
+}
+
+type Services = { context: HttpContext; deps: PartnerRoutesDeps; metrics: PartnerMetrics };
+
+function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
+  const { deps, metrics } = services;
+  app.post(`${PREFIX}/:partnerId/${path}`, deliveryRoutes[path], async (request, reply) => {
+    const partner = await authenticate(services, request);
+    request.logFacts = { partnerId: partner.id };
+    limitCalls(services, partner, reply);
+    const correlationId = correlationIdOf(request);
+    const accepted = await deps.accept({
+      partner,
+      path,
+      body: rawBodyOf(request),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    });
+    if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
+    return answer(request, reply, accepted);
+  });
+}
+
+/** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
+async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
+  const { context, deps } = services;
+  const partnerId = partnerSegmentOf(request);
+  const verdict = deps.verify({
+    partnerId,
+    method: request.method,
+    uri: toPublicUri(context.publicUrl(), request.raw.url ?? ''),
+    body: rawBodyOf(request),
+    headerValues: (name) => headerValues(request, name),
+  });
+  if (verdict.kind === 'refused') {
+    const known = verdict.reason === 'partner-unknown' ? '' : partnerId;
+    return refuseCall(services, request, known, verdict.reason);
+  }
+  if (verdict.partner.requireBearer) await checkBearer(services, request, partnerId);
+  return verdict.partner;
+}
+
+async function checkBearer(
+  services: Services,
+  request: FastifyRequest,
+  partnerId: string,
+): Promise<void> {
+  try {
+    await services.deps.checkBearer(request.headers.authorization);
+  } catch (error) {
+    if (isTrackportError(error, 'unauthorized')) refuseCall(services, request, partnerId, 'bearer');
+    throw error;
+  }
+}
+
+/** @throws {unauthorized} @throws {quota-exceeded} the address had too many calls refused */
+function refuseCall(
+  { context, metrics }: Services,
+  request: FastifyRequest,
+  partnerId: string,
+  reason: string,
+): never {
+  metrics.refused(partnerId, reason);
+  request.logFacts = { ...request.logFacts, refusal: reason };
+  return context.refusals.rethrow(request.ip, unverified());
+}
+
+function limitCalls({ deps, metrics }: Services, partner: Partner, reply: FastifyReply): void {
+  if (partner.limitPerMinute === undefined) return;
+  const quota = deps.limiter.take(partner.id, partner.limitPerMinute);
+  reply.header('ratelimit-policy', quota.policy).header('ratelimit', quota.state);
+  if (!quota.isExceeded) return;
+  metrics.refused(partner.id, 'limit');
+  refuseOverLimit(quota);
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, accepted: AcceptedDelivery) {
+  const { receipt, kind } = accepted;
+  request.logFacts = {
+    partnerId: receipt.partnerId,
+    receiptId: receipt.id,
+    correlationId: receipt.correlationId,
+  };
+  if (kind === 'repeat') reply.header('idempotent-replayed', 'true');
+  if (!reply.hasHeader('x-correlation-id')) reply.header('x-correlation-id', receipt.correlationId);
+  return reply.code(202).type('application/json; charset=utf-8').send(render(receipt));
+}
+
+/** The receipt as `receiptOut` describes it; written out here because every delivery pays for it. */
+function render({ receivedAt, ...receipt }: Receipt): string {
+  return JSON.stringify({ ...receipt, receivedAt: toRfc3339(receivedAt) });
+}
+
+function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
+  const given = correlationIdOf(request);
+  if (given !== undefined) reply.header('x-correlation-id', given);
+}
+
+function correlationIdOf(request: FastifyRequest): string | undefined {
+  const [given, ...more] = headerValues(request, 'x-correlation-id');
+  return given !== undefined && more.length === 0 && isCorrelationId(given) ? given : undefined;
+}
+
+/** The undecoded path segment: `%2F`, `%00` or another case must not become a partner's name. */
+function partnerSegmentOf(request: FastifyRequest): string {
+  const [path = ''] = toPathAndQuery(request.raw.url ?? '').split('?', 1);
+  return path.split('/')[PARTNER_SEGMENT] ?? '';
+}
+
+function describeDelivery(path: PartnerPath) {
+  const what = path === 'events' ? 'an event' : 'a deletion';
+  return describeRoute({
+    tag: 'Partners',
+    operationId: path === 'events' ? 'receivePartnerEvent' : 'receivePartnerDeletion',
+    summary: `Take ${what} of a partner`,
+    description:
+      'Durable when it is answered. The same event again gets the original receipt and `Idempotent-Replayed: true`. Every call that cannot be verified gets the same 401.',
+    security: 'PartnerSignature',
+    request: { params: partnerParams },
+    freeQuery: true,
+    ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
+    responseHeaders: {
+      202: ['X-Correlation-Id', 'Idempotent-Replayed', 'RateLimit-Policy', 'RateLimit'],
+    },
+    problems: [
+      'unauthorized',
+      'validation-failed',
+      'malformed-json',
+      'payload-too-large',
+      'unsupported-media-type',
+      'quota-exceeded',
+      'store-unavailable',
+    ],
+  });
+}
+
+const deliveryRoutes = {
+  events: describeDelivery('events'),
+  deletions: describeDelivery('deletions'),
+};
