@@ -1,0 +1,94 @@
+import { styleText } from 'node:util';
+import type { ConsumerOut, KeyOut } from '#access/consumer-out.ts';
+import type { Grant } from '#access/grant.ts';
+import { printable, renderTable } from '../table.ts';
+
+const NONE = '–';
+const colourOf = {
+  active: 'green',
+  disabled: 'yellow',
+  expired: 'yellow',
+  revoked: 'red',
+} as const;
+
+/** One line per consumer. */
+export function renderConsumers(consumers: readonly ConsumerOut[], colour: boolean): string {
+  return renderTable(
+    ['id', 'name', 'state', 'grants', 'active keys', 'next expiry', 'last used'],
+    consumers.map((consumer) => [
+      consumer.id,
+      printable(consumer.name),
+      renderState(consumer.state, colour),
+      renderGrants(consumer.grants),
+      String(activeKeys(consumer).length),
+      earliest(activeKeys(consumer).map(({ expiresAt }) => expiresAt)),
+      latest(consumer.keys.map(({ lastUsedAt }) => lastUsedAt)),
+    ]),
+    'No consumer yet. Create one: trackport consumer create NAME --grant leads:read',
+  );
+}
+
+/** A consumer with its keys. */
+export function renderConsumer(consumer: ConsumerOut, colour: boolean): string {
+  const facts = [
+    ['id', consumer.id],
+    ['name', printable(consumer.name)],
+    ['state', renderState(consumer.state, colour)],
+    ['grants', renderGrants(consumer.grants)],
+    ['calls per minute', String(consumer.limitPerMinute ?? 'default')],
+    ['created', consumer.createdAt],
+  ] as const;
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return `${lines.join('\n')}\n\n${renderKeys(consumer.keys, colour)}`;
+}
+
+function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
+  return renderTable(
+    ['key', 'ends in', 'state', 'created', 'by', 'expires', 'last used', 'replaced by'],
+    keys.map((key) => [
+      key.keyId,
+      key.last4,
+      renderState(key.state, colour),
+      key.createdAt,
+      printable(key.createdBy),
+      key.expiresAt ?? NONE,
+      key.lastUsedAt ?? NONE,
+      key.replacedBy ?? NONE,
+    ]),
+  );
+}
+
+/** `leads:read (emea + sales)`: a lead must carry all of the labels. */
+export function renderGrants(grants: readonly Grant[]): string {
+  if (grants.length === 0) return 'none';
+  return grants
+    .map(({ action, labels }) =>
+      labels === undefined
+        ? `${action} (all leads)`
+        : `${action} (${printable(labels.join(' + '))})`,
+    )
+    .join(', ');
+}
+
+function renderState(state: keyof typeof colourOf, colour: boolean): string {
+  return colour ? styleText(colourOf[state], state, { validateStream: false }) : state;
+}
+
+function activeKeys({ keys }: ConsumerOut): KeyOut[] {
+  return keys.filter(({ state }) => state === 'active');
+}
+
+/** All times have one form and zone, so that they sort as text. */
+function earliest(times: (string | undefined)[]): string {
+  return times.filter((time) => time !== undefined).sort()[0] ?? NONE;
+}
+
+function latest(times: (string | undefined)[]): string {
+  return (
+    times
+      .filter((time) => time !== undefined)
+      .sort()
+      .at(-1) ?? NONE
+  );
+}

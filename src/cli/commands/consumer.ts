@@ -1,0 +1,218 @@
+import type { Command } from 'commander';
+import type { Consumer } from '#access/consumer.ts';
+import type { ManageDeps, Origin } from '#access/consumer-change.ts';
+import { type ConsumerOut, toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
+import type { ConsumerPosition, ConsumerStore } from '#access/consumer-store.ts';
+import {
+  createConsumer,
+  listConsumers,
+  readConsumer,
+  replaceGrants,
+  revokeConsumer,
+  updateConsumer,
+  type UpdateConsumerInput,
+} from '#access/manage-consumers.ts';
+import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
+import { newUuid } from '#shared/ids.ts';
+import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
+import {
+  addGrantOptions,
+  durationOption,
+  type GrantOptions,
+  numberOption,
+  toGrantInputs,
+} from './consumer-options.ts';
+import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
+
+const LIST_PAGE = 100;
+
+/** What the `consumer` commands work on. */
+export type ConsumerServices = { consumers: ConsumerStore };
+
+type ConsumerTask<Options = unknown> = Task<ConsumerServices, Options>;
+type Action = ActionOf<ConsumerServices>;
+
+/** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
+export const registerConsumer: Register<ConsumerServices> = (parent, action) => {
+  registerCreate(parent, action);
+  registerReads(parent, action);
+  registerChanges(parent, action);
+  registerKeys(parent, action);
+};
+
+function registerCreate(parent: Command, action: Action): void {
+  type Options = GrantOptions & { expires?: string; limit?: string };
+  addGrantOptions(parent.command('create <name>'))
+    .description('create a consumer and show its key, once')
+    .option('--expires <duration>', 'when the key expires, such as 30d (default: never)')
+    .option('--limit <number>', 'calls per minute (default: the configuration’s)')
+    .action(
+      action<Options>(async (task) => {
+        const { expires, limit } = task.options;
+        const created = await createConsumer(
+          depsOf(task),
+          {
+            name: firstArgument(task),
+            grants: toGrantInputs(task.options),
+            ...(expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) }),
+            ...(limit === undefined ? {} : { limitPerMinute: numberOption('--limit', limit) }),
+          },
+          originOf(task),
+        );
+        if (task.json) printJson(task.terminal, toCreatedConsumerOut(created));
+        else printCreated(task, created);
+      }),
+    );
+}
+
+function registerReads(parent: Command, action: Action): void {
+  parent
+    .command('list')
+    .description('list all consumers, oldest first')
+    .action(
+      action(async (task) => {
+        const items = await readAll(task);
+        if (task.json) printJson(task.terminal, { items, pagination: { hasMore: false } });
+        else task.terminal.print(renderConsumers(items, task.terminal.colour));
+      }),
+    );
+  parent
+    .command('show <id>')
+    .description('show a consumer with its grants and keys')
+    .action(
+      action(async (task) => {
+        printConsumer(task, await readConsumer(depsOf(task), firstArgument(task)));
+      }),
+    );
+}
+
+function registerChanges(parent: Command, action: Action): void {
+  addGrantOptions(parent.command('grant <id>'))
+    .description('replace all grants of a consumer; without --grant it has none any more')
+    .action(
+      action<GrantOptions>(async (task) => {
+        const input = { id: firstArgument(task), grants: toGrantInputs(task.options) };
+        const consumer = await replaceGrants(depsOf(task), input, originOf(task));
+        printConsumer(task, consumer);
+      }),
+    );
+  parent
+    .command('update <id>')
+    .description('change a consumer’s name, limit or state')
+    .option('--name <name>', 'what people call it')
+    .option('--limit <number>', 'calls per minute, or "default"')
+    .option('--state <state>', '"disabled" refuses its keys until it is "active" again')
+    .action(
+      action<{ name?: string; limit?: string; state?: string }>(async (task) => {
+        const input = { id: firstArgument(task), patch: toPatch(task.options) };
+        printConsumer(task, await updateConsumer(depsOf(task), input, originOf(task)));
+      }),
+    );
+}
+
+function registerKeys(parent: Command, action: Action): void {
+  parent
+    .command('add-key <id>')
+    .description('make one more key for a consumer and show it, once')
+    .option('--expires <duration>', 'when the key expires, such as 30d (default: never)')
+    .action(
+      action<{ expires?: string }>(async (task) => {
+        const { expires } = task.options;
+        const expiresInMs =
+          expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) };
+        const input = { id: firstArgument(task), ...expiresInMs };
+        printKey(task, await addKey(depsOf(task), input, originOf(task)));
+      }),
+    );
+  parent
+    .command('rotate <id>')
+    .description('make a new key in place of an old one and show it, once')
+    .option('--key <keyId>', 'which key (default: the only one that can be rotated)')
+    .option('--overlap <duration>', 'how long the old key stays good, 0s to 30d (default: 24h)')
+    .action(
+      action<{ key?: string; overlap?: string }>(async (task) => {
+        const { key, overlap } = task.options;
+        const input = {
+          id: firstArgument(task),
+          ...(key === undefined ? {} : { keyId: key }),
+          ...(overlap === undefined ? {} : { overlapMs: durationOption('--overlap', overlap) }),
+        };
+        printKey(task, await rotateKey(depsOf(task), input, originOf(task)));
+      }),
+    );
+  parent
+    .command('revoke <id>')
+    .description('revoke one key, or the consumer with all its keys, at once and for good')
+    .option('--key <keyId>', 'only this key')
+    .action(
+      action<{ key?: string }>(async (task) => {
+        const id = firstArgument(task);
+        const { key } = task.options;
+        const consumer = await (key === undefined
+          ? revokeConsumer(depsOf(task), { id }, originOf(task))
+          : revokeKey(depsOf(task), { id, keyId: key }, originOf(task)));
+        printConsumer(task, consumer);
+      }),
+    );
+}
+
+function depsOf({ services, clock }: ConsumerTask): ManageDeps {
+  return { store: services.consumers, clock, newId: newUuid };
+}
+
+function originOf({ actor }: ConsumerTask): Origin {
+  return { actor };
+}
+
+function firstArgument({ args }: ConsumerTask): string {
+  return args[0] ?? '';
+}
+
+function toPatch(options: { name?: string; limit?: string; state?: string }): UpdateConsumerInput {
+  const { name, limit, state } = options;
+  if (state !== undefined && state !== 'active' && state !== 'disabled')
+    throw new UsageError(`--state is active or disabled, not "${state}"`);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(limit === undefined ? {} : { limitPerMinute: toLimit(limit) }),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+function toLimit(text: string): number | null {
+  return text === 'default' ? null : numberOption('--limit', text);
+}
+
+async function readAll(task: ConsumerTask): Promise<ConsumerOut[]> {
+  const items: Consumer[] = [];
+  for (let after: ConsumerPosition | undefined; ; after = items.at(-1)) {
+    const page = await listConsumers(depsOf(task), { limit: LIST_PAGE, ...(after && { after }) });
+    items.push(...page.items);
+    if (!page.hasMore) return items.map((consumer) => toConsumerOut(consumer, task.clock.now()));
+  }
+}
+
+function printConsumer(task: ConsumerTask, consumer: Consumer): void {
+  const out = toConsumerOut(consumer, task.clock.now());
+  if (task.json) printJson(task.terminal, out);
+  else task.terminal.print(renderConsumer(out, task.terminal.colour));
+}
+
+function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
+  const { id, grants } = created.consumer;
+  task.terminal.print(`id      ${id}`);
+  task.terminal.print(`grants  ${renderGrants(grants)}`);
+  task.terminal.print(`key     ${created.issued.key.reveal()}`);
+  noteShownOnce(task);
+}
+
+function printKey(task: ConsumerTask, { issued }: ConsumerWithKey): void {
+  const key = issued.key.reveal();
+  if (task.json) return printJson(task.terminal, { key });
+  task.terminal.print(key);
+  noteShownOnce(task);
+}
+
+function noteShownOnce({ terminal }: ConsumerTask): void {
+  terminal.note('Keep this key in a safe place now: it is shown once and cannot be read again.');
+}

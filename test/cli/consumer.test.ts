@@ -1,0 +1,276 @@
+import { Command } from 'commander';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createKeyAuthenticator } from '#access/authenticate-key.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { ActionOf, Task } from '#cli/command.ts';
+import { type ConsumerServices, registerConsumer } from '#cli/commands/consumer.ts';
+import type { Config } from '#config/schema.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../support/stores.ts';
+
+let clock: FakeClock;
+let database: Database;
+
+beforeEach(() => {
+  clock = createFakeClock();
+  database = temporaryDatabase();
+});
+
+type Output = { out: string; notes: string };
+
+/** Runs `trackport consumer …` on a connection of its own, as the command line does. */
+async function consumer(args: string[], { json = false, colour = false } = {}): Promise<Output> {
+  const output: Output = { out: '', notes: '' };
+  const services: ConsumerServices = {
+    consumers: createConsumerStore({ database: connectTo(database.handle.name), clock }),
+  };
+  const terminal = {
+    print: (text: string) => {
+      output.out += `${text}\n`;
+    },
+    note: (text: string) => {
+      output.notes += `${text}\n`;
+    },
+    colour,
+    interactive: false,
+  };
+  const actor = { kind: 'cli' as const, subject: 'operator' };
+  const action: ActionOf<ConsumerServices> =
+    <Options>(work: (task: Task<ConsumerServices, Options>) => Promise<void>) =>
+    async (...received: unknown[]) => {
+      const command = received.at(-1) as Command;
+      const base = { services, config: {} as Config, terminal, clock, actor, json };
+      await work({ ...base, args: command.args, options: command.opts() as Options });
+    };
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  registerConsumer(program.command('consumer'), action);
+  await program.parseAsync(['consumer', ...args], { from: 'user' });
+  return output;
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  return JSON.parse((await consumer(args, { json: true })).out) as T;
+}
+
+type Created = { id: string; name: string; grants: unknown[]; key: string };
+type Shown = {
+  id: string;
+  state: string;
+  grants: unknown[];
+  limitPerMinute?: number;
+  keys: { keyId: string; state: string; expiresAt?: string; createdBy: string }[];
+};
+
+/** Whether the running server lets the key in. */
+async function isAccepted(key: string): Promise<boolean> {
+  const store = createConsumerStore({ database, clock });
+  const keys = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
+  return keys.authenticate(key).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('consumer create', () => {
+  test('prints id, name, grants and key as JSON, and the key works', async () => {
+    const created = await json<Created>('create', 'Sales', '--grant', 'leads:read');
+    expect(created).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Sales',
+      grants: [{ action: 'leads:read' }],
+      key: expect.stringMatching(/^tpk_/),
+    });
+    expect(await isAccepted(created.key)).toBe(true);
+  });
+
+  test('labels belong to the grant before them, or to the only one', async () => {
+    const grants = [{ action: 'leads:read', labels: ['emea', 'big deal'] }];
+    const after = ['--grant', 'leads:read', '--label', 'emea', '--label', 'big deal'];
+    const before = ['--label', 'emea', '--label', 'big deal', '--grant', 'leads:read'];
+    for (const options of [after, before])
+      expect(await json<Created>('create', 'Sales', ...options)).toMatchObject({ grants });
+  });
+
+  test('a label without a grant is refused', async () => {
+    const refused = consumer(['create', 'Sales', '--label', 'emea']);
+    await expect(refused).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(/--grant/),
+    });
+  });
+
+  test('a key can expire', async () => {
+    const { id, key } = await json<Created>('create', 'Sales', '--expires', '30d');
+    const { keys } = await json<Shown>('show', id);
+    expect(keys[0]?.expiresAt).toBe('2026-03-31T12:00:00Z');
+    await clock.advance(30 * DAY);
+    expect(await isAccepted(key)).toBe(false);
+  });
+
+  test.each([
+    ['--expires', '30'],
+    ['--expires', 'soon'],
+    ['--limit', 'many'],
+    ['--limit', '-1'],
+  ])('%s %s is a wrong argument that is quoted', async (option, value) => {
+    await expect(consumer(['create', 'Sales', `${option}=${value}`])).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(`"${value}"`),
+    });
+  });
+
+  test.each([
+    ['an unknown action', ['create', 'Sales', '--grant', 'leads:write']],
+    ['a blank name', ['create', ' ']],
+    ['an expiry at once', ['create', 'Sales', '--expires', '0s']],
+  ])('%s is refused, and nothing is created', async (_, args) => {
+    await expect(consumer(args)).rejects.toMatchObject({ code: 'validation-failed' });
+    expect(await json('list')).toEqual({ items: [], pagination: { hasMore: false } });
+  });
+
+  test('for people shows the key once, with a warning beside the result', async () => {
+    const { out, notes } = await consumer(['create', 'Sales', '--grant', 'leads:read']);
+    expect(out).toMatch(/^id {6}\S{36}\ngrants {2}leads:read \(all leads\)\nkey {5}tpk_\S{51}\n$/);
+    expect(notes).toContain('shown once');
+  });
+});
+
+describe('consumer list and show', () => {
+  test('list says so when there is none, and how to make one', async () => {
+    expect((await consumer(['list'])).out).toContain('consumer create NAME');
+  });
+
+  test('list holds every consumer, however many there are', async () => {
+    for (let index = 0; index < 101; index += 1) await consumer(['create', `c${index}`]);
+    const { items } = await json<{ items: Shown[] }>('list');
+    expect(new Set(items.map(({ id }) => id)).size).toBe(101);
+  });
+
+  test('list is a table, without control characters from names', async () => {
+    const { id } = await json<Created>('create', 'Sales', '--grant', 'leads:read', '--label', 'a');
+    database.handle.exec(`UPDATE consumer SET name = 'x' || char(27) || '[31m'`);
+    const { out } = await consumer(['list']);
+    expect(out.split('\n')[1]).toMatch(
+      new RegExp(`^${id} {2}x\\?\\[31m +active +leads:read \\(a\\) +1`),
+    );
+    expect(out).not.toContain('\u001B');
+  });
+
+  test('states have colours only where the terminal wants them', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    expect((await consumer(['show', id], { colour: true })).out).toContain('\u001B[32mactive');
+    expect((await consumer(['show', id])).out).not.toContain('\u001B');
+  });
+
+  test('no output but that of create, add-key and rotate holds a key or digest', async () => {
+    const { id, key } = await json<Created>('create', 'Sales');
+    const digest = database.handle
+      .prepare('SELECT hex(sha256) FROM api_key')
+      .pluck()
+      .get() as string;
+    for (const args of [['list'], ['show', id], ['grant', id], ['revoke', id]])
+      for (const asJson of [true, false]) {
+        const { out, notes } = await consumer(args, { json: asJson });
+        expect((out + notes).toLowerCase()).not.toContain(digest.toLowerCase());
+        expect(out + notes).not.toContain(key.slice(17, -4));
+      }
+  });
+
+  test('a consumer that does not exist is said to be missing', async () => {
+    for (const command of ['show', 'grant', 'rotate', 'revoke', 'add-key'])
+      await expect(consumer([command, 'nobody'])).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('consumer grant and update', () => {
+  test('grant replaces all grants', async () => {
+    const { id } = await json<Created>('create', 'Sales', '--grant', 'leads:read');
+    const restricted = await json<Shown>('grant', id, '--grant', 'leads:read', '--label', 'emea');
+    expect(restricted.grants).toEqual([{ action: 'leads:read', labels: ['emea'] }]);
+    expect((await json<Shown>('grant', id)).grants).toEqual([]);
+  });
+
+  test('update sets and takes back a limit, and disables a consumer for a while', async () => {
+    const { id, key } = await json<Created>('create', 'Sales', '--limit', '5');
+    expect(await json<Shown>('show', id)).toMatchObject({ limitPerMinute: 5 });
+    expect(await json('update', id, '--limit', 'default')).not.toHaveProperty('limitPerMinute');
+    await consumer(['update', id, '--state', 'disabled']);
+    expect(await isAccepted(key)).toBe(false);
+    await consumer(['update', id, '--state', 'active']);
+    expect(await isAccepted(key)).toBe(true);
+    const revoked = consumer(['update', id, '--state', 'revoked']);
+    await expect(revoked).rejects.toMatchObject({ name: 'UsageError' });
+  });
+});
+
+describe('consumer rotate, add-key and revoke', () => {
+  test('rotate prints the new key, and both work until the overlap ends', async () => {
+    const { id, key } = await json<Created>('create', 'Sales');
+    const rotated = await json<{ key: string }>('rotate', id, '--overlap', '1h');
+    expect(Object.keys(rotated)).toEqual(['key']);
+    expect(await isAccepted(key)).toBe(true);
+    expect(await isAccepted(rotated.key)).toBe(true);
+    await clock.advance(HOUR);
+    expect(await isAccepted(key)).toBe(false);
+    expect(await isAccepted(rotated.key)).toBe(true);
+  });
+
+  test('rotate takes 24 hours of overlap, and one of several keys by its id', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    await consumer(['add-key', id, '--expires', '90d']);
+    await expect(consumer(['rotate', id])).rejects.toMatchObject({ code: 'validation-failed' });
+    const { keys } = await json<Shown>('show', id);
+    const keyId = keys[1]?.keyId ?? '';
+    await consumer(['rotate', id, '--key', keyId]);
+    const expiries = (await json<Shown>('show', id)).keys.map(({ expiresAt }) => expiresAt);
+    expect(expiries).toEqual([undefined, '2026-03-02T12:00:00Z', '2026-05-30T12:00:00Z']);
+  });
+
+  test('rotate for people prints the key alone, so that it can be piped', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    const { out, notes } = await consumer(['rotate', id]);
+    expect(out).toMatch(/^tpk_\S{51}\n$/);
+    expect(notes).toContain('shown once');
+  });
+
+  test('revoke takes one key, or the consumer with all keys', async () => {
+    const { id, key } = await json<Created>('create', 'Sales');
+    const { key: other } = await json<{ key: string }>('add-key', id);
+    const [first] = (await json<Shown>('show', id)).keys;
+    const one = await json<Shown>('revoke', id, '--key', first?.keyId ?? '');
+    expect(one.keys.map(({ state }) => state)).toEqual(['revoked', 'active']);
+    expect([await isAccepted(key), await isAccepted(other)]).toEqual([false, true]);
+    const all = await json<Shown>('revoke', id);
+    expect(all.state).toBe('revoked');
+    expect(await isAccepted(other)).toBe(false);
+  });
+
+  test('every change is in the audit log under the name of the operator', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    await consumer(['grant', id]);
+    await consumer(['add-key', id]);
+    await consumer(['update', id, '--name', 'CRM']);
+    await consumer(['revoke', id]);
+    const entries = createAuditLog(database).listOf(`consumer/${id}`);
+    expect(entries.map(({ actor, action }) => `${actor.subject} ${action}`)).toEqual([
+      'operator consumer.create',
+      'operator consumer.grant',
+      'operator key.create',
+      'operator consumer.update',
+      'operator consumer.revoke',
+    ]);
+  });
+});
+
+test('a running server notices a revocation from the command line', async () => {
+  const { id, key } = await json<Created>('create', 'Sales');
+  const store = createConsumerStore({ database, clock });
+  const keys = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
+  await keys.authenticate(key);
+  await consumer(['revoke', id]);
+  await clock.advance(10);
+  await expect(keys.authenticate(key)).rejects.toMatchObject({ code: 'unauthorized' });
+});
