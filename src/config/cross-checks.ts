@@ -1,0 +1,196 @@
+import { normalizePrivateKey } from '#shared/private-key.ts';
+
+import { lookUp, type Problem } from './problems.ts';
+
+type Check = (given: unknown) => Problem[];
+
+/**
+ * What no single key can tell. Works on the values as given rather than on a parsed configuration,
+ * so that these problems are reported together with those of single keys.
+ */
+export function crossCheck(given: unknown): Problem[] {
+  const checks: Check[] = [
+    checkStore,
+    checkPorts,
+    checkTrackerAuth,
+    checkLabels,
+    checkForm,
+    checkPortal,
+    checkPartners,
+  ];
+  return checks.flatMap((check) => check(given));
+}
+
+function checkStore(given: unknown): Problem[] {
+  const url = lookUp(given, ['store', 'url']);
+  if (typeof url !== 'string' || !/^postgres(?:ql)?:/.test(url)) return [];
+  const unsupported = {
+    path: 'store.url',
+    found: 'the address of a PostgreSQL database',
+    allowed: 'sqlite:PATH: this version keeps its data in SQLite only',
+  };
+  const missingKey = {
+    path: 'secretKey',
+    found: 'nothing',
+    allowed: 'a key, which every instance on PostgreSQL must share',
+  };
+  return isGiven(given, ['secretKey']) ? [unsupported] : [unsupported, missingKey];
+}
+
+function checkPorts(given: unknown): Problem[] {
+  const port = lookUp(given, ['server', 'port']) ?? 8080;
+  const opsPort = lookUp(given, ['server', 'opsPort']);
+  if (opsPort !== port || port === 0) return [];
+  return [
+    {
+      path: 'server.opsPort',
+      found: JSON.stringify(opsPort),
+      allowed: 'another port than server.port',
+    },
+  ];
+}
+
+const appKeys = ['appId', 'installationId', 'privateKey'] as const;
+
+function checkTrackerAuth(given: unknown): Problem[] {
+  const auth = lookUp(given, ['tracker', 'auth']);
+  if (typeof auth !== 'object' || auth === null) return [];
+  const hasToken = isGiven(auth, ['token']);
+  const present = appKeys.filter((key) => isGiven(auth, [key]));
+  const allowed = 'either token, or all of appId, installationId and privateKey';
+  if (hasToken && present.length > 0)
+    return [{ path: 'tracker.auth', found: 'a token and keys of an App', allowed }];
+  if (hasToken) return [];
+  if (present.length === 0) return [{ path: 'tracker.auth', found: 'neither', allowed }];
+  const missing = appKeys
+    .filter((key) => !present.includes(key))
+    .map((key) => ({ path: `tracker.auth.${key}`, found: 'nothing', allowed }));
+  return [...missing, ...checkPrivateKey(lookUp(auth, ['privateKey']))];
+}
+
+function checkPrivateKey(text: unknown): Problem[] {
+  if (typeof text !== 'string' || text.trim() === '') return [];
+  const check = normalizePrivateKey(text);
+  if (check.kind === 'key') return [];
+  return [
+    {
+      path: 'tracker.auth.privateKey',
+      found: 'a key that is not shown',
+      allowed: "the App's RSA private key as PEM text",
+      suggestion: check.problem,
+    },
+  ];
+}
+
+function checkLabels(given: unknown): Problem[] {
+  const approved = lookUp(given, ['leads', 'approvedLabel']) ?? 'approved';
+  const deleted = lookUp(given, ['deletions', 'deletedLabel']) ?? 'deleted-by-partner';
+  if (fold(approved) === '' || fold(approved) !== fold(deleted)) return [];
+  return [
+    {
+      path: 'deletions.deletedLabel',
+      found: JSON.stringify(deleted),
+      allowed: 'another label than leads.approvedLabel',
+    },
+  ];
+}
+
+function checkForm(given: unknown): Problem[] {
+  const form = lookUp(given, ['leads', 'form']);
+  const fields = isRecord(form) ? Object.entries(form) : [];
+  const seen = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const [name, field] of fields) {
+    const heading = fold(typeof field === 'string' ? field : lookUp(field, ['heading']));
+    const first = seen.get(heading);
+    if (heading !== '' && first !== undefined)
+      problems.push({
+        path: `leads.form.${name}`,
+        found: `the heading of ${first}`,
+        allowed: 'a heading of its own for each field',
+      });
+    else seen.set(heading, name);
+  }
+  const multiline = fields.filter(([name, field]) => isMultiline(name, field));
+  if (multiline.length > 1)
+    problems.push({
+      path: 'leads.form',
+      found: `${multiline.length} multi-line fields: ${multiline.map(([name]) => name).join(', ')}`,
+      allowed: 'at most one (message is one unless it says multiline: false)',
+    });
+  return problems;
+}
+
+function isMultiline(name: string, field: unknown): boolean {
+  return (lookUp(field, ['multiline']) ?? name === 'message') === true;
+}
+
+function checkPortal(given: unknown): Problem[] {
+  if (!isGiven(given, ['portal']) || isGiven(given, ['identity'])) return [];
+  return [
+    {
+      path: 'portal',
+      found: 'a portal',
+      allowed: 'identity as well: people sign in at its issuer',
+    },
+  ];
+}
+
+function checkPartners(given: unknown): Problem[] {
+  const partners = lookUp(given, ['partners']);
+  if (!isRecord(partners)) return [];
+  const hasIdentity = isGiven(given, ['identity']);
+  return Object.entries(partners).flatMap(([id, partner]) => [
+    ...checkBearer(id, partner, hasIdentity),
+    ...checkHeaders(id, partner),
+    ...checkSecretTimes(id, partner),
+  ]);
+}
+
+function checkBearer(id: string, partner: unknown, hasIdentity: boolean): Problem[] {
+  if (lookUp(partner, ['requireBearer']) !== true || hasIdentity) return [];
+  return [
+    {
+      path: `partners.${id}.requireBearer`,
+      found: 'true',
+      allowed: 'false while there is no identity: nothing could check the token',
+    },
+  ];
+}
+
+function checkHeaders(id: string, partner: unknown): Problem[] {
+  const timestamp = lookUp(partner, ['headers', 'timestamp']);
+  if (timestamp === undefined) return [];
+  const path = `partners.${id}.headers.timestamp`;
+  if (lookUp(partner, ['scheme']) === 'hmac-sha256')
+    return [{ path, found: 'a header', allowed: 'nothing: hmac-sha256 signs no timestamp' }];
+  if (fold(timestamp) !== fold(lookUp(partner, ['headers', 'signature']))) return [];
+  return [{ path, found: 'the header of the signature', allowed: 'a header of its own' }];
+}
+
+function checkSecretTimes(id: string, partner: unknown): Problem[] {
+  const secrets = lookUp(partner, ['secrets']);
+  if (!Array.isArray(secrets)) return [];
+  return secrets.flatMap((secret: unknown, at) => {
+    const [from, until] = ['notBefore', 'notAfter'].map((key) =>
+      Date.parse(String(lookUp(secret, [key]))),
+    );
+    if (from === undefined || until === undefined || !(from >= until)) return [];
+    const path = `partners.${id}.secrets[${at}].notAfter`;
+    return [{ path, found: 'a time before notBefore', allowed: 'a later time than notBefore' }];
+  });
+}
+
+/** Labels, headings and header names are compared like this. */
+function fold(value: unknown): string {
+  return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
+}
+
+function isGiven(tree: unknown, path: readonly string[]): boolean {
+  const value = lookUp(tree, path);
+  return value !== undefined && value !== null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+
+import { LineCounter, parseDocument } from 'yaml';
+
+import { Secret } from '#shared/secret.ts';
+
+import { crossCheck } from './cross-checks.ts';
+import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
+import { codeOf, interpolate, type Environment } from './interpolate.ts';
+import { ConfigError, lookUp, pathText, toProblems, type Problem } from './problems.ts';
+import { configSchema, type Config } from './schema.ts';
+
+export type ConfigRequest = {
+  /** The YAML file of `--config`; without one the environment alone configures. */
+  file?: string | undefined;
+  environment: Environment;
+  /** `--port`, as it was typed. */
+  port?: string | undefined;
+  /** Keys that stand above file and environment. */
+  settings?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** The environment of this process. Read here only, so that every variable can be found. */
+export function readEnvironment(): Environment {
+  return process.env;
+}
+
+/**
+ * The configuration from the file, then the environment, then `settings`; for the port `--port`
+ * and `PORT` come before `server.port`. Everything else has the defaults of the schema.
+ * @throws {ConfigError} with every problem at once
+ */
+export function loadConfig(request: ConfigRequest): Config {
+  const source = request.file ?? 'The configuration';
+  const fromFile = request.file === undefined ? {} : readYaml(request.file);
+  const { overrides, problems: misspelt } = readOverrides(request.environment, fromFile);
+  const layered = layer(applyOverrides(fromFile, overrides), request.settings);
+  const named = new Map(overrides.map(({ name, path }) => [pathText(path), name]));
+  const { value, sources, problems: missing } = interpolate(layered, request.environment);
+  const { given, problems: ports } = withPort(coerceScalars(value), request);
+
+  const parsed = configSchema.safeParse(given);
+  const findings = { given, sources: new Map([...named, ...sources]) };
+  const refused = [
+    ...(parsed.success ? [] : toProblems(parsed.error.issues, findings)),
+    ...crossCheck(given),
+  ].filter((problem) => !missing.some(({ path }) => problem.path === path));
+  const problems = [...misspelt, ...missing, ...ports, ...refused];
+  if (!parsed.success || problems.length > 0) throw new ConfigError(source, problems);
+  return deepFreeze(parsed.data);
+}
+
+function readYaml(file: string): unknown {
+  const counter = new LineCounter();
+  const document = parseDocument(readText(file), { lineCounter: counter, prettyErrors: false });
+  const problems = [...document.errors, ...document.warnings].map((error) => {
+    const { line, col } = counter.linePos(error.pos[0]);
+    const found = error.code === 'DUPLICATE_KEY' ? 'a key that was there before' : error.code;
+    return { path: `line ${line}, column ${col}`, found, allowed: 'YAML' };
+  });
+  if (problems.length > 0) throw new ConfigError(file, problems);
+  const content = toPlain(document, file);
+  if (content === null || content === undefined) return {};
+  if (typeof content === 'object' && !Array.isArray(content)) return content;
+  throw new ConfigError(file, [{ path: '', found: 'no keys', allowed: 'YAML with keys' }]);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const allowed = `a file that can be read (${codeOf(error)})`;
+    throw new ConfigError('--config', [{ path: file, found: 'nothing readable', allowed }]);
+  }
+}
+
+function toPlain(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    const problem = { path: '', found: 'an alias to nothing', allowed: 'YAML with its anchors' };
+    throw new ConfigError(file, [problem]);
+  }
+}
+
+/** Maps are merged key by key; everything else is replaced. */
+function layer(below: unknown, above: unknown): unknown {
+  if (!isRecord(below) || !isRecord(above)) return above === undefined ? below : above;
+  const merged: Record<string, unknown> = { ...below };
+  for (const [key, value] of Object.entries(above)) merged[key] = layer(merged[key], value);
+  return merged;
+}
+
+function withPort(
+  given: unknown,
+  { port, environment }: ConfigRequest,
+): { given: unknown; problems: Problem[] } {
+  const fromVariable = environment['PORT'] === '' ? undefined : environment['PORT'];
+  const [path, text] = port === undefined ? ['PORT', fromVariable] : ['--port', port];
+  if (text === undefined) return { given, problems: [] };
+  const allowed = 'a whole number from 0 to 65535';
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    return { given, problems: [{ path, found: JSON.stringify(text), allowed }] };
+  const server = lookUp(given, ['server']);
+  if (server !== undefined && !isRecord(server)) return { given, problems: [] };
+  return { given: withValue(given, ['server', 'port'], Number(text)), problems: [] };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !(value instanceof Secret)) {
+    for (const part of Object.values(value)) deepFreeze(part);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,165 @@
+import { closest, distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+
+import { allKeyPaths, configKeys, nodeAt, type KeyPath } from './key-tree.ts';
+
+/** One thing that is wrong with a configuration. No member ever holds a secret. */
+export type Problem = {
+  /** The key, with dots: `partners.crm-one.secrets[0]`; `--port` or `PORT` for these. */
+  path: string;
+  found: string;
+  allowed: string;
+  /** What may have been meant. */
+  suggestion?: string;
+};
+
+/** A configuration that cannot be used. The message lists every problem, one per line. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(source: string, problems: readonly Problem[]) {
+    super(
+      [
+        `${source} has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:`,
+        ...problems.map((problem) => `  ${renderProblem(problem)}`),
+      ].join('\n'),
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** One line: where, what was found, what is allowed, what may have been meant. */
+export function renderProblem({ path, found, allowed, suggestion }: Problem): string {
+  const hint = suggestion === undefined ? '' : ` (${suggestion})`;
+  return `${path === '' ? 'the file' : path}: found ${found}, expected ${allowed}${hint}`;
+}
+
+/** `['partners', 'crm', 'secrets', 0]` as `partners.crm.secrets[0]`. */
+export function pathText(path: KeyPath): string {
+  return path
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${part}`))
+    .join('');
+}
+
+export type Findings = {
+  /** The configuration as it was given, references resolved. */
+  given: unknown;
+  /** Path text → `${NAME}` or an environment variable: shown in place of the value. */
+  sources: ReadonlyMap<string, string>;
+};
+
+/** What zod refused, as problems. */
+export function toProblems(issues: readonly z.core.$ZodIssue[], findings: Findings): Problem[] {
+  return issues.flatMap((issue) => toProblem(issue, [], findings));
+}
+
+function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings): Problem[] {
+  const path = [...prefix, ...(issue.path as KeyPath)];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === 'invalid_union') {
+    const deeper = issue.errors.find((option) => option.length > 0 && option.every(isBelow));
+    if (deeper) return deeper.flatMap((inner) => toProblem(inner, path, findings));
+  }
+  if (issue.code === 'invalid_key')
+    return [
+      {
+        path: pathText(path),
+        found: 'this name',
+        allowed: issue.issues[0]?.message ?? 'another name',
+      },
+    ];
+  return [{ path: pathText(path), found: describe(path, findings), allowed: issue.message }];
+}
+
+/** An option of a union that fits the value itself and fails further inside. */
+function isBelow(issue: z.core.$ZodIssue): boolean {
+  return issue.path.length > 0 || issue.code === 'unrecognized_keys';
+}
+
+/** Keys of the contract's later areas, which a user may have read about. */
+const laterKeys: Readonly<Record<string, string>> = {
+  events: 'rules for events come in a later version',
+};
+
+function unknownKey(path: KeyPath, key: string): Problem {
+  const known = [...(nodeAt(configKeys(), path)?.keys.keys() ?? [])];
+  const suggestion = (path[0] === 'partners' ? laterKeys[key] : undefined) ?? nearMiss(key, known);
+  return {
+    path: pathText([...path, key]),
+    found: 'an unknown key',
+    allowed: `one of ${known.join(', ')}`,
+    ...(suggestion !== undefined && { suggestion }),
+  };
+}
+
+/** A sibling that is spelt alike, else the same key in another place. */
+function nearMiss(key: string, siblings: readonly string[]): string | undefined {
+  const sibling = nearest(key, siblings);
+  if (sibling !== undefined) return `did you mean ${sibling}?`;
+  const elsewhere = allKeyPaths().filter(
+    (path) => path.slice(path.lastIndexOf('.') + 1).toLowerCase() === key.toLowerCase(),
+  );
+  return elsewhere.length === 0 ? undefined : `did you mean ${elsewhere.join(' or ')}?`;
+}
+
+/** The candidate that differs by a few letters, if there is one. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (candidates.length === 0) return undefined;
+  const fold = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '');
+  const best = closest(fold(word), candidates.map(fold));
+  const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  return distance(fold(word), best) <= limit
+    ? candidates.find((candidate) => fold(candidate) === best)
+    : undefined;
+}
+
+const SHOWN_CHARACTERS_MAX = 60;
+
+/**
+ * What stands at a path, as far as it may be shown. Text is shown only where the schema wants a
+ * text that is no secret: a token on a wrong line must not reach the screen.
+ */
+export function describe(path: KeyPath, { given, sources }: Findings): string {
+  const value = lookUp(given, path);
+  const source = sources.get(pathText(path));
+  if (source !== undefined) return value === '' ? `${source}, which is empty` : source;
+  if (typeof value === 'object' || value === undefined || value === '') return describeKind(value);
+  const node = nodeAt(configKeys(), path);
+  if (!node || node.secret) return 'a value that is not shown';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return mayShowText(node) ? JSON.stringify(shorten(value)) : 'a text';
+}
+
+function describeKind(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (value === '') return 'an empty text';
+  if (!Array.isArray(value)) return 'keys';
+  return value.length === 0 ? 'an empty list' : 'a list';
+}
+
+function shorten(text: string): string {
+  return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…` : text;
+}
+
+function mayShowText({
+  types,
+  keys,
+}: {
+  types: ReadonlySet<string>;
+  keys: ReadonlyMap<string, unknown>;
+}): boolean {
+  const isScalar = ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
+  return isScalar && (keys.size === 0 || types.has('string'));
+}
+
+/** The value at a path of a tree of plain objects and lists. */
+export function lookUp(tree: unknown, path: KeyPath): unknown {
+  let value = tree;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
+      return undefined;
+    value = (value as Record<string | number, unknown>)[part];
+  }
+  return value;
+}
