@@ -1,7 +1,4 @@
-import { refusal } from './answer.ts';
-import type { AppDesk } from './app-desk.ts';
-import type { Account, World } from './model.ts';
-import { accountOf } from './world.ts';
+import type { Account } from './model.ts';
 
 /**
  * What a credential may do with the repositories, each including the ones before it:
@@ -24,33 +21,4 @@ export type Caller = {
 
 export function isAbleTo(caller: Caller, needed: Ability): boolean {
   return abilities.indexOf(caller.can) >= abilities.indexOf(needed);
-}
-
-/** Who calls, from the `Authorization` header. @throws Refusal 401 for an unknown credential */
-export function identify(
-  deps: { world: World; tokens: ReadonlyMap<string, TokenGrant>; apps: AppDesk },
-  authorization: string | undefined,
-): Caller {
-  const { world } = deps;
-  if (!authorization) {
-    const account = accountOf(world, 'ghost');
-    return { kind: 'anonymous', account, can: 'none', quotaKey: 'anonymous' };
-  }
-  const credential = credentialOf(authorization);
-  const grant = deps.tokens.get(credential);
-  if (grant) {
-    const account = accountOf(world, grant.login ?? 'octo-operator');
-    return { kind: 'user', account, can: grant.can, quotaKey: `user-${account.id}` };
-  }
-  const caller = credential.includes('.')
-    ? deps.apps.callerOfJwt(credential)
-    : deps.apps.callerOfToken(credential);
-  if (!caller) throw refusal(401, 'Bad credentials');
-  return caller;
-}
-
-function credentialOf(authorization: string): string {
-  const [scheme = '', value = ''] = authorization.split(/ +/, 2);
-  if (scheme.toLowerCase() !== 'basic') return value;
-  return Buffer.from(value, 'base64').toString().split(':').pop() ?? '';
 }

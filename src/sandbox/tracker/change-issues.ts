@@ -52,7 +52,6 @@ function recordOf(world: World, target: Target, input: NewIssue): IssueRecord {
   const { repository, by } = target;
   const createdAt = input.createdAt ?? nowInSeconds(world);
   const updatedAt = input.updatedAt ?? createdAt;
-  const isClosed = input.state === 'closed';
   const number = repository.nextNumber;
   repository.nextNumber += 1;
   return {
@@ -60,8 +59,6 @@ function recordOf(world: World, target: Target, input: NewIssue): IssueRecord {
     number,
     title: input.title,
     body: input.body ?? null,
-    state: isClosed ? 'closed' : 'open',
-    stateReason: isClosed ? (input.stateReason ?? 'completed') : null,
     author: input.author === null ? null : accountOf(world, input.author ?? by.login),
     labels: labelsNamed(world, target, input.labels ?? []),
     assignees: accountsNamed(world, input.assignees ?? []),
@@ -71,9 +68,14 @@ function recordOf(world: World, target: Target, input: NewIssue): IssueRecord {
     locked: false,
     createdAt,
     updatedAt,
-    closedAt: isClosed ? updatedAt : null,
-    closedBy: isClosed ? by : null,
+    ...(input.state === 'closed' ? closedSince(updatedAt, by, input) : STILL_OPEN),
   };
+}
+
+const STILL_OPEN = { state: 'open', stateReason: null, closedAt: null, closedBy: null } as const;
+
+function closedSince(closedAt: number, closedBy: Account, { stateReason = 'completed' }: NewIssue) {
+  return { state: 'closed', stateReason, closedAt, closedBy } as const;
 }
 
 /** Applies a patch and tells of each change by itself. A patch that changes nothing moves no date. */

@@ -92,7 +92,7 @@ function replaceOnIssues(
   replace: (label: Label) => Label[],
 ): void {
   for (const index of new Set([repository.issues, repository.replica])) {
-    for (const record of [...index.byNumber.values()]) {
+    for (const record of index.byNumber.values()) {
       const labels = record.labels.flatMap(replace);
       if (isSame(labels, record)) continue;
       putIssue(index, { ...record, labels });

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { newUuid } from '#shared/ids.ts';
 import type { Answer } from './answer.ts';
 import type { TrackerRequest } from './route.ts';
+import { apiVersionOf } from './route.ts';
 
 const GZIP_BYTES_MIN = 1024;
 
 /** True when the answer will leave compressed: then its ETag is a weak one. */
 export function isCompressed(request: TrackerRequest, json: string | undefined): boolean {
   return (
-    /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')) &&
+    /\bgzip\b/.test(request.headers['accept-encoding'] ?? '') &&
     (json?.length ?? 0) >= GZIP_BYTES_MIN
   );
 }
@@ -47,11 +48,11 @@ function isKnown(header: string | undefined, etag: string): boolean {
 }
 
 /** What every answer carries. */
-export function commonHeaders({ headers }: TrackerRequest): Record<string, string> {
+export function commonHeaders(request: TrackerRequest): Record<string, string> {
   return {
     server: 'github.com',
     'x-github-request-id': newUuid().replaceAll('-', '').slice(0, 16).toUpperCase(),
     'x-github-media-type': 'github.v3; format=json',
-    'x-github-api-version-selected': String(headers['x-github-api-version'] ?? '2022-11-28'),
+    'x-github-api-version-selected': apiVersionOf(request),
   };
 }

@@ -1,6 +1,5 @@
-import type { SortKey } from './issue-index.ts';
 import { sortValue } from './issue-index.ts';
-import type { IssueRecord } from './model.ts';
+import type { IssueRecord, SortKey } from './model.ts';
 import { decodeIntegers, encodeIntegers } from './msgpack.ts';
 
 const PREFIX = 'cursor:v2:';

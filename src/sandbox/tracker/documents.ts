@@ -59,12 +59,18 @@ export function labelDocument(world: World, repository: Repository, label: Label
   };
 }
 
-/** An issue as lists carry it; `detail` adds what only the single read has. */
+/** `detail` adds what only the single read has. */
+export type IssueStyle = { detail?: boolean; apiVersion?: string };
+
+/** The first version that has no single `assignee` any more. */
+const WITHOUT_ASSIGNEE = '2026-03-10';
+
+/** An issue as lists and webhooks carry it, unless the style says otherwise. */
 export function issueDocument(
   world: World,
   repository: Repository,
   issue: IssueRecord,
-  { detail = false } = {},
+  { detail = false, apiVersion }: IssueStyle = {},
 ): Document {
   const repositoryUrl = apiUrlOf(world, repository);
   const url = `${repositoryUrl}/issues/${issue.number}`;
@@ -84,7 +90,7 @@ export function issueDocument(
     labels: issue.labels.map((label) => labelDocument(world, repository, label)),
     state: issue.state,
     locked: issue.locked,
-    assignee: assignees[0] ?? null,
+    ...(apiVersion === WITHOUT_ASSIGNEE ? {} : { assignee: assignees[0] ?? null }),
     assignees,
     milestone: null,
     comments: issue.comments.length,

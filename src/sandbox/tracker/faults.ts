@@ -3,8 +3,8 @@ import type { Answer } from './answer.ts';
 import { jsonAnswer } from './answer.ts';
 import type { TrackerRequest } from './route.ts';
 
-/** What can go wrong on demand. */
-export type FaultKind =
+/** Faults that answer in place of the tracker. */
+type Replacement =
   /** Any answer: `json` (a value), or `text` as HTML unless `headers` say otherwise. */
   | {
       kind: 'status';
@@ -13,6 +13,14 @@ export type FaultKind =
       text?: string;
       headers?: Record<string, string>;
     }
+  | { kind: 'redirect'; location: string; status?: number }
+  | { kind: 'primary-limit'; status?: 403 | 429; resetAfterSeconds?: number }
+  | { kind: 'secondary-limit'; status?: 403 | 429; retryAfterSeconds?: number }
+  | { kind: 'bad-credentials' }
+  | { kind: 'repository-missing' };
+
+/** Faults that bend the tracker's own answer, or lose it. */
+type Distortion =
   /** The first half of the true answer's text, well-formed as HTTP. */
   | { kind: 'truncated' }
   /** The true status with no body and no content type. */
@@ -21,15 +29,13 @@ export type FaultKind =
   | { kind: 'hang' }
   /** The connection breaks. */
   | { kind: 'reset' }
-  /** The true answer, late. */
+  /** The true answer, late by real milliseconds. */
   | { kind: 'slow'; ms: number }
-  | { kind: 'redirect'; location: string; status?: number }
-  | { kind: 'primary-limit'; status?: 403 | 429; resetAfterSeconds?: number }
-  | { kind: 'secondary-limit'; status?: 403 | 429; retryAfterSeconds?: number }
-  | { kind: 'bad-credentials' }
-  | { kind: 'repository-missing' }
   /** Label and assignee changes are left out in silence, as without push access. */
   | { kind: 'drop-labels' };
+
+/** What can go wrong on demand. */
+type FaultKind = Replacement | Distortion;
 
 export type Fault = FaultKind & {
   method?: string;
@@ -94,59 +100,70 @@ const DOCS = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api
 
 /** The answer that a fault gives by itself; undefined when it bends the true one. */
 export function answerOfFault(fault: Fault, now: number): Answer | undefined {
+  if (isDistortion(fault)) return undefined;
   switch (fault.kind) {
     case 'status':
       return statusAnswer(fault);
     case 'redirect':
-      return jsonAnswer(
-        { message: 'Moved Permanently', url: fault.location, documentation_url: DOCS },
-        { status: fault.status ?? 301, headers: { location: fault.location } },
-      );
+      return redirectAnswer(fault);
     case 'primary-limit':
       return primaryLimit(fault, now);
     case 'secondary-limit':
       return secondaryLimit(fault);
     case 'bad-credentials':
-      return jsonAnswer(messageOf(401, 'Bad credentials'), { status: 401 });
+      return messageAnswer(401, 'Bad credentials');
     case 'repository-missing':
-      return jsonAnswer(messageOf(404, 'Not Found'), { status: 404 });
+      return messageAnswer(404, 'Not Found');
     default:
-      return undefined;
+      throw new Error('unknown fault');
   }
 }
 
-function statusAnswer(fault: Fault & { kind: 'status' }): Answer {
-  const headers = fault.headers ?? {};
-  if (fault.text === undefined)
-    return jsonAnswer(fault.json ?? {}, { status: fault.status, headers });
+const DISTORTIONS = new Set<string>(['truncated', 'empty', 'hang', 'reset', 'slow', 'drop-labels']);
+
+function isDistortion(fault: FaultKind): fault is Distortion {
+  return DISTORTIONS.has(fault.kind);
+}
+
+type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
+
+function statusAnswer({ status, json = {}, text, headers = {} }: FaultOf<'status'>): Answer {
+  if (text === undefined) return jsonAnswer(json, { status, headers });
   const type = { 'content-type': 'text/html; charset=utf-8' };
-  return { status: fault.status, text: fault.text, headers: { ...type, ...headers } };
+  return { status, text, headers: { ...type, ...headers } };
 }
 
-function primaryLimit(fault: Fault & { kind: 'primary-limit' }, now: number): Answer {
+function redirectAnswer({ location, status = 301 }: FaultOf<'redirect'>): Answer {
+  const document = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
+  return jsonAnswer(document, { status, headers: { location } });
+}
+
+function primaryLimit({ status = 403, ...fault }: FaultOf<'primary-limit'>, now: number): Answer {
   const reset = Math.ceil(now / SECOND) + (fault.resetAfterSeconds ?? 60);
-  const message = 'API rate limit exceeded for user ID 1.';
-  return jsonAnswer(messageOf(fault.status ?? 403, message), {
-    status: fault.status ?? 403,
-    headers: {
-      'x-ratelimit-limit': '5000',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-used': '5000',
-      'x-ratelimit-resource': 'core',
-      'x-ratelimit-reset': String(reset),
-    },
+  return messageAnswer(status, 'API rate limit exceeded for user ID 1.', {
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-used': '5000',
+    'x-ratelimit-resource': 'core',
+    'x-ratelimit-reset': String(reset),
   });
 }
 
-function secondaryLimit(fault: Fault & { kind: 'secondary-limit' }): Answer {
-  const message =
-    'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
-  return jsonAnswer(messageOf(fault.status ?? 403, message), {
-    status: fault.status ?? 403,
-    headers: { 'retry-after': String(fault.retryAfterSeconds ?? 60) },
-  });
+const SLOW_DOWN =
+  'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
+
+function secondaryLimit({
+  status = 403,
+  retryAfterSeconds = 60,
+}: FaultOf<'secondary-limit'>): Answer {
+  return messageAnswer(status, SLOW_DOWN, { 'retry-after': String(retryAfterSeconds) });
 }
 
-function messageOf(status: number, message: string): Record<string, string> {
-  return { message, documentation_url: DOCS, status: String(status) };
+function messageAnswer(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Answer {
+  const document = { message, documentation_url: DOCS, status: String(status) };
+  return jsonAnswer(document, { status, headers });
 }

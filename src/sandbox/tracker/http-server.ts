@@ -63,13 +63,15 @@ async function serve(
   const response = respondWithFault(deps, request, fault);
   await deps.gates.pass(request, 'after');
   if (fault?.kind === 'slow') await sleep(fault.ms);
-  const isLost = fault?.kind === 'hang' || fault?.kind === 'reset';
-  deps.calls.record(request, {
-    status: isLost ? 0 : response.answer.status,
-    billed: response.billed,
-  });
+  const { answer, billed } = response;
+  deps.calls.record(request, { status: isLost(fault) ? 0 : answer.status, billed });
   if (fault?.kind === 'reset') incoming.socket.resetAndDestroy();
-  if (!isLost) await send(request, outgoing, response.answer);
+  if (!isLost(fault)) await send(request, outgoing, answer);
+}
+
+/** No answer will leave. */
+function isLost(fault: Fault | undefined): boolean {
+  return fault?.kind === 'hang' || fault?.kind === 'reset';
 }
 
 /** A page of another site must not reach the controls through a name that resolves to loopback. */
@@ -85,8 +87,7 @@ function respondWithFault(
   const dropLabels = fault?.kind === 'drop-labels';
   if (!fault) return deps.respond(request, { dropLabels });
   const made = answerOfFault(fault, deps.now());
-  const isLost = fault.kind === 'hang' || fault.kind === 'reset';
-  if ((made || isLost) && fault.when !== 'after')
+  if ((made || isLost(fault)) && fault.when !== 'after')
     return { answer: made ?? { status: 0, headers: {} }, billed: false };
   const response = deps.respond(request, { dropLabels });
   return { ...response, answer: made ?? bent(response.answer, fault) };

@@ -1,13 +1,4 @@
-import type { IssueRecord } from './model.ts';
-
-/** `id` is the order that the real tracker falls back to when `sort` names nothing it knows. */
-export type SortKey = 'created' | 'updated' | 'comments' | 'id';
-
-/** Issues by number and in ascending order of each sort key, ties by id. */
-export type IssueIndex = {
-  readonly byNumber: Map<number, IssueRecord>;
-  readonly ordered: Map<SortKey, IssueRecord[]>;
-};
+import type { IssueIndex, IssueRecord, SortKey } from './model.ts';
 
 const KEPT_ORDERS: readonly SortKey[] = ['created', 'updated'];
 
@@ -15,18 +6,16 @@ export function createIssueIndex(): IssueIndex {
   return { byNumber: new Map(), ordered: new Map() };
 }
 
+const SORT_VALUES: Record<SortKey, (record: IssueRecord) => number> = {
+  created: (record) => record.createdAt,
+  updated: (record) => record.updatedAt,
+  comments: (record) => record.comments.length,
+  id: (record) => record.id,
+};
+
 /** The value that a sort key orders by: an instant, a count, or the id. */
 export function sortValue(record: IssueRecord, sort: SortKey): number {
-  switch (sort) {
-    case 'created':
-      return record.createdAt;
-    case 'updated':
-      return record.updatedAt;
-    case 'comments':
-      return record.comments.length;
-    case 'id':
-      return record.id;
-  }
+  return SORT_VALUES[sort](record);
 }
 
 /** Every issue in ascending order. Not to be changed by the caller. */

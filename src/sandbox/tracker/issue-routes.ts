@@ -11,7 +11,7 @@ import type { Route, RouteContext } from './route.ts';
 
 const BODY_CHARACTERS_MAX = 65_536;
 const TITLE_CHARACTERS_MAX = 256;
-const REASONS_OF_CLOSED = ['completed', 'not_planned', 'duplicate'];
+const REASONS_OF_CLOSED = new Set(['completed', 'not_planned', 'duplicate']);
 
 export function issueRoutes(pageWall: number): Route[] {
   const list = listIssuesRoute(pageWall);
@@ -56,9 +56,15 @@ function readIssue(context: RouteContext): Answer {
   const issue = issueOf(context);
   // Like the real one: not the time of the last change, and no use as one.
   const headers = { 'last-modified': new Date(issue.createdAt).toUTCString() };
-  return jsonAnswer(issueDocument(context.world, context.repository, issue, { detail: true }), {
-    headers,
-  });
+  return jsonAnswer(
+    issueDocument(context.world, context.repository, issue, {
+      detail: true,
+      apiVersion: context.apiVersion,
+    }),
+    {
+      headers,
+    },
+  );
 }
 
 function openIssue(context: RouteContext): Answer {
@@ -76,7 +82,10 @@ function openIssue(context: RouteContext): Answer {
       ...(patch.assignees ? { assignees: patch.assignees } : {}),
     },
   );
-  const document = issueDocument(world, repository, issue, { detail: true });
+  const document = issueDocument(world, repository, issue, {
+    detail: true,
+    apiVersion: context.apiVersion,
+  });
   return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
@@ -89,7 +98,12 @@ function patchIssue(context: RouteContext): Answer {
     ...statePatch(body, target.issue),
   };
   const issue = editIssue(world, target, patch);
-  return jsonAnswer(issueDocument(world, context.repository, issue, { detail: true }));
+  return jsonAnswer(
+    issueDocument(world, context.repository, issue, {
+      detail: true,
+      apiVersion: context.apiVersion,
+    }),
+  );
 }
 
 function textPatch(body: RouteContext['body']): IssuePatch {
@@ -125,7 +139,7 @@ function statePatch(body: RouteContext['body'], issue: IssueRecord): IssuePatch 
     throw invalid({ value: state, resource: 'Issue', field: 'state', code: 'invalid' });
   const isPossible =
     (state ?? issue.state) === 'closed'
-      ? REASONS_OF_CLOSED.includes(reason ?? 'completed')
+      ? REASONS_OF_CLOSED.has(reason ?? 'completed')
       : (reason ?? 'reopened') === 'reopened';
   if (!isPossible)
     throw invalid({ value: reason, resource: 'Issue', field: 'state_reason', code: 'invalid' });

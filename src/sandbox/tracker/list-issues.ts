@@ -1,7 +1,6 @@
 import type { Cursor } from './cursor.ts';
-import type { IssueIndex, SortKey } from './issue-index.ts';
 import { inOrder, lowerBound, sortValue } from './issue-index.ts';
-import type { IssueRecord } from './model.ts';
+import type { IssueIndex, IssueRecord, SortKey } from './model.ts';
 
 export type ListQuery = {
   state: 'open' | 'closed' | 'all';

@@ -3,10 +3,10 @@ import { invalid, refusal } from './answer.ts';
 import { cursorAt, parseCursor } from './cursor.ts';
 import { issueDocument } from './documents.ts';
 import { instantOf, pageOf, perPageOf } from './input.ts';
-import type { SortKey } from './issue-index.ts';
 import { linkHeader, withQuery } from './links.ts';
 import type { IssueRows, ListQuery } from './list-issues.ts';
 import { listIssues } from './list-issues.ts';
+import type { SortKey } from './model.ts';
 import type { RouteContext } from './route.ts';
 
 const NO_DEEP_PAGES =
@@ -15,13 +15,15 @@ const NO_DEEP_PAGES =
 /** `GET …/issues`: keyset cursors in `Link`, never `last`; page numbers only up to the wall. */
 export function listIssuesRoute(pageWall: number): (context: RouteContext) => Answer {
   return (context) => {
-    const { world, repository, request } = context;
+    const { world, repository, request, apiVersion } = context;
     const query = parseListQuery(request.query);
     const hasCursor = query.after !== undefined || query.before !== undefined;
     if (!hasCursor && query.page > 1 && query.page * query.perPage > pageWall)
       throw refusal(422, NO_DEEP_PAGES);
     const page = listIssues(repository.replica, query);
-    const rows = page.rows.map((row) => JSON.stringify(issueDocument(world, repository, row)));
+    const rows = page.rows.map((row) =>
+      JSON.stringify(issueDocument(world, repository, row, { apiVersion })),
+    );
     const target = { world, repository, path: 'issues' };
     const headers = linkHeader(target, relationsOf(page, query, request.query));
     return { status: 200, json: `[${rows.join(',')}]`, headers };

@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { IssueIndex } from './issue-index.ts';
 
 /**
  * What the sandbox tracker keeps. Issues are immutable records: a change commits a new record in
@@ -74,6 +73,15 @@ export type Repository = {
   /** What reads see: the same index, or one that lags behind. */
   readonly replica: IssueIndex;
   readonly departures: Map<number, Departure>;
+};
+
+/** `id` is the order that the real tracker falls back to when `sort` names nothing it knows. */
+export type SortKey = 'created' | 'updated' | 'comments' | 'id';
+
+/** Issues by number and in ascending order of each sort key, ties by id. */
+export type IssueIndex = {
+  readonly byNumber: Map<number, IssueRecord>;
+  readonly ordered: Map<SortKey, IssueRecord[]>;
 };
 
 /** A change as webhooks tell it. Records are those after the change. */

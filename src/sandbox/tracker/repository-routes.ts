@@ -19,7 +19,10 @@ function readRepository({ world, repository, caller }: RouteContext): Answer {
 function patchRepository(context: RouteContext): Answer {
   const { world, repository, caller, body } = context;
   const name = textOf(body, 'name');
-  const flag = (key: string) => (typeof body[key] === 'boolean' ? Boolean(body[key]) : undefined);
+  const flag = (key: string) => {
+    const value = body[key];
+    return typeof value === 'boolean' ? value : undefined;
+  };
   const [isPrivate, isArchived, hasIssues] = [
     flag('private'),
     flag('archived'),

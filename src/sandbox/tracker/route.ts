@@ -3,6 +3,9 @@ import type { Answer } from './answer.ts';
 import type { Ability, Caller } from './caller.ts';
 import type { Repository, World } from './model.ts';
 
+/** Oldest first; the first is what a request without `X-GitHub-Api-Version` gets. */
+export const API_VERSIONS = ['2022-11-28', '2026-03-10'] as const;
+
 export type TrackerRequest = {
   method: string;
   /** Path as it came, escapes and all. */
@@ -20,6 +23,7 @@ export type RouteContext = {
   request: TrackerRequest;
   /** Decoded values of the pattern's `:name` segments. */
   params: Readonly<Record<string, string>>;
+  apiVersion: string;
   /** The JSON object of the body; `{}` without one. */
   body: Readonly<Record<string, unknown>>;
 };
@@ -31,6 +35,11 @@ export type Route = {
   needs: Ability;
   handle(context: RouteContext): Answer;
 };
+
+/** The version that the request asks for. */
+export function apiVersionOf({ headers }: TrackerRequest): string {
+  return String(headers['x-github-api-version'] ?? API_VERSIONS[0]);
+}
 
 /** The route for a method and path segments, with its parameters. */
 export function matchRoute(

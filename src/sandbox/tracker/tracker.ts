@@ -1,136 +1,123 @@
-import type { Clock } from '#shared/clock.ts';
 import { systemClock } from '#shared/clock.ts';
-import type { NewId } from '#shared/ids.ts';
 import { newUuid } from '#shared/ids.ts';
-import type { AppGrant } from './app-desk.ts';
 import { createAppDesk } from './app-desk.ts';
-import type { CallLog } from './call-log.ts';
 import { createCallLog } from './call-log.ts';
-import type { TokenGrant } from './caller.ts';
 import { commentRoutes } from './comment-routes.ts';
-import type { Controls } from './controls.ts';
+import { createControlRoutes } from './control-routes.ts';
 import { createControls } from './controls.ts';
 import type { Fault } from './faults.ts';
 import { createFaults, seededRandom } from './faults.ts';
-import type { Gate, GateMatch } from './gates.ts';
+import type { GateMatch } from './gates.ts';
 import { createGates } from './gates.ts';
-import type { Hooks, HookTarget } from './hooks.ts';
 import { createHooks } from './hooks.ts';
 import { listenOnLoopback } from './http-server.ts';
 import { issueRoutes } from './issue-routes.ts';
 import { labelRoutes } from './label-routes.ts';
+import { answerPage } from './page-routes.ts';
 import type { QuotaState } from './quota.ts';
 import { createQuota } from './quota.ts';
 import { repositoryRoutes } from './repository-routes.ts';
-import type { Responder } from './respond.ts';
 import { respond } from './respond.ts';
+import type { Responder } from './responder.ts';
+import type { Tracker, TrackerOptions } from './tracker-api.ts';
 import { accountOf, createRepository, createWorld } from './world.ts';
-
-export type TrackerOptions = {
-  /** `owner/name`; default `acme/leads`. */
-  repository?: string;
-  /** Default 0: any free port, always on 127.0.0.1. */
-  port?: number;
-  /** Default: `sandbox-admin-token`, which may do everything. */
-  tokens?: readonly TokenGrant[];
-  app?: AppGrant;
-  webhooks?: readonly HookTarget[];
-  /** Real milliseconds that every answer takes at least; default 0. */
-  latencyMs?: number;
-  /** Requests an hour and user; default 5,000. */
-  quota?: number;
-  /** Rows up to which `page` is served without a cursor; default 1,000. */
-  pageWall?: number;
-  /** How long a read does not see a write; default 0. Counted by `clock`. */
-  replicaLagMs?: number;
-  /** Seed of faults by chance; default 1. */
-  seed?: number;
-  clock?: Clock;
-  newId?: NewId;
-};
-
-/** A GitHub-compatible tracker on a loopback port, with its controls. */
-export type Tracker = Controls & {
-  /** `http://127.0.0.1:port`: the API's root. */
-  readonly url: string;
-  readonly repository: string;
-  readonly calls: CallLog;
-  readonly hooks: Hooks;
-  addWebhook(url: string, secret: string): void;
-  /** Arms a fault; default for the next matching request only. */
-  fault(fault: Fault): void;
-  clearFaults(): void;
-  /** Holds matching answers back until the gate opens. */
-  hold(match?: GateMatch): Gate;
-  setQuota(patch: Partial<QuotaState>): void;
-  setLatency(ms: number): void;
-  suspendInstallation(id: number, isSuspended: boolean): void;
-  revokeInstallationTokens(): void;
-  /** Lets deliveries under way finish, then stops listening. */
-  close(): Promise<void>;
-};
 
 export const SANDBOX_ADMIN_TOKEN = 'sandbox-admin-token';
 
-/** Starts a tracker. It refuses every address but 127.0.0.1. */
+type Resolved = Required<Omit<TrackerOptions, 'app'>> & Pick<TrackerOptions, 'app'>;
+
+const DEFAULTS: Omit<Resolved, 'app'> = {
+  repository: 'acme/leads',
+  port: 0,
+  tokens: [{ token: SANDBOX_ADMIN_TOKEN, can: 'admin' }],
+  webhooks: [],
+  latencyMs: 0,
+  quota: 5000,
+  pageWall: 1000,
+  replicaLagMs: 0,
+  seed: 1,
+  clock: systemClock,
+  newId: newUuid,
+};
+
+/** Starts a tracker on 127.0.0.1; no other address can be asked for. */
 export async function startTracker(options: TrackerOptions = {}): Promise<Tracker> {
-  const { clock = systemClock, newId = newUuid, replicaLagMs = 0 } = options;
-  const world = createWorld({ clock, newId, replicaLagMs });
-  const repository = createRepository(world, options.repository ?? 'acme/leads');
-  const by = accountOf(world, 'octo-operator');
-  const tokens = options.tokens ?? [{ token: SANDBOX_ADMIN_TOKEN, can: 'admin' as const }];
+  const resolved: Resolved = { ...DEFAULTS, ...options };
+  const parts = createParts(resolved);
+  const { world, repository } = parts;
+  const server = await listenOnLoopback(
+    {
+      ...parts,
+      now: () => world.clock.now(),
+      latencyMs: () => parts.latency.ms,
+      respond: (request, how) => respond(parts.responder, request, how),
+      answerAside: (request) =>
+        answerPage({ world, repository }, request) ?? answerControl(request),
+    },
+    resolved.port,
+  );
+  world.origin = `http://127.0.0.1:${server.port}`;
+  const tracker: Tracker = {
+    ...createControls({ world, repository, by: accountOf(world, 'octo-operator') }),
+    ...machineControls(parts),
+    url: world.origin,
+    repository: resolved.repository,
+    close: async () => {
+      parts.gates.openAll();
+      await parts.hooks.settled();
+      await server.close();
+    },
+  };
+  const answerControl = createControlRoutes(tracker);
+  for (const target of resolved.webhooks) parts.hooks.add(target);
+  return tracker;
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+function createParts(options: Resolved) {
+  const { clock } = options;
+  const world = createWorld(options);
+  const repository = createRepository(world, options.repository);
   const responder: Responder = {
     world,
-    tokens: new Map(tokens.map((grant) => [grant.token, grant])),
+    tokens: new Map(options.tokens.map((grant) => [grant.token, grant])),
     apps: createAppDesk(world, options.app),
-    quota: createQuota(clock, options.quota ?? 5000),
+    quota: createQuota(clock, options.quota),
     routes: [
-      ...issueRoutes(options.pageWall ?? 1000),
+      ...issueRoutes(options.pageWall),
       ...labelRoutes,
       ...commentRoutes,
       ...repositoryRoutes,
     ],
     memo: { version: 0, answers: new Map() },
   };
-  const faults = createFaults(seededRandom(options.seed ?? 1));
-  const gates = createGates();
-  const calls = createCallLog();
-  let latencyMs = options.latencyMs ?? 0;
-  const server = await listenOnLoopback(
-    {
-      faults,
-      gates,
-      calls,
-      now: () => clock.now(),
-      latencyMs: () => latencyMs,
-      respond: (request, how) => respond(responder, request, how),
-      answerAside: () => undefined,
-    },
-    options.port ?? 0,
-  );
-  world.origin = `http://127.0.0.1:${server.port}`;
-  const hooks = createHooks(world, repository);
-  for (const target of options.webhooks ?? []) hooks.add(target);
   return {
-    ...createControls({ world, repository, by }),
-    url: world.origin,
-    repository: options.repository ?? 'acme/leads',
+    world,
+    repository,
+    responder,
+    faults: createFaults(seededRandom(options.seed)),
+    gates: createGates(),
+    calls: createCallLog(),
+    hooks: createHooks(world, repository),
+    latency: { ms: options.latencyMs },
+  };
+}
+
+function machineControls({ calls, faults, gates, hooks, latency, responder }: Parts) {
+  return {
     calls,
     hooks,
-    addWebhook: (url, secret) => void hooks.add({ url, secret }),
-    fault: (fault) => faults.add(fault),
+    addWebhook: (url: string, secret: string) => void hooks.add({ url, secret }),
+    fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
-    hold: (match) => gates.hold(match),
-    setQuota: (patch) => responder.quota.set(patch),
-    setLatency: (ms) => {
-      latencyMs = ms;
+    hold: (match?: GateMatch) => gates.hold(match),
+    setQuota: (patch: Partial<QuotaState>) => responder.quota.set(patch),
+    setLatency: (ms: number) => {
+      latency.ms = ms;
     },
-    suspendInstallation: (id, isSuspended) => responder.apps.suspend(id, isSuspended),
+    suspendInstallation: (id: number, isSuspended: boolean) =>
+      responder.apps.suspend(id, isSuspended),
     revokeInstallationTokens: () => responder.apps.revokeTokens(),
-    close: async () => {
-      gates.openAll();
-      await hooks.settled();
-      await server.close();
-    },
   };
 }
