@@ -17,7 +17,7 @@ export type AnswerDeps = { publicUrl: () => string; log: Log; metrics: Registry 
 
 export type Answers = {
   /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
-  onFrameworkError: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void;
+  onFrameworkError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
   /** Hooks and the error handler. Called before any route is registered. */
   install(app: HttpApp): void;
 };

@@ -24,6 +24,8 @@ import { leadRoutes } from './routes/leads.ts';
 import type { LeadRoutesDeps } from './routes/leads.ts';
 import { operationRoutes } from './routes/operations.ts';
 import type { OperationsDeps } from './routes/operations.ts';
+import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
+import type { PartnerRoutesDeps } from './routes/partners.ts';
 import { problemRoutes } from './routes/problems.ts';
 import { createRequestValidator } from './validate-request.ts';
 
@@ -46,6 +48,7 @@ export type ServerDeps = {
 export type AppDeps = ServerDeps & {
   leads?: LeadRoutesDeps;
   trackerWebhook?: TrackerWebhookDeps;
+  partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
 };
@@ -59,6 +62,7 @@ export function createApp(deps: AppDeps): HttpApp {
     docsRoutes(),
     deps.leads && leadRoutes(context, deps.leads),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
+    deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);
   return app;
@@ -80,9 +84,11 @@ function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void
 function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
   const answers = createAnswers(deps);
+  const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
   const app = fastify({
     ...serverOptions(deps, limits),
-    frameworkErrors: answers.onFrameworkError,
+    frameworkErrors: (error, request, reply) =>
+      answers.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(serializerCompiler);
@@ -94,7 +100,6 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
   answers.install(app);
   installPressureRelief(app, limits);
   acceptJson(app);
-  const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
   const { publicUrl, clock, log } = deps;
   return { app, context: { publicUrl, clock, log, refusals } };
 }

@@ -15,6 +15,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
+import type { RefusalLimiter } from '../refusal-limiter.ts';
 import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
 import { partnerParams, receiptOut } from '../schemas/receipt.ts';
@@ -55,6 +56,24 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
       refuseCall(services, request, '', 'path'),
     );
   };
+}
+
+/**
+ * A path that the framework itself refuses (bad escapes, overlong) is, below the partner prefix, a
+ * partner of another shape: `unauthorized` in place of `error`, which is kept for all other paths.
+ */
+export function asPartnerRefusal(
+  refusals: RefusalLimiter,
+  request: Pick<FastifyRequest, 'method' | 'raw' | 'ip'>,
+  error: unknown,
+): unknown {
+  const path = toPathAndQuery(request.raw.url ?? '');
+  if (request.method !== 'POST' || !path.startsWith(`${PREFIX}/`)) return error;
+  try {
+    return refusals.rethrow(request.ip, unverified());
+  } catch (refusal) {
+    return refusal;
+  }
 }
 
 type Services = { context: HttpContext; deps: PartnerRoutesDeps; metrics: PartnerMetrics };
