@@ -1,0 +1,290 @@
+CREATE TRIGGER claim_changed AFTER UPDATE ON claim BEGIN
+  UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
+END;
+
+CREATE TRIGGER claim_dropped AFTER DELETE ON claim BEGIN
+  UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
+END;
+
+CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
+  UPDATE claim_version SET version = version + 1;
+END;
+
+CREATE TABLE access_version (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  version INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_key (
+  keyId TEXT PRIMARY KEY,
+  consumerId TEXT NOT NULL REFERENCES consumer (id),
+  sha256 BLOB NOT NULL CHECK (length(sha256) = 32), -- of the whole key, which is stored nowhere
+  last4 TEXT NOT NULL,
+  createdBy TEXT NOT NULL,
+  createdAt INTEGER NOT NULL,
+  expiresAt INTEGER,
+  revokedAt INTEGER,
+  replacedBy TEXT REFERENCES api_key (keyId) DEFERRABLE INITIALLY DEFERRED,
+  lastUsedAt INTEGER
+) STRICT;
+
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actorKind TEXT NOT NULL CHECK (actorKind IN ('cli', 'token', 'system')),
+  actorSubject TEXT NOT NULL,
+  actorClientId TEXT,
+  action TEXT NOT NULL, -- noun.verb
+  subject TEXT NOT NULL, -- noun/id
+  changes TEXT CHECK (json_valid(changes)), -- object: names and new values
+  requestId TEXT
+) STRICT;
+
+CREATE TABLE catalog_artifact (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, -- ascending with creation: the order of lists
+  workspaceId TEXT NOT NULL,
+  idFolded TEXT NOT NULL,
+  id TEXT NOT NULL, -- as its first version spelled it
+  pinnedSerial INTEGER, -- the version set as default
+  faceSerial INTEGER, -- the version that stands for the artifact; its default when it has one
+  versions INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (workspaceId, idFolded)
+) STRICT;
+
+CREATE VIRTUAL TABLE catalog_artifact_text USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none,
+  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+);
+
+CREATE TABLE 'catalog_artifact_text_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'catalog_artifact_text_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'catalog_artifact_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
+
+CREATE TABLE 'catalog_artifact_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE catalog_spec (
+  versionSerial INTEGER PRIMARY KEY REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  text TEXT NOT NULL -- one JSON text
+) STRICT;
+
+CREATE TABLE catalog_version (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice
+  artifactSerial INTEGER NOT NULL REFERENCES catalog_artifact (serial),
+  workspaceId TEXT NOT NULL,
+  version TEXT NOT NULL,
+  orderKey TEXT NOT NULL, -- byte order is the order of versions
+  isFace INTEGER NOT NULL DEFAULT 0 CHECK (isFace IN (0, 1)),
+  revision INTEGER NOT NULL,
+  lifecycle TEXT NOT NULL CHECK (lifecycle IN ('DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED')),
+  type TEXT NOT NULL,
+  source TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  title TEXT NOT NULL,
+  projectId TEXT,
+  groupPath TEXT,
+  groupKey TEXT GENERATED ALWAYS AS (groupPath || '/') VIRTUAL, -- a range of it is a group
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL,
+  publishedAt INTEGER,
+  deprecatedAt INTEGER,
+  sunsetAt INTEGER,
+  members TEXT, -- JSON array of ids; NULL when the owner gave no list
+  counts TEXT, -- JSON object
+  findings TEXT, -- JSON array; NULL when there are none
+  description TEXT,
+  UNIQUE (artifactSerial, version)
+) STRICT;
+
+CREATE VIRTUAL TABLE catalog_version_text USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none,
+  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+);
+
+CREATE TABLE 'catalog_version_text_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'catalog_version_text_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'catalog_version_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
+
+CREATE TABLE 'catalog_version_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE claim (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repositoryId INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  receiptId TEXT NOT NULL,
+  event INTEGER NOT NULL, -- event.id
+  claimedAt INTEGER NOT NULL,
+  removedAt INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
+  approved INTEGER NOT NULL CHECK (approved IN (0, 1)), -- at removedAt
+  labels TEXT NOT NULL, -- at removedAt; JSON array of names in lower case
+  releasedAt INTEGER, -- an operator gave the lead back
+  UNIQUE (repositoryId, number, event)
+) STRICT;
+
+CREATE TABLE claim_version (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
+  withdrawn INTEGER NOT NULL -- how often a claim was taken back
+) STRICT;
+
+CREATE TABLE consumer (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('active', 'disabled', 'revoked')),
+  limitPerMinute INTEGER CHECK (limitPerMinute > 0), -- NULL means the default
+  createdAt INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE consumer_grant (
+  consumerId TEXT NOT NULL REFERENCES consumer (id),
+  action TEXT NOT NULL,
+  labels TEXT CHECK (json_valid(labels)), -- array of label names; NULL means every lead
+  PRIMARY KEY (consumerId, action)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE directory_key (
+  keyHash BLOB NOT NULL,
+  repositoryId INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (keyHash, repositoryId, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE directory_lead (
+  repositoryId INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL,
+  approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
+  labels TEXT NOT NULL, -- JSON array of names in lower case
+  crawl INTEGER NOT NULL, -- the last crawl in which it was seen
+  PRIMARY KEY (repositoryId, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE directory_state (
+  repositoryId INTEGER PRIMARY KEY,
+  keyCheck BLOB NOT NULL, -- tells whether the hashes were made with today's key
+  rulesCheck BLOB NOT NULL, -- tells whether bodies were read by today's form
+  crawl INTEGER NOT NULL, -- number of the crawl that runs, or of the last one
+  crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
+  crawlStartedAt INTEGER NOT NULL,
+  crawlIssues INTEGER NOT NULL, -- seen so far
+  crawlReached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept; it resumes there
+  completedAt INTEGER, -- end of the last complete crawl; null: there was none yet
+  caughtUpTo INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
+) STRICT;
+
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  receipt INTEGER NOT NULL REFERENCES receipt (number),
+  position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
+  eventType TEXT, -- as it was sent
+  eventId TEXT,
+  externalId TEXT,
+  outcome TEXT NOT NULL
+    CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
+  erasure TEXT CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
+  leadIds TEXT, -- JSON array of issue numbers as text
+  attempts INTEGER NOT NULL DEFAULT 0,
+  lastError TEXT, -- a code, never a message
+  completedAt INTEGER,
+  payload BLOB, -- the event's bytes, AES-256-GCM; NULL once dropped
+  -- Work, of use only while PENDING.
+  dueAt INTEGER,
+  leaseToken TEXT, -- fencing: only its holder may settle or reschedule
+  leaseUntil INTEGER,
+  progress TEXT, -- JSON, the worker's own: what is matched and done so far
+  stage TEXT NOT NULL GENERATED ALWAYS AS
+    (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
+  again INTEGER NOT NULL DEFAULT 0, -- 1: came once more while it was worked; then it is worked again
+  UNIQUE (receipt, position),
+  CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
+  CHECK ((outcome = 'PENDING') = (completedAt IS NULL))
+) STRICT;
+
+CREATE TABLE idempotency_key (
+  digest BLOB PRIMARY KEY, -- of workspace, principal, route and key
+  workspaceId TEXT NOT NULL,
+  fingerprint BLOB NOT NULL, -- of the request
+  startedAt INTEGER NOT NULL,
+  leaseUntil INTEGER, -- while the first call runs; NULL once its result is kept
+  status INTEGER,
+  headers TEXT, -- JSON object
+  body BLOB, -- gzip
+  bytes INTEGER NOT NULL DEFAULT 0 -- of headers and body
+) STRICT;
+
+CREATE TABLE migration (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('breaking', 'compatible')),
+    appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
+  ) STRICT;
+
+CREATE TABLE receipt (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE, -- a UUID
+  partnerId TEXT NOT NULL,
+  path TEXT NOT NULL CHECK (path IN ('events', 'deletions')),
+  eventType TEXT NOT NULL,
+  externalId TEXT,
+  correlationId TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'FAILED')),
+  receivedAt INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE same_event (
+  key BLOB PRIMARY KEY,
+  event INTEGER NOT NULL REFERENCES event (id),
+  firstSeenAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE tracker_repository (
+  name TEXT PRIMARY KEY, -- owner/name in lower case
+  repositoryId INTEGER NOT NULL,
+  seenAt INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
+
+CREATE INDEX audit_by_subject ON audit (subject, id);
+
+CREATE INDEX catalog_version_by_group
+  ON catalog_version (workspaceId, groupKey, isFace, artifactSerial, lifecycle, type)
+  WHERE groupPath IS NOT NULL;
+
+CREATE INDEX catalog_version_by_owner ON catalog_version (workspaceId, owner, isFace, artifactSerial);
+
+CREATE INDEX catalog_version_by_project
+  ON catalog_version (workspaceId, projectId, isFace, artifactSerial) WHERE projectId IS NOT NULL;
+
+CREATE INDEX catalog_version_by_workspace
+  ON catalog_version (workspaceId, serial, lifecycle, source, type);
+
+CREATE INDEX catalog_version_face
+  ON catalog_version (workspaceId, artifactSerial, lifecycle, source, type) WHERE isFace = 1;
+
+CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL AND approved = 1;
+
+CREATE INDEX consumer_by_age ON consumer (createdAt, id);
+
+CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
+
+CREATE INDEX event_by_outcome ON event (outcome, receipt);
+
+CREATE INDEX event_due ON event (stage, dueAt) WHERE outcome = 'PENDING';
+
+CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);
+
+CREATE INDEX receipt_by_partner ON receipt (partnerId, number);
+
+CREATE INDEX receipt_by_status ON receipt (status, number);
+
+CREATE INDEX receipt_by_time ON receipt (receivedAt);
+
+CREATE INDEX same_event_by_time ON same_event (firstSeenAt);
