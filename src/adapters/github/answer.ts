@@ -94,10 +94,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const refusal = z.object({
-  message: z.string().catch(''),
-  documentation_url: z.string().catch(''),
-});
+const refusal = z.object({ message: z.string() });
 
 /**
  * True when the text of a 403 says that a rate limit was exceeded: secondary limits may have no
@@ -106,8 +103,7 @@ const refusal = z.object({
  */
 export function saysLimited({ status, data }: Rejection): boolean {
   if (status !== 403) return false;
-  const { message = '', documentation_url = '' } = refusal.safeParse(data).data ?? {};
-  return LIMIT_TEXT.test(message) || /rate-limit/.test(documentation_url);
+  return LIMIT_TEXT.test(refusal.safeParse(data).data?.message ?? '');
 }
 
 const LIMIT_TEXT = /secondary rate limit|rate limit exceeded|abuse detection/i;

@@ -17,7 +17,7 @@ export const issueSchema = z
     title: z.string(),
     body: z.string().nullish(),
     state: z.enum(['open', 'closed']),
-    labels: z.array(label).nullish(),
+    labels: z.array(label),
     assignees: z.array(account).nullish(),
     user: account,
     created_at: instant,
@@ -31,7 +31,7 @@ type WireIssue = {
   title: string;
   body?: string | null | undefined;
   state: 'open' | 'closed';
-  labels?: readonly z.infer<typeof label>[] | null | undefined;
+  labels: readonly z.infer<typeof label>[];
   assignees?: readonly z.infer<typeof account>[] | null | undefined;
   user?: z.infer<typeof account>;
   created_at: number;
@@ -45,7 +45,7 @@ function toIssue(wire: WireIssue): Issue {
     title: wire.title,
     body: wire.body ?? '',
     state: wire.state,
-    labels: present((wire.labels ?? []).map((label) => nameOf(label))),
+    labels: present(wire.labels.map((label) => nameOf(label))),
     assignees: present((wire.assignees ?? []).map((account) => account?.login)),
     ...(wire.user ? { author: wire.user.login } : {}),
     createdAt: wire.created_at,

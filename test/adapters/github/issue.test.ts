@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+
+import { issueSchema } from '../../../src/adapters/github/issue.ts';
+import { wireIssue } from './support.ts';
+
+describe('an issue of the tracker', () => {
+  it('becomes ours', () => {
+    expect(issueSchema.parse(wireIssue)).toEqual({
+      number: 7,
+      title: 'A lead',
+      body: '### Email\n\nada@example.com\n',
+      state: 'open',
+      labels: ['approved'],
+      assignees: ['sam', 'kim'],
+      author: 'ada',
+      createdAt: Date.parse('2026-02-01T10:00:00Z'),
+      updatedAt: Date.parse('2026-02-02T11:30:05Z'),
+      isPullRequest: false,
+    });
+  });
+
+  it('may have lost its author', () => {
+    expect(issueSchema.parse({ ...wireIssue, user: null })).not.toHaveProperty('author');
+  });
+
+  it.each([
+    ['null', { ...wireIssue, body: null }],
+    ['missing', { ...wireIssue, body: undefined }],
+  ])('may have a body that is %s', (_, wire) => {
+    expect(issueSchema.parse(wire).body).toBe('');
+  });
+
+  it('has labels as texts or objects, some without a name', () => {
+    const labels = ['plain', { name: 'object', description: null }, { name: null }, { id: 3 }];
+    expect(issueSchema.parse({ ...wireIssue, labels }).labels).toEqual(['plain', 'object']);
+  });
+
+  it('is read without looking at the singular assignee', () => {
+    const gone = { ...wireIssue, assignees: [null, { login: 'kim' }] };
+    expect(issueSchema.parse({ ...gone, assignee: 'whatever' }).assignees).toEqual(['kim']);
+    expect(issueSchema.parse({ ...wireIssue, assignees: null }).assignees).toEqual([]);
+  });
+
+  it.each([
+    ['an object', { url: 'x' }, true],
+    ['null', null, false],
+    ['missing', undefined, false],
+  ])('is a pull request or not: %s', (_, pull_request, isPullRequest) => {
+    expect(issueSchema.parse({ ...wireIssue, pull_request }).isPullRequest).toBe(isPullRequest);
+  });
+
+  it('keeps offsets apart from local time', () => {
+    const wire = { ...wireIssue, updated_at: '2026-02-02T13:30:05+02:00' };
+    expect(issueSchema.parse(wire).updatedAt).toBe(Date.parse('2026-02-02T11:30:05Z'));
+  });
+
+  it('has ids that no double can hold, which nobody reads', () => {
+    const wire = JSON.parse(
+      JSON.stringify(wireIssue).replace('1001', '9007199254740993'),
+    ) as object;
+    expect(JSON.stringify(issueSchema.parse(wire))).toContain('"number":7');
+  });
+
+  it.each([
+    ['number', 0],
+    ['number', '7'],
+    ['title', null],
+    ['state', 'locked'],
+    ['created_at', 'yesterday'],
+    ['updated_at', null],
+    ['labels', 'approved'],
+    ['labels', undefined],
+  ])('is not understood when %s is %j', (key, value) => {
+    expect(issueSchema.safeParse({ ...wireIssue, [key]: value }).success).toBe(false);
+  });
+});

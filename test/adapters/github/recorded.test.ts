@@ -1,0 +1,173 @@
+import { createRequire } from 'node:module';
+
+import nock from 'nock';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+import type { TrackerClient } from '../../../src/adapters/github/client.ts';
+import { createLabel, inspectRepository } from '../../../src/adapters/github/inspection.ts';
+import { issueSchema } from '../../../src/adapters/github/issue.ts';
+import { createLeadTracker } from '../../../src/adapters/github/lead-tracker.ts';
+import { createRepository, type Repository } from '../../../src/adapters/github/repository.ts';
+import type { Issue, IssueQuery, LeadTracker } from '../../../src/leads/lead-tracker.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { createParts, endNock } from './support.ts';
+
+const require = createRequire(import.meta.url);
+const RECORDED_HOST = 'https://api.github.com';
+const OWNER = 'octokit-fixture-org';
+
+const recording = z.array(
+  z.object({
+    method: z.string(),
+    path: z.string(),
+    status: z.int(),
+    body: z.custom<nock.Body>(),
+    response: z.custom<nock.Body>(),
+    headers: z.record(z.string(), z.coerce.string()),
+  }),
+);
+type Recorded = z.infer<typeof recording>[number];
+
+/** Real traffic as `@octokit/fixtures` keeps it. Its own nock does not see Node's fetch. */
+function recorded(scenario: string): Recorded[] {
+  const path = `@octokit/fixtures/scenarios/api.github.com/${scenario}/normalized-fixture.json`;
+  return recording.parse(require(path));
+}
+
+/** Answers `exchange` as it was recorded, at the path that it was recorded at. */
+function play({ method, path, status, body, response, headers }: Recorded): void {
+  nock(RECORDED_HOST)
+    .intercept(path, method, body === '' ? undefined : (body as nock.DataMatcherMap))
+    .reply(status, response, headers);
+}
+
+type RecordedParts = { client: TrackerClient; repository: Repository; tracker: LeadTracker };
+
+function partsFor(repo: string): RecordedParts & { clock: ReturnType<typeof createFakeClock> } {
+  const clock = createFakeClock(Date.parse('2017-10-10T16:00:00Z'));
+  const { client } = createParts({ apiUrl: RECORDED_HOST, clock });
+  const repository = createRepository({ client, clock, name: { owner: OWNER, repo } });
+  return { clock, client, repository, tracker: createLeadTracker({ client, repository }) };
+}
+
+afterEach(endNock);
+
+describe('recorded issues', () => {
+  const pages = recorded('paginate-issues');
+  const LIST = `/repos/${OWNER}/paginate-issues/issues`;
+  const query: IssueQuery = { state: 'open', labels: [], order: 'created-desc' };
+
+  it('are understood, all of them', () => {
+    const rows = pages.flatMap(({ response }) => z.array(z.unknown()).parse(response));
+    expect(rows).toHaveLength(13);
+    for (const row of rows) {
+      const issue = issueSchema.parse(row);
+      expect(issue).toMatchObject({
+        state: 'open',
+        isPullRequest: false,
+        author: expect.any(String),
+      });
+      expect(issue.updatedAt).toBeGreaterThanOrEqual(issue.createdAt);
+    }
+  });
+
+  it('are walked to the end by the cursors that the tracker sends today', async () => {
+    const { tracker } = partsFor('paginate-issues');
+    for (const { headers, status, response } of pages) {
+      const link = (headers['link'] ?? '').replaceAll(/([?&])page=(\d+)/g, '$1after=c$2&page=$2');
+      nock(RECORDED_HOST)
+        .get(LIST)
+        .query(true)
+        .reply(status, response, { ...headers, link });
+    }
+    const issues: Issue[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const answer = await tracker.listIssues({ ...query, ...(after && { after }) });
+      if (answer.kind === 'changed') issues.push(...answer.page.issues);
+      after = answer.kind === 'changed' ? answer.page.after : undefined;
+    }
+    expect(issues.map(({ number }) => number)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  it('with the page links of former days are refused rather than cut short', async () => {
+    const [first] = pages;
+    const { tracker } = partsFor('paginate-issues');
+    nock(RECORDED_HOST).get(LIST).query(true).reply(200, first?.response, first?.headers);
+    await expect(tracker.listIssues(query)).rejects.toMatchObject({ code: 'tracker-failed' });
+  });
+
+  it('tell the quota', async () => {
+    const last = pages.at(-1);
+    const { tracker } = partsFor('paginate-issues');
+    nock(RECORDED_HOST).get(LIST).query(true).reply(200, last?.response, last?.headers);
+    await tracker.listIssues(query);
+    expect(tracker.quota()).toMatchObject({ limit: 5000, remaining: expect.any(Number) });
+  });
+});
+
+describe('a recorded repository', () => {
+  it('is identified', async () => {
+    const { repository } = partsFor('hello-world');
+    const [answer] = recorded('get-repository');
+    if (answer) play(answer);
+    await expect(repository.identify()).resolves.toBe(1000);
+  });
+
+  it('that was renamed is not followed, neither by a read nor by a write', async () => {
+    const { client, repository, tracker } = partsFor('rename-repository');
+    const moved = recorded('rename-repository').filter(({ status }) => status > 300);
+    expect(moved.map(({ method, status }) => `${method} ${status}`)).toEqual([
+      'get 301',
+      'patch 307',
+    ]);
+    for (const answer of moved) play(answer);
+    nock(RECORDED_HOST)
+      .get(`/repos/${OWNER}/rename-repository/issues/1`)
+      .reply(301, moved[0]?.response, moved[0]?.headers);
+    // Had the issue alone been moved, it would be absent.
+    await expect(tracker.readIssue(1)).rejects.toMatchObject({ code: 'tracker-unavailable' });
+    await expect(
+      client.request(
+        'PATCH /repos/{owner}/{repo}',
+        {
+          ...repository.name,
+          name: 'rename-repository-newname',
+          description: 'test description',
+        },
+        { schema: z.unknown() },
+      ),
+    ).rejects.toMatchObject({ kind: 'moved', status: 307 });
+  });
+});
+
+describe('recorded labels', () => {
+  it('are found and created', async () => {
+    const parts = partsFor('labels');
+    const named = (method: string): Recorded[] =>
+      recorded('labels').filter(
+        (answer) => answer.method === method && /labels(\/test-label)?$/.test(answer.path),
+      );
+    for (const answer of [...named('post'), ...named('get').slice(-1)]) play(answer);
+    const [repositoryAnswer] = recorded('get-repository');
+    nock(RECORDED_HOST)
+      .get(`/repos/${OWNER}/labels`)
+      .reply(200, repositoryAnswer?.response, repositoryAnswer?.headers);
+    const label = { name: 'test-label', color: '663399' };
+    await expect(createLabel(parts, label)).resolves.toBe('created');
+    const inspection = await inspectRepository(parts, ['test-label']);
+    expect(inspection).toMatchObject({
+      labels: [{ name: 'test-label', exists: true }],
+      scopes: expect.arrayContaining(['repo']),
+      clockAheadMs: 0,
+    });
+  });
+
+  it('that are refused say so', async () => {
+    const [refusal] = recorded('errors');
+    if (refusal) play(refusal);
+    nock(RECORDED_HOST).get(`/repos/${OWNER}/errors/labels/foo`).reply(404);
+    const label = { name: 'foo', color: 'invalid' };
+    await expect(createLabel(partsFor('errors'), label)).resolves.toBe('refused');
+  });
+});

@@ -1,0 +1,118 @@
+import nock from 'nock';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { createLabel, inspectRepository } from '../../../src/adapters/github/inspection.ts';
+import { parseRepositoryName } from '../../../src/adapters/github/repository.ts';
+import { API, createParts, endNock, REPOSITORY, wireRepository } from './support.ts';
+
+afterEach(endNock);
+
+describe('the name of a repository', () => {
+  it('is owner/name and nothing else', () => {
+    expect(parseRepositoryName('acme/leads')).toEqual({ owner: 'acme', repo: 'leads' });
+    for (const text of ['acme', 'acme/', '/leads', 'a/b/c', 'a b/c', ''])
+      expect(() => parseRepositoryName(text)).toThrow('owner/name');
+  });
+});
+
+describe('identifying the repository', () => {
+  it('tells its numeric id', async () => {
+    nock(API).get(REPOSITORY).reply(200, wireRepository);
+    const { repository } = createParts();
+    expect(repository.id()).toBeUndefined();
+    await expect(repository.identify()).resolves.toBe(4711);
+    expect(repository.id()).toBe(4711);
+  });
+
+  it('is tracker-unavailable without it', async () => {
+    nock(API).get(REPOSITORY).reply(404);
+    const { repository } = createParts();
+    await expect(repository.identify()).rejects.toMatchObject({ code: 'tracker-unavailable' });
+  });
+});
+
+describe('inspecting the repository', () => {
+  it('tells permissions, labels, the token and the clock', async () => {
+    const { client, repository, clock } = createParts();
+    nock(API)
+      .get(REPOSITORY)
+      .reply(200, wireRepository, {
+        date: new Date(clock.now() + 7000).toUTCString(),
+        'x-oauth-scopes': 'repo, read:org',
+        'github-authentication-token-expiration': '2026-12-01 00:00:00 UTC',
+      })
+      .get(`${REPOSITORY}/labels/approved`)
+      .reply(200, { name: 'Approved' })
+      .get(`${REPOSITORY}/labels/${encodeURIComponent('deleted by/partner')}`)
+      .reply(404);
+    await expect(
+      inspectRepository({ client, repository, clock }, ['approved', 'deleted by/partner']),
+    ).resolves.toEqual({
+      facts: {
+        id: 4711,
+        fullName: 'acme/leads',
+        hasIssues: true,
+        isPrivate: true,
+        isArchived: false,
+        permissions: { admin: false, push: true, triage: true, pull: true },
+      },
+      labels: [
+        { name: 'approved', exists: true },
+        { name: 'deleted by/partner', exists: false },
+      ],
+      scopes: ['repo', 'read:org'],
+      tokenExpires: '2026-12-01 00:00:00 UTC',
+      clockAheadMs: 7000,
+    });
+  });
+
+  it('leaves out what the tracker does not tell', async () => {
+    const { client, repository, clock } = createParts();
+    const { id, full_name, has_issues } = wireRepository;
+    nock(API).get(REPOSITORY).reply(200, { id, full_name, has_issues });
+    const inspection = await inspectRepository({ client, repository, clock }, []);
+    expect(Object.keys(inspection).toSorted()).toEqual(['facts', 'labels']);
+    expect(inspection.facts.permissions).toEqual({
+      admin: false,
+      push: false,
+      triage: false,
+      pull: false,
+    });
+  });
+
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'repository-missing'],
+    [301, 'repository-missing'],
+  ])('says what is wrong: %i is %s', async (status, kind) => {
+    nock(API).get(REPOSITORY).reply(status, {});
+    const parts = createParts();
+    await expect(inspectRepository(parts, ['approved'])).rejects.toMatchObject({ kind });
+  });
+});
+
+describe('creating a label', () => {
+  const LABELS = `${REPOSITORY}/labels`;
+
+  it('creates it', async () => {
+    nock(API).post(LABELS, { name: 'approved', color: '0e8a16' }).reply(201, { name: 'approved' });
+    const label = { name: 'approved', color: '0e8a16' };
+    await expect(createLabel(createParts(), label)).resolves.toBe('created');
+  });
+
+  it.each([
+    ['exists', 200],
+    ['refused', 404],
+  ])('that the tracker does not take: %s', async (outcome, status) => {
+    nock(API).post(LABELS).reply(422).get(`${LABELS}/approved`).reply(status, { name: 'Approved' });
+    await expect(createLabel(createParts(), { name: 'approved' })).resolves.toBe(outcome);
+  });
+
+  it('without write access fails', async () => {
+    nock(API).post(LABELS).reply(403);
+    await expect(createLabel(createParts(), { name: 'a' })).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+  });
+});

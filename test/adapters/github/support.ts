@@ -1,0 +1,105 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+
+import nock from 'nock';
+
+import {
+  createTrackerClient,
+  type TrackerClient,
+  type TrackerClientDeps,
+} from '../../../src/adapters/github/client.ts';
+import { createLeadTracker } from '../../../src/adapters/github/lead-tracker.ts';
+import { createRepository, type Repository } from '../../../src/adapters/github/repository.ts';
+import type { LeadTracker } from '../../../src/leads/lead-tracker.ts';
+import { Secret } from '../../../src/shared/secret.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+
+/** No such host exists: what nock does not answer, fails. */
+export const API = 'https://api.tracker.test';
+export const NAME = { owner: 'acme', repo: 'leads' };
+export const ISSUES = '/repos/acme/leads/issues';
+export const REPOSITORY = '/repos/acme/leads';
+export const TOKEN = 'ghp_theTokenThatMustStayHere';
+
+export type Parts = {
+  client: TrackerClient;
+  repository: Repository;
+  tracker: LeadTracker;
+  clock: FakeClock;
+};
+
+/** The adapter as the composition root builds it. */
+export function createParts(overrides: Partial<TrackerClientDeps> = {}): Parts {
+  const clock = createFakeClock();
+  const client = createTrackerClient({
+    apiUrl: API,
+    credential: { token: new Secret(TOKEN) },
+    requestTimeoutMs: 5000,
+    clock,
+    ...overrides,
+  });
+  const repository = createRepository({ client, clock, name: NAME });
+  return { client, repository, clock, tracker: createLeadTracker({ client, repository }) };
+}
+
+export const wireIssue = {
+  id: 1001,
+  node_id: 'I_kwDO1',
+  number: 7,
+  title: 'A lead',
+  body: '### Email\n\nada@example.com\n',
+  state: 'open',
+  user: { login: 'ada', id: 1, type: 'User' },
+  labels: [{ id: 1, name: 'approved', color: 'ededed', description: null }],
+  assignees: [{ login: 'sam' }, { login: 'kim' }],
+  created_at: '2026-02-01T10:00:00Z',
+  updated_at: '2026-02-02T11:30:05Z',
+};
+
+export const wireRepository = {
+  id: 4711,
+  full_name: 'acme/leads',
+  name: 'leads',
+  private: true,
+  archived: false,
+  has_issues: true,
+  permissions: { admin: false, maintain: false, push: true, triage: true, pull: true },
+};
+
+/** Everything that a thrown value may show when it is logged carelessly. */
+export function everythingIn(error: unknown): string {
+  return inspect(error, { depth: 10, showHidden: true });
+}
+
+/** To be called after each test: every scripted answer was fetched, and none stays behind. */
+export function endNock(): void {
+  const unused = nock.pendingMocks();
+  nock.cleanAll();
+  if (unused.length > 0) throw new Error(`unused answers: ${unused.join()}`);
+}
+
+export type LocalServer = { url: string; requests: string[]; close(): Promise<void> };
+
+/** A real socket, for what only sockets can do: hang, break off, stay open. */
+export async function startServer(listener: RequestListener): Promise<LocalServer> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    listener(request, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
