@@ -10,7 +10,8 @@ export type AuditLog = {
   listOf(subject: string): AuditEntry[];
 };
 
-type AuditRow = {
+/** A row of `audit`, without its id. */
+export type AuditRow = {
   at: number;
   actorKind: Actor['kind'];
   actorSubject: string;
@@ -51,7 +52,7 @@ function toRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
   };
 }
 
-function toEntry(row: AuditRow): AuditEntry {
+export function toEntry(row: AuditRow): AuditEntry {
   return {
     at: row.at,
     actor: {

@@ -1,0 +1,111 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Lifecycle, Member, Source, VersionRecord } from './artifact.ts';
+import type { Candidate } from './default-version.ts';
+
+/** Which version: the default one when `version` is absent. The id is compared without case. */
+export type VersionRef = { id: string; version?: string };
+
+export type ReadVersion =
+  | { kind: 'found'; record: VersionRecord; specText?: string }
+  | { kind: 'no-artifact' }
+  | { kind: 'no-version' }
+  /** Only without `version`: nothing is PUBLISHED or DEPRECATED. `face` stands for the artifact. */
+  | { kind: 'no-default'; face: VersionRecord };
+
+/** What a version's answer tells of other versions and artifacts. */
+export type Relations = {
+  /** Versions of the artifact. */
+  versions: number;
+  /** At most 1,000, in the owner's order or by id; absent for what can have none. */
+  members?: Member[];
+  /** How many members there are, by type; not bounded by 1,000. */
+  membersByType: Record<string, number>;
+  /** The artifact's default version, when it is PUBLISHED and another one. */
+  successor?: string;
+};
+
+/** A version to be made. Without `version` the store takes `nextVersion` of those that exist. */
+export type NewVersion = Omit<
+  VersionRecord,
+  'workspaceId' | 'version' | 'serial' | 'revision' | 'lifecycle'
+> & { version?: string; specText?: string };
+
+export type Inserted =
+  | { kind: 'inserted'; record: VersionRecord }
+  | { kind: 'taken'; version: string; current: Lifecycle }
+  /** The artifact has 1,000 versions. */
+  | { kind: 'full' }
+  /** No version was named, and the next one would have more than 64 characters. */
+  | { kind: 'nameless' };
+
+export type Change = {
+  /** The version as it shall be; its `serial` says which, its `revision` is the next one. */
+  next: VersionRecord;
+  /** The spec as it shall be, `null` for none; absent leaves it alone. */
+  specText?: string | null;
+};
+
+export type ListQuery = {
+  /** One row per artifact (its default version, else a draft, else a retired one), or every version. */
+  rows: 'artifacts' | 'versions';
+  type?: string;
+  lifecycle?: Lifecycle;
+  owner?: string;
+  source?: Source;
+  /** Itself and all below it, on segment boundaries. */
+  groupPath?: string;
+  projectId?: string;
+  /** From `searchTerms`: a version must have every one of them, the beginning of a word suffices. */
+  terms?: string[];
+  /** Position of the last row seen. */
+  after?: number;
+  limit: number;
+};
+
+export type ListedVersion = { record: VersionRecord; position: number };
+
+/** Position of a version among an artifact's versions, highest first. */
+export type VersionPosition = {
+  key: string;
+  publishedAt: number;
+  createdAt: number;
+  serial: number;
+};
+
+export type ListedAudit = { entry: AuditEntry; position: number };
+
+/** What a change writes into the audit log. The store adds the version where it chose it itself. */
+export type ChangeAudit = Omit<AuditEntry, 'subject'>;
+
+/**
+ * Keeps artifacts. Every function is bound to one workspace, and what belongs to another does not
+ * exist. A change, its audit entry, its search text and the choice of the default version are one
+ * transaction, so that reads see a change at once. All throw `store-unavailable`.
+ */
+export type ArtifactStore = {
+  /** One version; its spec only when it is asked for. */
+  read(workspaceId: string, ref: VersionRef, parts: { spec: boolean }): Promise<ReadVersion>;
+  relations(workspaceId: string, record: VersionRecord): Promise<Relations>;
+  /** Every version of an artifact, in no order; undefined when there is none. */
+  candidates(workspaceId: string, id: string): Promise<Candidate[] | undefined>;
+  /** Makes the artifact with its first version. The id keeps the spelling of that one. */
+  insert(workspaceId: string, version: NewVersion, audit: ChangeAudit): Promise<Inserted>;
+  /** False, and nothing done, when the version is not any more what `next` was made from. */
+  change(workspaceId: string, change: Change, audit: ChangeAudit): Promise<boolean>;
+  /** Removes a version, and with its last one the artifact. False as for `change`. */
+  remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
+  /** Makes it the version that a read without `version` returns. False as for `change`. */
+  pin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
+  /** Newest artifacts (or versions) first. */
+  list(workspaceId: string, query: ListQuery): Promise<ListedVersion[]>;
+  /** Highest version first. Undefined when there is no such artifact. */
+  listVersions(
+    workspaceId: string,
+    query: { id: string; after?: VersionPosition; limit: number },
+  ): Promise<VersionRecord[] | undefined>;
+  /** Newest first. Undefined when there is no such artifact. */
+  listAudit(
+    workspaceId: string,
+    query: { id: string; after?: number; limit: number },
+  ): Promise<ListedAudit[] | undefined>;
+};

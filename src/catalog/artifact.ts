@@ -1,0 +1,108 @@
+/**
+ * The words of the catalog: an artifact has versions, and a version is what the API returns.
+ * Times are milliseconds since the Unix epoch.
+ */
+
+export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
+export type Lifecycle = (typeof lifecycles)[number];
+
+export const sources = ['FILE', 'URL', 'GIT', 'INLINE', 'IMPORT'] as const;
+export type Source = (typeof sources)[number];
+
+/** Kinds that are always known; the configuration's `catalog.types` may add more. */
+export const coreTypes = ['API', 'EVENT', 'SCHEMA', 'SERVICE', 'PRODUCT', 'GROUP'] as const;
+
+export const ARTIFACT_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
+export const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z._-]{0,62}[0-9A-Za-z])?$/;
+export const ARTIFACT_TYPE = /^[A-Z][A-Z0-9_-]{0,63}$/;
+
+export const TITLE_CHARACTERS_MAX = 200;
+export const DESCRIPTION_CHARACTERS_MAX = 10_000;
+export const OWNER_CHARACTERS_MAX = 200;
+export const PROJECT_ID_CHARACTERS_MAX = 200;
+export const GROUP_PATH_CHARACTERS_MAX = 512;
+export const GROUP_PATH_SEGMENTS_MAX = 16;
+export const COUNT_KEYS_MAX = 64;
+export const COUNT_KEY_CHARACTERS_MAX = 64;
+export const MEMBERS_MAX = 1000;
+export const VERSIONS_MAX = 1000;
+export const SPEC_BYTES_MAX = 5 * 1024 * 1024;
+/** Objects and arrays in a spec may nest this deep, the spec itself counted. */
+export const SPEC_DEPTH_MAX = 64;
+
+/** What validation says about one place of a spec. `pointer` starts with `#/spec`. */
+export type Finding = { pointer: string; code: string; detail: string };
+
+/** What an owner writes about one version. */
+export type Content = {
+  type: string;
+  owner: string;
+  title: string;
+  description?: string;
+  source: Source;
+  /** The spec as one JSON text, numbers digit by digit as they came. */
+  specText?: string;
+  projectId?: string;
+  groupPath?: string;
+  /** Ids, in the owner's order. Absent is not the same as empty: see `relationsOf` of the store. */
+  members?: string[];
+  counts?: Record<string, number>;
+};
+
+/** One version as the store keeps it; its spec is read only where it is asked for. */
+export type VersionRecord = Omit<Content, 'specText'> & {
+  workspaceId: string;
+  /** As the artifact's first version spelled it. */
+  id: string;
+  version: string;
+  lifecycle: Lifecycle;
+  /** Of the spec; empty when it is valid, absent or of a kind that is not validated. */
+  findings: Finding[];
+  createdAt: number;
+  updatedAt: number;
+  publishedAt?: number;
+  deprecatedAt?: number;
+  sunsetAt?: number;
+  /** Never used twice in a store, so that a version made anew under an old name is told apart. */
+  serial: number;
+  /** Counts the changes of this version, from 1. */
+  revision: number;
+};
+
+/** One element of `members`: the default version of an artifact. */
+export type Member = {
+  id: string;
+  type: string;
+  title: string;
+  lifecycle: Lifecycle;
+  groupPath?: string;
+};
+
+/** Ids compare without regard to case. */
+export function foldId(id: string): string {
+  return id.toLowerCase();
+}
+
+/**
+ * True for one to 16 segments with `/` between them: none empty, no blanks at a segment's ends, no
+ * control characters, at most 512 characters in all.
+ */
+export function isGroupPath(path: string): boolean {
+  const segments = path.split('/');
+  return (
+    path.length <= GROUP_PATH_CHARACTERS_MAX &&
+    segments.length <= GROUP_PATH_SEGMENTS_MAX &&
+    segments.every((segment) => segment !== '' && segment === segment.trim()) &&
+    isPrintable(path)
+  );
+}
+
+/** True when a text has no control characters other than tab and line breaks. */
+export function isPrintable(text: string): boolean {
+  return !/[^\P{Cc}\t\n\r]/u.test(text);
+}
+
+/** Names of `counts` that Trackport computes itself. */
+export function isComputedCount(name: string): boolean {
+  return name === 'versions' || name === 'members' || name.startsWith('members.');
+}

@@ -1,0 +1,109 @@
+import type { Actor } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import type { Member, VersionRecord } from './artifact.ts';
+import type { ArtifactStore, ChangeAudit, VersionRef } from './artifact-store.ts';
+import type { Tagged } from './entity-tag.ts';
+import type { SpecChecker } from './spec-check.ts';
+
+/** What the catalog's use cases need. */
+export type CatalogDeps = {
+  store: ArtifactStore;
+  clock: Pick<Clock, 'now'>;
+  cursors: CursorSealer;
+  checkSpec: SpecChecker;
+  /** Every type that an artifact may have: `coreTypes` and those of the configuration. */
+  types: readonly string[];
+  /** Whether findings stop a version from being published. */
+  findings: 'block' | 'warn';
+};
+
+/** On whose behalf. The workspace comes from the credential, never from a request's parameters. */
+export type Caller = { workspaceId: string; actor: Actor; requestId?: string };
+
+/** One version with all that its answer tells. */
+export type VersionView = {
+  record: VersionRecord;
+  specText?: string;
+  members?: Member[];
+  /** The owner's, and the computed ones: `versions`, `members`, `members.<TYPE>`. */
+  counts: Record<string, number>;
+  /** The PUBLISHED default version that takes the place of this one. */
+  successor?: string;
+};
+
+/**
+ * Reads one version with its relations.
+ * @throws {artifact-not-found} also for a version that does not exist
+ * @throws {no-published-version} without `version`, when there is no default one
+ */
+export async function readView(
+  deps: Pick<CatalogDeps, 'store'>,
+  caller: Pick<Caller, 'workspaceId'>,
+  { spec, ...ref }: VersionRef & { spec: boolean },
+): Promise<VersionView> {
+  const found = await deps.store.read(caller.workspaceId, ref, { spec });
+  if (found.kind === 'no-default') refuseWithoutDefault(found.face);
+  if (found.kind !== 'found') refuseUnknown();
+  const { record, specText } = found;
+  const view = await relate(deps, record);
+  return specText === undefined ? view : { ...view, specText };
+}
+
+/** Adds what a version's answer tells of other versions and artifacts. */
+export async function relate(
+  { store }: Pick<CatalogDeps, 'store'>,
+  record: VersionRecord,
+): Promise<VersionView> {
+  const relations = await store.relations(record.workspaceId, record);
+  const { versions, members, membersByType, successor } = relations;
+  const byType = Object.entries(membersByType);
+  return {
+    record,
+    counts: {
+      ...record.counts,
+      versions,
+      members: byType.reduce((total, [, count]) => total + count, 0),
+      ...Object.fromEntries(byType.map(([type, count]) => [`members.${type}`, count])),
+    },
+    ...(members === undefined ? {} : { members }),
+    ...(successor === undefined ? {} : { successor }),
+  };
+}
+
+/** What a version's entity tag is made from. */
+export function taggedOf({ record, counts, members }: VersionView): Tagged {
+  const { serial, revision } = record;
+  return { serial, revision, counts, ...(members === undefined ? {} : { members }) };
+}
+
+/** The head of an audit entry. The store adds the subject and the version. */
+export function auditOf(
+  { clock }: Pick<CatalogDeps, 'clock'>,
+  caller: Caller,
+  { action, changes }: { action: string; changes?: Record<string, unknown> },
+): ChangeAudit {
+  return {
+    at: clock.now(),
+    actor: caller.actor,
+    action: `artifact.${action}`,
+    ...(changes === undefined ? {} : { changes }),
+    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
+  };
+}
+
+/** Another workspace's artifact gets the same answer. @throws {artifact-not-found} always */
+export function refuseUnknown(): never {
+  throw new TrackportError('artifact-not-found', {
+    detail: 'There is no such artifact, or no such version of it.',
+  });
+}
+
+/** @throws {no-published-version} always */
+export function refuseWithoutDefault(face: VersionRecord): never {
+  throw new TrackportError('no-published-version', {
+    detail: 'No version of the artifact is PUBLISHED or DEPRECATED. Name one with `version`.',
+    extensions: { current: face.lifecycle },
+  });
+}

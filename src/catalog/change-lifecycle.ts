@@ -1,0 +1,115 @@
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { VersionRecord } from './artifact.ts';
+import type { VersionRef } from './artifact-store.ts';
+import {
+  auditOf,
+  readView,
+  refuseUnknown,
+  taggedOf,
+  type Caller,
+  type CatalogDeps,
+  type VersionView,
+} from './catalog.ts';
+import { changeVersion, onlyVersionIn } from './change-version.ts';
+import { isReadable } from './default-version.ts';
+import { checkMatch, type Precondition } from './entity-tag.ts';
+import { originOf, refuseTransition, transit, type LifecycleAction } from './lifecycle.ts';
+
+export type LifecycleChange = VersionRef & {
+  action: LifecycleAction;
+  /** With `deprecate` only. In the future. */
+  sunsetAt?: number;
+  ifMatch?: Precondition;
+};
+
+/**
+ * Moves one version to another state. Without `version`: `deprecate` takes the version that a read
+ * returns, when it is PUBLISHED; the others take the only version in the state that they start from.
+ * @throws {validation-failed} for a sunset that is not in the future, and where `version` is needed
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {precondition-failed}
+ * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
+ */
+export async function changeLifecycle(
+  deps: CatalogDeps,
+  caller: Caller,
+  change: LifecycleChange,
+): Promise<VersionView> {
+  const { action, sunsetAt } = change;
+  if (sunsetAt !== undefined && sunsetAt <= deps.clock.now()) refuseSunset();
+  const ref = { id: change.id, version: await versionOf(deps, caller, change) };
+  await changeVersion(deps, { caller, ref }, async (view) => {
+    const now = deps.clock.now();
+    const next = transit(view.record, {
+      action,
+      now,
+      ...(sunsetAt === undefined ? {} : { sunsetAt }),
+    });
+    checkMatch(change.ifMatch, taggedOf(view));
+    if (action === 'publish') requireValidSpec(deps, view.record);
+    if (next === view.record) return 'done';
+    const audit = auditOf(deps, caller, { action, changes: changesOf(view.record, next) });
+    const done = await deps.store.change(caller.workspaceId, { next }, audit);
+    return done ? 'done' : 'overtaken';
+  });
+  return readView(deps, caller, { ...ref, spec: true });
+}
+
+/**
+ * Makes a PUBLISHED or DEPRECATED version the one that a read without `version` returns.
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition}
+ * @throws {precondition-failed}
+ */
+export async function setDefault(
+  deps: CatalogDeps,
+  caller: Caller,
+  { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
+): Promise<VersionView> {
+  await changeVersion(deps, { caller, ref }, async (view) => {
+    if (!isReadable(view.record)) refuseTransition('set-default', view.record.lifecycle);
+    checkMatch(ifMatch, taggedOf(view));
+    const audit = auditOf(deps, caller, { action: 'set-default' });
+    const done = await deps.store.pin(caller.workspaceId, view.record, audit);
+    return done ? 'done' : 'overtaken';
+  });
+  return readView(deps, caller, { ...ref, spec: true });
+}
+
+async function versionOf(
+  deps: CatalogDeps,
+  caller: Caller,
+  { id, version, action }: LifecycleChange,
+): Promise<string> {
+  if (version !== undefined) return version;
+  if (action !== 'deprecate')
+    return onlyVersionIn(deps, caller, { id, lifecycle: originOf(action) });
+  const found = await deps.store.read(caller.workspaceId, { id }, { spec: false });
+  const record = 'record' in found ? found.record : undefined;
+  if (record?.lifecycle === 'PUBLISHED') return record.version;
+  const current = record ?? ('face' in found ? found.face : undefined);
+  return current ? refuseTransition(action, current.lifecycle) : refuseUnknown();
+}
+
+function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {
+  if (findings.length === 0 || deps.findings === 'warn') return;
+  throw new TrackportError('spec-invalid', {
+    detail: `The spec has ${findings.length} finding${findings.length === 1 ? '' : 's'}. Replace the draft's spec, then publish.`,
+    errors: findings,
+  });
+}
+
+function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
+  return {
+    ...(former.lifecycle === next.lifecycle ? {} : { lifecycle: next.lifecycle }),
+    ...(former.sunsetAt === next.sunsetAt ? {} : { sunsetAt: next.sunsetAt ?? null }),
+  };
+}
+
+/** @throws {validation-failed} always */
+function refuseSunset(): never {
+  return refuse([
+    { parameter: 'sunset', code: 'out-of-range', detail: 'The sunset must be in the future.' },
+  ]);
+}

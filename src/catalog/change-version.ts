@@ -1,0 +1,57 @@
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { Lifecycle, VersionRecord } from './artifact.ts';
+import type { VersionRef } from './artifact-store.ts';
+import {
+  readView,
+  refuseUnknown,
+  type Caller,
+  type CatalogDeps,
+  type VersionView,
+} from './catalog.ts';
+
+const ATTEMPTS_MAX = 10;
+
+/** What one attempt at a change did: nothing to do, done, or another one was faster. */
+export type Attempt = 'done' | 'overtaken';
+
+/**
+ * Reads a version, decides on what it is now, and writes unless another change came between; then
+ * decides anew on what that one left. So of two changes at once the second sees the first.
+ */
+export async function changeVersion(
+  deps: Pick<CatalogDeps, 'store'>,
+  { caller, ref }: { caller: Caller; ref: VersionRef },
+  attempt: (view: VersionView) => Promise<Attempt>,
+): Promise<VersionRecord> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const view = await readView(deps, caller, { ...ref, spec: false });
+    if ((await attempt(view)) === 'done') return view.record;
+  }
+  throw new TrackportError('store-unavailable', {
+    detail: 'The version kept changing meanwhile.',
+    retryAfterSeconds: 1,
+  });
+}
+
+/**
+ * The version that is meant where the request names none: the only one in a state.
+ * @throws {artifact-not-found}
+ * @throws {validation-failed} when there is none or more than one
+ */
+export async function onlyVersionIn(
+  { store }: Pick<CatalogDeps, 'store'>,
+  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { id, lifecycle }: { id: string; lifecycle: Lifecycle },
+): Promise<string> {
+  const candidates = await store.candidates(workspaceId, id);
+  if (!candidates) refuseUnknown();
+  const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
+  if (only && others.length === 0) return only.version;
+  return refuse([
+    {
+      parameter: 'version',
+      code: 'required',
+      detail: `Name the version: ${only ? 'more than one' : 'none'} of them is ${lifecycle}.`,
+    },
+  ]);
+}

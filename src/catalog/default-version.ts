@@ -1,0 +1,43 @@
+import type { Lifecycle } from './artifact.ts';
+import { compareVersions, highestOf, orderOf, type Orderable } from './version-order.ts';
+
+export type Candidate = Orderable & { lifecycle: Lifecycle };
+
+/**
+ * The version that a read without `version` returns: the one that was set, while it is PUBLISHED
+ * or DEPRECATED; else the highest PUBLISHED (releases, then pre-releases, then versions that are
+ * no semantic ones); else the highest DEPRECATED.
+ */
+export function chooseDefault<T extends Candidate>(
+  versions: readonly T[],
+  pinnedSerial: number | undefined,
+): T | undefined {
+  const pinned = versions.find(({ serial }) => serial === pinnedSerial);
+  if (pinned && isReadable(pinned)) return pinned;
+  return highest(versions, 'PUBLISHED') ?? highest(versions, 'DEPRECATED');
+}
+
+/** The version that stands for an artifact in lists: its default, else a draft, else a retired one. */
+export function chooseFace<T extends Candidate>(
+  versions: readonly T[],
+  pinnedSerial: number | undefined,
+): T | undefined {
+  return (
+    chooseDefault(versions, pinnedSerial) ??
+    highest(versions, 'DRAFT') ??
+    highest(versions, 'RETIRED')
+  );
+}
+
+/** True for a version that may be an artifact's default. */
+export function isReadable({ lifecycle }: { lifecycle: Lifecycle }): boolean {
+  return lifecycle === 'PUBLISHED' || lifecycle === 'DEPRECATED';
+}
+
+function highest<T extends Candidate>(versions: readonly T[], lifecycle: Lifecycle): T | undefined {
+  return highestOf(
+    versions.filter((version) => version.lifecycle === lifecycle),
+    (left, right) =>
+      orderOf(left.version).rank - orderOf(right.version).rank || compareVersions(left, right),
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * How the catalog's full text is cut into terms. Done here and not by a store's own tokenizer, so
+ * that accents, dots, slashes and hyphens mean the same on every store.
+ */
+
+export const SEARCH_TERMS_MAX = 16;
+const TERM_CHARACTERS_MAX = 64;
+
+/**
+ * The terms of a text, in order: runs of letters and digits, folded to lower case without accents.
+ * `Zahlungs-API/v2.1` → `zahlungs`, `api`, `v2`, `1`.
+ */
+export function searchTerms(text: string): string[] {
+  const folded = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .toUpperCase() // writes `ß` as `SS`, as a person without that key does
+    .toLowerCase();
+  const terms = folded.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return terms.map((term) => term.slice(0, TERM_CHARACTERS_MAX));
+}
+
+/** What is searched of a version, as terms with one space between them. */
+export function searchTextOf(version: {
+  id: string;
+  title: string;
+  description?: string;
+  owner: string;
+  groupPath?: string;
+}): string {
+  const { id, title, description = '', owner, groupPath = '' } = version;
+  return [...new Set(searchTerms(`${id} ${title} ${owner} ${groupPath} ${description}`))].join(' ');
+}

@@ -1,0 +1,87 @@
+/**
+ * The order of versions: semantic version where it parses, then `publishedAt`, then `createdAt`.
+ * SemVer 2 is read tolerantly: a leading `v`, a missing minor or patch and leading zeros are
+ * accepted, and numbers may have any length. The parsed parts are kept as one text per version
+ * whose plain byte order is the order of versions, so that every store sorts alike.
+ */
+
+/** Larger is higher: a release, a pre-release, a text that is no semantic version. */
+export type VersionRank = 0 | 1 | 2;
+
+export type VersionOrder = {
+  rank: VersionRank;
+  /** Compares byte by byte (SQLite `BINARY`, PostgreSQL `COLLATE "C"`). ASCII only. */
+  key: string;
+};
+
+/** What decides between two versions of one artifact. */
+export type Orderable = {
+  version: string;
+  publishedAt?: number;
+  createdAt: number;
+  serial: number;
+};
+
+const VERSION_CHARACTERS_MAX = 64;
+
+const SEMVER = /^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
+
+/** The sortable form of a version. Total: every text of the contract's alphabet has one. */
+export function orderOf(version: string): VersionOrder {
+  const parts = SEMVER.exec(version);
+  if (!parts) return { rank: 0, key: '0' };
+  const [, major = '0', minor = '0', patch = '0', preRelease] = parts;
+  const core = `1${numberKey(major)}${numberKey(minor)}${numberKey(patch)}`;
+  if (preRelease === undefined) return { rank: 2, key: `${core}~` };
+  return { rank: 1, key: core + preRelease.split('.').map(identifierKey).join('') };
+}
+
+/** Digits after their count, so that longer numbers are greater: `9` → `019`, `10` → `0210`. */
+function numberKey(digits: string): string {
+  const significant = digits.replace(/^0+(?=\d)/, '');
+  return significant.length.toString().padStart(2, '0') + significant;
+}
+
+/** `!` ends an identifier: it sorts below every character that one can have. */
+function identifierKey(identifier: string): string {
+  return /^\d+$/.test(identifier) ? `1${numberKey(identifier)}!` : `2${identifier}!`;
+}
+
+/** Negative when `left` is the lower version. Zero only for the same version. */
+export function compareVersions(left: Orderable, right: Orderable): number {
+  return (
+    compareTexts(orderOf(left.version).key, orderOf(right.version).key) ||
+    (left.publishedAt ?? 0) - (right.publishedAt ?? 0) ||
+    left.createdAt - right.createdAt ||
+    left.serial - right.serial
+  );
+}
+
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** The highest of them in one pass; undefined of none. */
+export function highestOf<T>(
+  versions: readonly T[],
+  compare: (left: T, right: T) => number,
+): T | undefined {
+  let highest = versions[0];
+  for (const version of versions)
+    if (highest === undefined || compare(version, highest) > 0) highest = version;
+  return highest;
+}
+
+/**
+ * The version of a draft that names none: `1.0.0`, then the highest version's next minor.
+ * Undefined when that would have more than 64 characters.
+ */
+export function nextVersion(existing: readonly Orderable[]): string | undefined {
+  const highest = highestOf(existing, compareVersions);
+  const parts = highest && SEMVER.exec(highest.version);
+  if (!parts) return '1.0.0';
+  const [, major = '0', minor = '0'] = parts;
+  const next = `${BigInt(major)}.${BigInt(minor) + 1n}.0`;
+  return next.length <= VERSION_CHARACTERS_MAX ? next : undefined;
+}
