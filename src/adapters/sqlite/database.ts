@@ -31,7 +31,7 @@ export type Database = {
   version(): number;
   /**
    * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
-   * in no file any more. False when a reader of another process stood in the way: call it later.
+   * in no file any more. Never waits: false when another process stood in the way, call it later.
    * @throws {store-unavailable}
    */
   truncateLog(): boolean;
@@ -90,13 +90,21 @@ function wrap(handle: BetterSqlite3.Database): Database {
     handle,
     transaction: <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T),
     version: () => guard(readVersion),
-    truncateLog: () =>
-      guard(() => {
-        const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-        return result?.busy === 0;
-      }),
+    truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };
+}
+
+/** Without the busy timeout, a long reader (a backup) would stop the event loop for all of it. */
+function truncateLog(handle: BetterSqlite3.Database): boolean {
+  const timeoutMs = handle.pragma('busy_timeout', { simple: true }) as number;
+  handle.pragma('busy_timeout = 0');
+  try {
+    const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    return result?.busy === 0;
+  } finally {
+    handle.pragma(`busy_timeout = ${timeoutMs}`);
+  }
 }
 
 /**

@@ -125,6 +125,17 @@ describe('deleted content', () => {
     expect(database.truncateLog()).toBe(false);
     rows.return?.();
     expect(database.truncateLog()).toBe(true);
+    expect(database.handle.pragma('busy_timeout', { simple: true })).toBe(1000);
+  });
+
+  test('stays in the log while another process writes, without an error', () => {
+    const database = withTable();
+    const writer = connectTo(database.handle.name);
+    writer.transaction(() => {
+      insert(writer, 1);
+      expect(database.truncateLog()).toBe(false);
+    });
+    expect(database.truncateLog()).toBe(true);
   });
 });
 
