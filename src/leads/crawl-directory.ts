@@ -14,7 +14,7 @@ export type CrawlDeps = {
   budget: CrawlBudget;
   clock: Clock;
   log: Log;
-  onProgress(state: DirectoryState): void;
+  onProgress: (state: DirectoryState) => void;
 };
 
 /**

@@ -19,24 +19,27 @@ export type ClaimWriter = {
   claim(order: ClaimOrder, at: number): number[];
   /** Takes back what a better match of the same event did not confirm. */
   withdraw(order: ClaimOrder): void;
-  /** The leads that the event holds, in ascending order. */
-  held(event: number): number[];
+  /** The leads of the repository that the event holds, in ascending order. */
+  held(repositoryId: number, event: number): number[];
 };
 
 export function createClaimWriter(database: Database): ClaimWriter {
   const statements = prepare(database);
-  const held = (event: number): number[] => statements.held.all(event);
+  const held = (repositoryId: number, event: number): number[] =>
+    statements.held.all(repositoryId, event);
   return {
     claim: (order, at) =>
       guard(() => {
         for (const number of order.numbers) statements.insert.run({ ...toRow(order, number), at });
-        return held(order.event).filter((number) => order.numbers.includes(number));
+        return held(order.repositoryId, order.event).filter((number) =>
+          order.numbers.includes(number),
+        );
       }),
     withdraw: (order) =>
       guard(() => {
         for (const number of order.numbers) statements.withdraw.run(toRow(order, number));
       }),
-    held: (event) => guard(() => held(event)),
+    held: (...owner) => guard(() => held(...owner)),
   };
 }
 
@@ -69,8 +72,9 @@ function prepare({ handle }: Database) {
       WHERE repositoryId = @repositoryId AND number = @number AND event = @event
         AND receiptId = @receiptId AND releasedAt IS NULL`),
     held: handle
-      .prepare<[number], number>(
-        'SELECT number FROM claim WHERE event = ? AND releasedAt IS NULL ORDER BY number',
+      .prepare<[number, number], number>(
+        `SELECT number FROM claim WHERE repositoryId = ? AND event = ? AND releasedAt IS NULL
+         ORDER BY number`,
       )
       .pluck(),
   }));

@@ -1,0 +1,120 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import type { Stage } from '#partners/work-store.ts';
+import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+
+export type DueRow = {
+  event: number;
+  receiptId: string;
+  partnerId: string;
+  position: number;
+  attempts: number;
+  payload: Buffer | null;
+  progress: string | null;
+};
+
+/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
+type Fence = { event: number; lease: string };
+
+const IS_MINE = `id = @event AND leaseToken = @lease AND outcome = 'PENDING'`;
+
+export type WorkStatements = ReturnType<typeof prepareWork>;
+
+/** Every statement of the worker's store. */
+export function prepareWork(handle: BetterSqlite3.Database) {
+  return { ...prepareLeases(handle), ...prepareWrites(handle), ...prepareCounts(handle) };
+}
+
+function prepareLeases(handle: BetterSqlite3.Database) {
+  return {
+    due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
+      SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, event.position,
+        event.attempts, event.payload, event.progress
+      FROM event JOIN receipt ON receipt.number = event.receipt
+      WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.dueAt <= @now
+        AND (event.leaseUntil IS NULL OR event.leaseUntil <= @now)
+      ORDER BY event.dueAt LIMIT @limit`),
+    lease: handle.prepare<[{ event: number; lease: string; until: number }]>(
+      'UPDATE event SET leaseToken = @lease, leaseUntil = @until WHERE id = @event',
+    ),
+    nextDueAt: handle
+      .prepare<[Stage], number | null>(
+        `SELECT min(max(dueAt, coalesce(leaseUntil, 0))) FROM event
+         WHERE stage = ? AND outcome = 'PENDING'`,
+      )
+      .pluck(),
+    forgetLeases: handle.prepare<[]>(
+      `UPDATE event SET leaseToken = NULL, leaseUntil = NULL
+       WHERE outcome = 'PENDING' AND leaseToken IS NOT NULL`,
+    ),
+    giveBack: handle.prepare<[Fence]>(
+      `UPDATE event SET leaseToken = NULL, leaseUntil = NULL WHERE ${IS_MINE}`,
+    ),
+    isMine: handle.prepare<[Fence], number>(`SELECT 1 FROM event WHERE ${IS_MINE}`).pluck(),
+  };
+}
+
+function prepareWrites(handle: BetterSqlite3.Database) {
+  return {
+    matched: handle.prepare<[Fence & { progress: string; leadIds: string | null; dueAt: number }]>(`
+      UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt, attempts = 0,
+        leaseToken = NULL, leaseUntil = NULL
+      WHERE ${IS_MINE}`),
+    progress: handle.prepare<[Fence & { progress: string; until: number }]>(
+      `UPDATE event SET progress = @progress, leaseUntil = @until WHERE ${IS_MINE}`,
+    ),
+    reschedule: handle.prepare<
+      [
+        Fence & {
+          dueAt: number;
+          attempts: number;
+          lastError: string | null;
+          progress: string | null;
+        },
+      ]
+    >(`
+      UPDATE event SET dueAt = @dueAt, attempts = @attempts, lastError = @lastError,
+        progress = coalesce(@progress, progress), leaseToken = NULL, leaseUntil = NULL
+      WHERE ${IS_MINE}`),
+    // A DONE event needs its payload no more; the others can be replayed for 30 days.
+    settle: handle.prepare<
+      [
+        Fence & {
+          outcome: string;
+          erasure: string | null;
+          attempts: number;
+          lastError: string | null;
+          now: number;
+        },
+      ]
+    >(`
+      UPDATE event SET outcome = @outcome, erasure = @erasure, attempts = @attempts,
+        lastError = @lastError, completedAt = @now, dueAt = NULL, leaseToken = NULL,
+        leaseUntil = NULL, progress = NULL,
+        payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END
+      WHERE ${IS_MINE} AND again = 0`),
+    // It came once more while it was worked: the same person may have come back in between.
+    workAgain: handle.prepare<[Fence & { now: number }]>(`
+      UPDATE event SET dueAt = @now, attempts = 0, lastError = NULL, progress = NULL,
+        leaseToken = NULL, leaseUntil = NULL, again = 0
+      WHERE ${IS_MINE} AND again = 1`),
+    refreshReceipt: handle.prepare<[number]>(REFRESH_RECEIPT_STATUS),
+    receiptOf: handle.prepare<[number], number>('SELECT receipt FROM event WHERE id = ?').pluck(),
+  };
+}
+
+function prepareCounts(handle: BetterSqlite3.Database) {
+  return {
+    repositoryId: handle
+      .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
+      .pluck(),
+    counts: handle.prepare<
+      [],
+      { open: number; oldestReceivedAt: number | null; deadLetters: number }
+    >(`
+      SELECT
+        (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
+        (SELECT receivedAt FROM receipt WHERE number =
+          (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
+        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
+  };
+}

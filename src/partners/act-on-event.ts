@@ -1,0 +1,133 @@
+import type { Clock } from '#shared/clock.ts';
+import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
+import { leastErasure } from './deletion.ts';
+import type { ActProgress, LeadProgress } from './deletion-progress.ts';
+import { waitAfterFailure, type Random } from './retry-schedule.ts';
+import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
+
+export type ActDeps = LeadDeps & {
+  store: Pick<WorkStore, 'held' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'>;
+  clock: Clock;
+  random: Random;
+  /** Waits between tries, in ms; after the last one the event ends FAILED. */
+  retryMs: readonly number[];
+};
+
+/** What the event's end, or its delay, means for all others. */
+export type ActResult =
+  | { kind: 'settled'; outcome: Settlement['outcome'] }
+  | { kind: 'rescheduled' }
+  | Extract<Delay, { kind: 'limited' | 'paused' }>
+  /** Another worker has it, or this one stops. */
+  | { kind: 'left' };
+
+class LeaseLost extends Error {}
+
+/**
+ * Changes the issues of one event's leads. Every lead that can be finished is, whatever becomes of
+ * the others. @throws {store-unavailable}
+ */
+export async function actOnEvent(
+  deps: ActDeps,
+  item: WorkItem<ActProgress>,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  try {
+    return await actOnLeads(deps, item, signal);
+  } catch (error) {
+    if (error instanceof LeaseLost) return { kind: 'left' };
+    if (!signal.aborted) throw error;
+    await deps.store.giveBack(item);
+    return { kind: 'left' };
+  }
+}
+
+async function actOnLeads(
+  deps: ActDeps,
+  item: WorkItem<ActProgress>,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  const { actions } = progressOf(item);
+  let leads = progressOf(item).leads;
+  let transient: string | undefined;
+  const keep = async (changed: LeadProgress): Promise<void> => {
+    leads = leads.map((lead) => (lead.number === changed.number ? changed : lead));
+    const progress: ActProgress = { stage: 'act', actions, leads };
+    if (!(await deps.store.saveProgress(item, progress, deps.clock.now()))) throw new LeaseLost();
+  };
+  for (const lead of leads.filter(({ state }) => state === 'open')) {
+    // An operator may have given the lead back a moment ago: then nothing more is done to it.
+    if (!(await deps.store.held(item)).includes(lead.number)) {
+      leads = leads.filter(({ number }) => number !== lead.number);
+      continue;
+    }
+    const task = { receiptId: item.receiptId, actions, lead, keep, signal };
+    const { lead: changed, delay } = await actOnLead(deps, task);
+    await keep(changed);
+    if (delay?.kind === 'transient') transient ??= delay.code;
+    else if (delay) return delayAll(deps, item, delay);
+  }
+  return transient === undefined
+    ? settle(deps, item, leads)
+    : retry(deps, item, { leads, lastError: transient });
+}
+
+function progressOf({ progress }: WorkItem<ActProgress>): ActProgress {
+  if (!progress) throw new Error('an event without progress was leased for its actions');
+  return progress;
+}
+
+/** Waiting for the tracker spends no try. */
+async function delayAll(
+  { store, clock }: ActDeps,
+  item: WorkItem,
+  delay: Extract<Delay, { kind: 'limited' | 'paused' }>,
+): Promise<ActResult> {
+  const isLimited = delay.kind === 'limited';
+  await store.reschedule(item, {
+    dueAt: isLimited ? delay.retryAt : clock.now(),
+    attempts: item.attempts,
+    lastError: isLimited ? 'tracker-limited' : delay.code,
+  });
+  return delay;
+}
+
+async function retry(
+  deps: ActDeps,
+  item: WorkItem,
+  { leads, lastError }: { leads: readonly LeadProgress[]; lastError: string },
+): Promise<ActResult> {
+  const attempts = item.attempts + 1;
+  const now = deps.clock.now();
+  const wait = waitAfterFailure(deps.retryMs, attempts, deps.random);
+  if (wait === undefined) return end(deps, item, { ...failedWith(leads, lastError), attempts });
+  await deps.store.reschedule(item, { dueAt: now + wait, attempts, lastError });
+  return { kind: 'rescheduled' };
+}
+
+function settle(deps: ActDeps, item: WorkItem, leads: readonly LeadProgress[]): Promise<ActResult> {
+  const attempts = item.attempts + 1;
+  const error = leads.find(({ state }) => state === 'failed')?.error;
+  if (error !== undefined) return end(deps, item, { ...failedWith(leads, error), attempts });
+  if (leads.length === 0)
+    return end(deps, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+  return end(deps, item, { outcome: 'DONE', ...erasureOf(leads), attempts });
+}
+
+function failedWith(leads: readonly LeadProgress[], lastError: string) {
+  return { outcome: 'FAILED', lastError, ...erasureOf(leads) } as const;
+}
+
+function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> {
+  const erasure = leastErasure(leads.map((lead) => lead.erasure));
+  return erasure === undefined ? {} : { erasure };
+}
+
+async function end(
+  { store, clock }: ActDeps,
+  item: WorkItem,
+  settlement: Settlement,
+): Promise<ActResult> {
+  const isSettled = await store.settle(item, settlement, clock.now());
+  return isSettled ? { kind: 'settled', outcome: settlement.outcome } : { kind: 'left' };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+import type { Action } from './partner.ts';
+import type { Erasure } from './receipt.ts';
+
+const actions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const satisfies Action[];
+const erasures = ['complete', 'incomplete-history', 'impossible'] as const satisfies Erasure[];
+
+const leadSchema = z.strictObject({
+  number: z.int(),
+  state: z.enum(['open', 'done', 'failed']),
+  /** Why it failed: a code. */
+  error: z.string().optional(),
+  erasure: z.enum(erasures).optional(),
+  /** `tried` is noted before the call, so that after a crash an absent issue counts as deleted. */
+  removal: z.enum(['tried', 'impossible']).optional(),
+  isCommented: z.boolean().optional(),
+});
+
+const schema = z.discriminatedUnion('stage', [
+  z.strictObject({
+    stage: z.literal('match'),
+    /** When the event was first looked at, or again: only a catch-up begun since then counts. */
+    askedAt: z.int(),
+    /** How often a full look-up found nothing. */
+    misses: z.int(),
+    /** Claimed by what the directory knew before it was caught up. */
+    provisional: z.array(z.int()),
+  }),
+  z.strictObject({
+    stage: z.literal('act'),
+    actions: z.array(z.enum(actions)),
+    leads: z.array(leadSchema),
+  }),
+]);
+
+/** What is done so far for one event, as the store keeps it between tries and across crashes. */
+export type DeletionProgress = z.infer<typeof schema>;
+export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
+export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;
+export type LeadProgress = z.infer<typeof leadSchema>;
+
+/** Undefined for nothing, and for what another version left behind: then the event starts anew. */
+export function readProgress(json: string | null): DeletionProgress | undefined {
+  if (json === null) return undefined;
+  return schema.safeParse(JSON.parse(json)).data;
+}

@@ -1,0 +1,154 @@
+import { hashIdentity, type LeadDirectory } from '#leads/lead-directory.ts';
+import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { parseJsonText } from '#shared/json.ts';
+import type { CatchUpDesk, Coverage } from './catch-up.ts';
+import { actionsFor, namesOf, type Name } from './deletion.ts';
+import type { MatchProgress } from './deletion-progress.ts';
+import { readEvent } from './event.ts';
+import type { Action, Partners } from './partner.ts';
+import type { WorkItem, WorkStore } from './work-store.ts';
+
+/** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
+export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
+
+/** A claim is due within a second: after this long the directory is believed as it is. */
+const COVER_WAIT_MS = 400;
+/** How soon an event asks again whose catch-up takes longer, or whose first crawl still runs. */
+const ASK_AGAIN_MS = SECOND / 2;
+const CRAWL_WAIT_MS = 3 * SECOND;
+
+export type MatchDeps = {
+  store: Pick<WorkStore, 'claim' | 'reschedule' | 'settle'>;
+  directory: Pick<LeadDirectory, 'find' | 'has'>;
+  desk: CatchUpDesk;
+  /** The sub-key for directory hashes. */
+  directoryKey: Buffer;
+  partners: Pick<Partners, 'all'>;
+  clock: Clock;
+  unmatchedWaitsMs: readonly number[];
+};
+
+/** What an event asks for. */
+type Wish = { names: readonly Name[]; actions: readonly Action[] };
+
+/**
+ * Matches events with leads and claims what they name. All are served by one catch-up; what the
+ * directory knows already is claimed even when the tracker does not answer.
+ * @throws {store-unavailable}
+ */
+export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
+  const now = deps.clock.now();
+  const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
+  const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
+  const coverage = await deps.desk.cover(newest, COVER_WAIT_MS);
+  for (const { item, progress } of asked) await matchEvent(deps, item, progress, coverage);
+}
+
+function progressOf({ progress }: WorkItem, now: number): MatchProgress {
+  if (progress?.stage === 'match') return progress;
+  return { stage: 'match', askedAt: now, misses: 0, provisional: [] };
+}
+
+async function matchEvent(
+  deps: MatchDeps,
+  item: WorkItem,
+  progress: MatchProgress,
+  coverage: Coverage,
+): Promise<void> {
+  const wish = readWish(deps, item);
+  if (typeof wish === 'string') return fail(deps, item, wish);
+  const found = await findLeads(deps, wish.names);
+  const isCovered = coverage.until >= progress.askedAt;
+  if (!isCovered || !coverage.complete)
+    return claimForNow(deps, item, progress, { found, isCovered });
+  // What is claimed is frozen in the directory, so that it is found again, by this name or a better.
+  const numbers = found.length > 0 ? found : progress.provisional;
+  if (numbers.length === 0) return noteMiss(deps, item, progress);
+  const now = deps.clock.now();
+  await deps.store.claim(
+    item,
+    {
+      claim: numbers,
+      withdraw: progress.provisional.filter((number) => !numbers.includes(number)),
+    },
+    { progress: { stage: 'act', actions: [...wish.actions], leads: [] }, dueAt: now, now },
+  );
+}
+
+/** A text is the code of why the event cannot be read. */
+function readWish({ partners }: MatchDeps, item: WorkItem): Wish | string {
+  const partner = partners.all().find(({ id }) => id === item.partnerId);
+  if (!partner) return 'partner-unknown';
+  if (!item.payload) return 'payload-unreadable';
+  const event = readEvent(partner, parsePayload(item.payload));
+  if (!event) return 'payload-unreadable';
+  return { names: namesOf(partner.id, event), actions: actionsFor(partner, event) };
+}
+
+function parsePayload(bytes: Buffer): unknown {
+  try {
+    return parseJsonText(bytes);
+  } catch (error) {
+    if (isTrackportError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The leads of the first name that has any. */
+async function findLeads(
+  { directory, directoryKey }: MatchDeps,
+  names: readonly Name[],
+): Promise<readonly number[]> {
+  for (const name of names) {
+    const found =
+      name.kind === 'lead-id'
+        ? (await directory.has(name.number))
+          ? [name.number]
+          : []
+        : await directory.find(hashIdentity(directoryKey, name));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Claims what is known, and matches again when more is known: a better name may find its lead. */
+async function claimForNow(
+  { store, clock, desk }: MatchDeps,
+  item: WorkItem,
+  progress: MatchProgress,
+  { found, isCovered }: { found: readonly number[]; isCovered: boolean },
+): Promise<void> {
+  const now = clock.now();
+  const dueAt = isCovered ? now + CRAWL_WAIT_MS : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
+  const provisional = [...new Set([...progress.provisional, ...found])];
+  const next = { progress: { ...progress, provisional }, dueAt };
+  if (provisional.length > progress.provisional.length)
+    await store.claim(item, { claim: found, withdraw: [] }, { ...next, now });
+  else await store.reschedule(item, { ...next, attempts: item.attempts });
+}
+
+async function noteMiss(
+  { store, clock, unmatchedWaitsMs }: MatchDeps,
+  item: WorkItem,
+  progress: MatchProgress,
+): Promise<void> {
+  const now = clock.now();
+  const misses = progress.misses + 1;
+  const wait = unmatchedWaitsMs[progress.misses];
+  if (wait === undefined) {
+    await store.settle(item, { outcome: 'UNMATCHED', attempts: misses }, now);
+    return;
+  }
+  const dueAt = now + wait;
+  await store.reschedule(item, {
+    dueAt,
+    attempts: misses,
+    progress: { ...progress, misses, askedAt: dueAt },
+  });
+}
+
+async function fail({ store, clock }: MatchDeps, item: WorkItem, lastError: string): Promise<void> {
+  const attempts = item.attempts + 1;
+  await store.settle(item, { outcome: 'FAILED', attempts, lastError }, clock.now());
+}

@@ -1,0 +1,88 @@
+import type { ActProgress, DeletionProgress, MatchProgress } from './deletion-progress.ts';
+import type { Erasure, Outcome } from './receipt.ts';
+
+/** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
+export type Stage = DeletionProgress['stage'];
+
+/** One event that this worker may work on, until the lease ends. */
+export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
+  /** `event.id`. */
+  event: number;
+  receiptId: string;
+  partnerId: string;
+  /** Tries that have failed so far. */
+  attempts: number;
+  /** The event's bytes; undefined when they are gone or cannot be decrypted. */
+  payload?: Buffer;
+  progress?: P;
+  /** Fencing token: every write names it, and changes nothing when another worker took over. */
+  lease: string;
+};
+
+/** How an event ends. */
+export type Settlement = {
+  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'FAILED'>;
+  erasure?: Erasure;
+  lastError?: string;
+  /** The one that succeeded among them. */
+  attempts: number;
+};
+
+/** Work that is left, for `/readyz` and metrics. */
+export type WorkCounts = {
+  /** Events that wait or are worked on. */
+  open: number;
+  /** When the oldest of them was received; ms since the Unix epoch. */
+  oldestReceivedAt?: number;
+  /** Events that ended FAILED. */
+  deadLetters: number;
+};
+
+/** Which leads a match gives an event, and which of its earlier claims it takes back. */
+export type ClaimChange = { claim: readonly number[]; withdraw: readonly number[] };
+
+/**
+ * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
+ * when they answer; those about an item answer false, or undefined, when its lease was lost. Every
+ * call throws `store-unavailable` when the store fails, and then nothing has changed.
+ */
+export type WorkStore = {
+  /** Up to `limit` due events of a stage, oldest due first, leased to the caller. */
+  lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
+  /** When the next event of the stage is due (ms since the Unix epoch). */
+  nextDueAt(stage: Stage): Promise<number | undefined>;
+  /**
+   * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
+   * had in hand when it died is due at once.
+   */
+  forgetLeases(): Promise<void>;
+  /** Gives an item back as it is, so that it can be leased at once. */
+  giveBack(item: WorkItem): Promise<void>;
+  /**
+   * Claims, takes back, and keeps the progress, all in one transaction, then gives the item back,
+   * due at `dueAt`. A progress without leads is filled with all that the event now holds. Answers
+   * the numbers that the event holds.
+   */
+  claim(
+    item: WorkItem,
+    change: ClaimChange,
+    next: { progress: MatchProgress | ActProgress; dueAt: number; now: number },
+  ): Promise<readonly number[] | undefined>;
+  /** The leads that the event still holds: an operator may have given some back. */
+  held(item: WorkItem): Promise<readonly number[]>;
+  /** Keeps the progress and renews the lease. */
+  saveProgress(item: WorkItem, progress: DeletionProgress, now: number): Promise<boolean>;
+  /** Gives the item back, due at `dueAt`. */
+  reschedule(
+    item: WorkItem,
+    next: { dueAt: number; attempts: number; lastError?: string; progress?: DeletionProgress },
+  ): Promise<boolean>;
+  /**
+   * Ends the event; with DONE its payload is dropped. An event that came again meanwhile is due
+   * again at once instead.
+   */
+  settle(item: WorkItem, settlement: Settlement, now: number): Promise<boolean>;
+  counts(): Promise<WorkCounts>;
+  /** Takes what was dropped out of every file of the store. False: not now, try again. */
+  scrub(): Promise<boolean>;
+};

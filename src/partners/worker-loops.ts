@@ -1,0 +1,141 @@
+import type { Alarm } from '#shared/alarm.ts';
+import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { actOnEvent, type ActDeps, type ActResult } from './act-on-event.ts';
+import type { ActProgress } from './deletion-progress.ts';
+import type { IssueEditor, PauseCode } from './issue-editor.ts';
+import { matchEvents, type MatchDeps } from './match-event.ts';
+import type { Stage, WorkItem, WorkStore } from './work-store.ts';
+
+const MATCH_BATCH = 100;
+const PROBE_EVERY_MS = MINUTE;
+/** Work of other processes rings no alarm here. */
+const LOOK_EVERY_MS = 5 * SECOND;
+const STORE_RETRY_MS = SECOND;
+/** Dropped payloads are taken out of the store's files at most this often. */
+const SCRUB_EVERY_MS = SECOND;
+
+/** What keeps the worker from changing issues, for all events alike. */
+export type Pause = { code: PauseCode; since: number; probeAt: number };
+
+export type LoopDeps = {
+  store: WorkStore;
+  editor: Pick<IssueEditor, 'checkRepository'>;
+  match: MatchDeps;
+  act: ActDeps;
+  alarms: Record<Stage, Alarm>;
+  clock: Clock;
+  log: Log;
+  stopping: AbortSignal;
+  state: LoopState;
+};
+
+export type LoopState = {
+  pause: Pause | undefined;
+  /** Until this instant a rate limit is in force. */
+  limitedUntil: number;
+  /** A payload was dropped that may still be in the store's files. */
+  isDirty: boolean;
+  scrubbedAt: number;
+};
+
+/** Claims what is due, batch by batch, until the worker stops. Never throws. */
+export function runMatching(deps: LoopDeps): Promise<void> {
+  return runLoop(deps, 'match', async () => {
+    const items = await deps.store.lease('match', deps.clock.now(), MATCH_BATCH);
+    if (items.length === 0) return waitForDue(deps, 'match');
+    await matchEvents(deps.match, items);
+    deps.alarms.act.ring();
+    return 0;
+  });
+}
+
+/** Changes issues, one event at a time, until the worker stops. Never throws. */
+export function runActing(deps: LoopDeps): Promise<void> {
+  return runLoop(deps, 'act', async () => {
+    await scrubWhenDirty(deps);
+    const { state, clock } = deps;
+    const now = clock.now();
+    if (state.pause) return probe(deps, state.pause);
+    if (state.limitedUntil > now) return state.limitedUntil - now;
+    const result = await actOnNext(deps);
+    return result ? 0 : waitForDue(deps, 'act');
+  });
+}
+
+/** Something says that the tracker may have locked us out: asks the tracker. */
+export async function suspectPause({ editor, clock, log, state }: LoopDeps): Promise<void> {
+  const answer = await editor.checkRepository();
+  if (answer.kind === 'paused') setPause({ clock, log, state }, answer.code);
+}
+
+/** `turn` answers how long to wait at most before the next turn, in ms. */
+async function runLoop(
+  { alarms, log, stopping }: LoopDeps,
+  stage: Stage,
+  turn: () => Promise<number>,
+): Promise<void> {
+  while (!stopping.aborted) {
+    let waitMs = STORE_RETRY_MS;
+    try {
+      waitMs = await turn();
+    } catch (error) {
+      log.error({ stage, ...errorFields(error) }, 'the worker met an error and goes on');
+    }
+    if (waitMs > 0) await alarms[stage].wait(waitMs, stopping);
+  }
+}
+
+async function waitForDue({ store, clock, state }: LoopDeps, stage: Stage): Promise<number> {
+  const dueAt = await store.nextDueAt(stage);
+  const longest = state.isDirty ? SCRUB_EVERY_MS : LOOK_EVERY_MS;
+  return dueAt === undefined ? longest : Math.min(longest, Math.max(1, dueAt - clock.now()));
+}
+
+/** Undefined when nothing is due. */
+async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
+  const { store, clock, act, stopping, state } = deps;
+  const [item] = await store.lease('act', clock.now(), 1);
+  if (!item) return undefined;
+  const result = await actOnEvent(act, item as WorkItem<ActProgress>, stopping);
+  if (result.kind === 'paused') setPause(deps, result.code);
+  if (result.kind === 'limited') state.limitedUntil = result.retryAt;
+  if (result.kind === 'settled' && result.outcome === 'DONE') state.isDirty = true;
+  return result;
+}
+
+function setPause(
+  { clock, log, state }: Pick<LoopDeps, 'clock' | 'log' | 'state'>,
+  code: PauseCode,
+) {
+  const now = clock.now();
+  if (!state.pause) log.error({ reason: code }, 'the tracker refuses: deletions wait');
+  state.pause = { code, since: state.pause?.since ?? now, probeAt: now + PROBE_EVERY_MS };
+}
+
+/**
+ * A pause ends when the repository is well and the next event, if there is one, is not refused:
+ * reading the repository does not tell whether its issues may be changed.
+ */
+async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
+  const { clock, editor, log, state } = deps;
+  if (clock.now() < pause.probeAt) return pause.probeAt - clock.now();
+  const answer = await editor.checkRepository();
+  if (answer.kind === 'paused') setPause(deps, answer.code);
+  else if (answer.kind !== 'well') pause.probeAt = clock.now() + PROBE_EVERY_MS;
+  else {
+    const result = await actOnNext(deps);
+    if (result?.kind === 'paused') return PROBE_EVERY_MS;
+    state.pause = undefined;
+    log.info({}, 'the tracker allows it again: deletions go on');
+  }
+  return 0;
+}
+
+/** What a deletion was about must not outlive it in the store's files. */
+async function scrubWhenDirty({ store, clock, state }: LoopDeps): Promise<void> {
+  const now = clock.now();
+  if (!state.isDirty || now - state.scrubbedAt < SCRUB_EVERY_MS) return;
+  state.scrubbedAt = now;
+  state.isDirty = !(await store.scrub());
+}

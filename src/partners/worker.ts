@@ -1,0 +1,119 @@
+import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
+import type { LeadDirectory } from '#leads/lead-directory.ts';
+import { createAlarm } from '#shared/alarm.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import { createCatchUpDesk } from './catch-up.ts';
+import type { DeletionLabels } from './deletion.ts';
+import type { IssueEditor, PauseCode } from './issue-editor.ts';
+import { UNMATCHED_WAITS_MS } from './match-event.ts';
+import { createPacer } from './pacer.ts';
+import type { Partners } from './partner.ts';
+import type { Random } from './retry-schedule.ts';
+import {
+  runActing,
+  runMatching,
+  suspectPause,
+  type LoopDeps,
+  type LoopState,
+} from './worker-loops.ts';
+import type { WorkCounts, WorkStore } from './work-store.ts';
+
+export type WorkerDeps = {
+  store: WorkStore;
+  directory: Pick<LeadDirectory, 'find' | 'has'>;
+  filler: Pick<DirectoryFiller, 'catchUp' | 'status'>;
+  editor: IssueEditor;
+  partners: Pick<Partners, 'all'>;
+  labels: DeletionLabels;
+  /** The sub-key for directory hashes. */
+  directoryKey: Buffer;
+  /** Waits between tries, in ms; after the last one an event ends FAILED. */
+  retryMs: readonly number[];
+  /** Least time between two writes to the tracker, in ms. */
+  writeIntervalMs: number;
+  clock: Clock;
+  log: Log;
+  random: Random;
+  /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
+  unmatchedWaitsMs?: readonly number[];
+};
+
+/** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
+export type WorkerStatus = WorkCounts & {
+  /** `paused`: the tracker does not let us; nothing is lost, and no try is spent. */
+  state: 'running' | 'paused' | 'stopped';
+  reason?: PauseCode;
+  pausedSince?: number;
+  directory: DirectoryStatus;
+};
+
+/** Works off what partners sent. */
+export type DeletionWorker = {
+  /** Takes up what is due, also what an earlier process left behind. @throws {store-unavailable} */
+  start(): Promise<void>;
+  /** Something new is due: to be called after every commit that queued events. */
+  wake(): void;
+  /** @throws {store-unavailable} */
+  status(): Promise<WorkerStatus>;
+  /** Finishes the step in hand and gives the rest back. Idempotent. */
+  stop(): Promise<void>;
+};
+
+/**
+ * The worker of a store that has no other. Matching and acting run beside each other, so that a
+ * claim never waits behind the paced writes of earlier deletions.
+ */
+export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
+  const stop = new AbortController();
+  const loopDeps = createLoopDeps(deps, stop.signal);
+  let loops: Promise<void>[] | undefined;
+  return {
+    start: async () => {
+      if (loops) return;
+      loops = [];
+      await deps.store.forgetLeases();
+      loops.push(runMatching(loopDeps), runActing(loopDeps));
+    },
+    wake: () => loopDeps.alarms.match.ring(),
+    status: async () => ({
+      ...(await deps.store.counts()),
+      ...toState(loopDeps.state, loops !== undefined && !stop.signal.aborted),
+      directory: deps.filler.status(),
+    }),
+    stop: async () => {
+      stop.abort();
+      await Promise.all(loops ?? []);
+    },
+  };
+}
+
+function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
+  const { clock, log, filler, unmatchedWaitsMs = UNMATCHED_WAITS_MS } = deps;
+  const state: LoopState = {
+    pause: undefined,
+    limitedUntil: -Infinity,
+    isDirty: true, // an earlier process may have died between settling and scrubbing
+    scrubbedAt: -Infinity,
+  };
+  const onFailure = (): Promise<void> => suspectPause(loopDeps);
+  const desk = createCatchUpDesk({ catchUp: () => filler.catchUp(), clock, log, onFailure });
+  const loopDeps: LoopDeps = {
+    ...deps,
+    match: { ...deps, unmatchedWaitsMs, desk },
+    act: { ...deps, pacer: createPacer(clock, deps.writeIntervalMs) },
+    alarms: { match: createAlarm(clock), act: createAlarm(clock) },
+    stopping,
+    state,
+  };
+  return loopDeps;
+}
+
+function toState(
+  { pause }: LoopState,
+  isRunning: boolean,
+): Pick<WorkerStatus, 'state' | 'reason' | 'pausedSince'> {
+  if (!isRunning) return { state: 'stopped' };
+  if (!pause) return { state: 'running' };
+  return { state: 'paused', reason: pause.code, pausedSince: pause.since };
+}
