@@ -36,7 +36,7 @@ export function renderConsumer(consumer: ConsumerOut, colour: boolean): string {
     ['state', renderState(consumer.state, colour)],
     ['grants', renderGrants(consumer.grants)],
     ['calls per minute', String(consumer.limitPerMinute ?? 'default')],
-    ['created', consumer.createdAt],
+    ['created', toSeconds(consumer.createdAt)],
   ] as const;
   const width = Math.max(...facts.map(([name]) => name.length));
   const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
@@ -50,10 +50,10 @@ function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
       key.keyId,
       key.last4,
       renderState(key.state, colour),
-      key.createdAt,
+      toSeconds(key.createdAt),
       printable(key.createdBy),
-      key.expiresAt ?? NONE,
-      key.lastUsedAt ?? NONE,
+      toSeconds(key.expiresAt),
+      toSeconds(key.lastUsedAt),
       key.replacedBy ?? NONE,
     ]),
   );
@@ -79,16 +79,20 @@ function activeKeys({ keys }: ConsumerOut): KeyOut[] {
   return keys.filter(({ state }) => state === 'active');
 }
 
-/** All times have one form and zone, so that they sort as text. */
+/** The time without its fraction. */
+function toSeconds(time: string | undefined): string {
+  return time?.replace(/\.\d+Z$/, 'Z') ?? NONE;
+}
+
+/** All times have one zone, so that they sort as text to the second. */
 function earliest(times: (string | undefined)[]): string {
-  return times.filter((time) => time !== undefined).sort()[0] ?? NONE;
+  return times.map(toSeconds).filter(isTime).sort()[0] ?? NONE;
 }
 
 function latest(times: (string | undefined)[]): string {
-  return (
-    times
-      .filter((time) => time !== undefined)
-      .sort()
-      .at(-1) ?? NONE
-  );
+  return times.map(toSeconds).filter(isTime).sort().at(-1) ?? NONE;
+}
+
+function isTime(time: string): boolean {
+  return time !== NONE;
 }
