@@ -1,0 +1,147 @@
+import { DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
+import type { SandboxFacts } from './sandbox.ts';
+
+/** What the banner tells. Commands whose facts are missing are left out. */
+export type BannerFacts = Omit<SandboxFacts, 'hmacPartner' | 'v3Partner'> & {
+  /** Base address of the adapter, without a slash at the end. */
+  url: string;
+  /** Milliseconds; dates in the commands are reckoned from it. */
+  now: number;
+  apiKey?: string;
+  hmacPartner?: SandboxFacts['hmacPartner'];
+  v3Partner?: SandboxFacts['v3Partner'];
+  /** The sandbox issuer's client; `resource` where the issuer wants one. */
+  token?: {
+    endpoint: string;
+    clientId: string;
+    clientSecret: string;
+    scope: string;
+    resource?: string;
+  };
+  portalUrl?: string;
+};
+
+type Section = { title: string; lines: string[] };
+
+/** The start-up text of the sandbox: where things are, and a command to paste for each area. */
+export function renderBanner(facts: BannerFacts): string {
+  const sections = [
+    ...leadSections(facts),
+    ...partnerSections(facts),
+    ...(facts.token ? catalogSections(facts, facts.token) : []),
+  ];
+  return [
+    'Trackport SANDBOX: made-up leads, an empty store at every start, loopback only.',
+    'Its keys, tokens and secrets work nowhere else. For the real thing: npm start -- --config FILE',
+    '',
+    ...placesOf(facts).map(([name, url]) => `  ${`${name}:`.padEnd(9)}${url}`),
+    ...sections.flatMap(({ title, lines }) => ['', `# ${title}`, ...lines]),
+    '',
+  ].join('\n');
+}
+
+function placesOf({ url, portalUrl, trackerUrl }: BannerFacts): [string, string][] {
+  return [
+    ['API', url],
+    ['Docs', `${url}/docs`],
+    ...(portalUrl === undefined ? [] : ([['Portal', portalUrl]] as [string, string][])),
+    ['Tracker', `${trackerUrl}/   (watch an issue being relabelled and closed)`],
+  ];
+}
+
+function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
+  if (apiKey === undefined) return [];
+  const key = `-H 'X-API-KEY: ${apiKey}'`;
+  return [
+    { title: 'List leads', lines: [`curl -s ${key} '${url}/api/v1/leads?limit=3'`] },
+    { title: 'Read one lead', lines: [`curl -s ${key} ${url}/api/v1/leads/${leadId}`] },
+  ];
+}
+
+function partnerSections({ url, hmacPartner, v3Partner, now }: BannerFacts): Section[] {
+  const occurredAt = Math.floor(now / SECOND) * SECOND;
+  const sections: Section[] = [];
+  if (hmacPartner) {
+    const { id, secret, leadId } = hmacPartner;
+    const at = toRfc3339(occurredAt);
+    const common = { eventId: 'demo-1', leadId, occurredAt: at };
+    sections.push(
+      {
+        title: `Send a signed event (${id}, hmac-sha256)`,
+        lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
+          eventType: 'lead.qualified',
+          ...common,
+        }),
+      },
+      {
+        title: `Have ${id} delete lead ${leadId} (hmac-sha256): it leaves the list, its issue closes`,
+        lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, {
+          eventType: 'lead.deletion',
+          ...common,
+        }),
+      },
+    );
+  }
+  if (v3Partner) {
+    const { id, secret, externalId } = v3Partner;
+    const event = { subscriptionType: 'contact.deletion', eventId: 1, portalId: 1, occurredAt };
+    sections.push({
+      title: `Have ${id} delete its contact ${externalId} (signature-v3)`,
+      lines: v3Command(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, [
+        { ...event, objectId: Number(externalId) },
+      ]),
+    });
+  }
+  return sections;
+}
+
+const JSON_TYPE = "-H 'Content-Type: application/json'";
+
+function hmacCommand(target: string, secret: string, body: unknown): string[] {
+  return [
+    `BODY='${JSON.stringify(body)}'`,
+    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)`,
+    `curl -s ${JSON_TYPE} -H "X-Partner-Signature: sha256=$SIGNATURE" -d "$BODY" ${target}`,
+  ];
+}
+
+function v3Command(target: string, secret: string, body: unknown): string[] {
+  return [
+    `BODY='${JSON.stringify(body)}'; TIMESTAMP=$(date +%s)000`,
+    `SIGNATURE=$(printf %s "POST${target}$BODY$TIMESTAMP" | openssl dgst -sha256 -hmac '${secret}' -binary | base64)`,
+    `curl -s ${JSON_TYPE} -H "X-Vendor-Signature-v3: $SIGNATURE" -H "X-Vendor-Request-Timestamp: $TIMESTAMP" -d "$BODY" ${target}`,
+  ];
+}
+
+function catalogSections(
+  { url, now }: BannerFacts,
+  token: NonNullable<BannerFacts['token']>,
+): Section[] {
+  const base = `${url}/api/v1/catalog`;
+  const bearer = '-H "Authorization: Bearer $TOKEN"';
+  const draft = {
+    id: 'orders-api',
+    version: '1.0.0',
+    type: 'API',
+    owner: 'team-orders',
+    title: 'Orders API',
+  };
+  const sunset = toRfc3339(Math.floor((now + 90 * DAY) / DAY) * DAY);
+  const resource = token.resource === undefined ? '' : ` -d resource=${token.resource}`;
+  return [
+    {
+      title: 'Get a token (the sandbox issuer, client credentials)',
+      lines: [
+        `TOKEN=$(curl -s -u '${token.clientId}:${token.clientSecret}' -d grant_type=client_credentials -d 'scope=${token.scope}'${resource} ${token.endpoint} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+      ],
+    },
+    {
+      title: 'Create, publish and deprecate a catalog version',
+      lines: [
+        `curl -s ${bearer} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
+        `curl -s -X POST ${bearer} '${base}/orders-api/publish?version=1.0.0'`,
+        `curl -s -X POST ${bearer} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
+      ],
+    },
+  ];
+}

@@ -1,0 +1,142 @@
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { randomBase62 } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
+import type { Tracker } from './tracker/tracker-api.ts';
+import { startTracker } from './tracker/tracker.ts';
+
+export type SandboxDeps = { clock: Clock; log: Log };
+
+export type SandboxOptions = {
+  /** The address that the adapter is to listen on. */
+  host: string;
+  /** Port of the tracker; default 0, any free one. */
+  trackerPort?: number;
+};
+
+/** A configuration for the adapter, in the shape of the configuration file. */
+export type SandboxConfig = {
+  tracker: {
+    repository: string;
+    apiUrl: string;
+    auth: { token: string };
+    adminToken: string;
+    webhookSecrets: string[];
+    writeInterval: string;
+  };
+  leads: { portalAuthors: string[] };
+  partners: Record<string, Record<string, unknown>>;
+};
+
+/** What the banner's commands need. The secrets are made at each start and work nowhere else. */
+export type SandboxFacts = {
+  trackerUrl: string;
+  leadId: string;
+  hmacPartner: { id: string; secret: string; leadId: string };
+  v3Partner: { id: string; secret: string; externalId: string };
+};
+
+export type Sandbox = {
+  tracker: Tracker;
+  config: SandboxConfig;
+  facts: SandboxFacts;
+  /** Has the tracker deliver its webhooks here, signed with the configured secret. */
+  connectWebhook(url: string): void;
+  close(): Promise<void>;
+};
+
+const REPOSITORY = 'acme/leads';
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
+
+/**
+ * Starts the tracker with the sample leads and says how to configure the adapter for it.
+ * @throws {validation-failed} when the adapter is to listen on anything but loopback
+ */
+export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
+  if (!LOOPBACK.has(options.host))
+    throw new TrackportError('validation-failed', {
+      detail: `The sandbox listens on loopback only, not on ${options.host}. Use --config for the real thing.`,
+    });
+  const secrets = makeSecrets();
+  const tracker = await startTracker({
+    repository: REPOSITORY,
+    port: options.trackerPort ?? 0,
+    clock: deps.clock,
+    tokens: [
+      { token: secrets.token, can: 'write', login: 'trackport-service' },
+      { token: secrets.adminToken, can: 'admin', login: 'octo-operator' },
+    ],
+  });
+  for (const label of sampleLabels) tracker.createLabel(label);
+  tracker.seedIssues(sampleIssues(deps.clock.now()));
+  deps.log.info({ url: tracker.url }, 'sandbox tracker started');
+  return {
+    tracker,
+    config: configOf(tracker.url, secrets),
+    facts: factsOf(tracker, secrets),
+    connectWebhook: (url) => tracker.addWebhook(url, secrets.webhook),
+    close: () => tracker.close(),
+  };
+}
+
+type Secrets = ReturnType<typeof makeSecrets>;
+
+function makeSecrets() {
+  const secret = (prefix: string): string => `${prefix}_${randomBase62(32)}`;
+  return {
+    token: secret('sandbox_token'),
+    adminToken: secret('sandbox_admin'),
+    webhook: secret('sandbox_hook'),
+    crmOne: secret('sandbox_crm1'),
+    crmTwo: secret('sandbox_crm2'),
+  };
+}
+
+function configOf(apiUrl: string, secrets: Secrets): SandboxConfig {
+  return {
+    tracker: {
+      repository: REPOSITORY,
+      apiUrl,
+      auth: { token: secrets.token },
+      adminToken: secrets.adminToken,
+      webhookSecrets: [secrets.webhook],
+      writeInterval: '200ms',
+    },
+    leads: { portalAuthors: [PORTAL_AUTHOR] },
+    partners: {
+      'crm-one': {
+        scheme: 'hmac-sha256',
+        secrets: [secrets.crmOne],
+        deletions: { types: ['*'], actions: ['relabel', 'close', 'comment'] },
+      },
+      'crm-two': {
+        scheme: 'signature-v3',
+        secrets: [secrets.crmTwo],
+        deletions: {
+          types: ['contact.deletion', 'contact.privacyDeletion'],
+          actions: ['relabel', 'close'],
+          privacy: ['relabel', 'close', 'redact'],
+        },
+      },
+    },
+  };
+}
+
+/** The newest open lead is the one to read, the oldest the one to delete. */
+function factsOf(tracker: Tracker, secrets: Secrets): SandboxFacts {
+  const leads = tracker
+    .issues()
+    .filter(({ labels, state, author }) => isApproved(labels) && state === 'open' && author)
+    .map(({ number }) => String(number));
+  return {
+    trackerUrl: tracker.url,
+    leadId: leads.at(-1) ?? '1',
+    hmacPartner: { id: 'crm-one', secret: secrets.crmOne, leadId: leads[0] ?? '1' },
+    v3Partner: { id: 'crm-two', secret: secrets.crmTwo, externalId: PORTAL_LEAD_EXTERNAL_ID },
+  };
+}
+
+function isApproved(labels: readonly { name: string }[]): boolean {
+  return labels.some(({ name }) => name.toLowerCase() === 'approved');
+}
