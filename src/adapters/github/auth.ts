@@ -3,11 +3,11 @@ import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 
 import type { Clock } from '#shared/clock.ts';
+import { normalizePrivateKey } from '#shared/private-key.ts';
 import type { Secret } from '#shared/secret.ts';
 
 import { failureOf, readRejection, transportFailure } from './answer.ts';
 import { TrackerFailure } from './failure.ts';
-import { normalizePrivateKey } from '#shared/private-key.ts';
 
 /** How Trackport proves to the tracker who it is. */
 export type TrackerCredential =

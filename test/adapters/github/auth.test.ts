@@ -4,8 +4,8 @@ import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerCredential } from '../../../src/adapters/github/auth.ts';
-import { Secret } from '../../../src/shared/secret.ts';
+import type { TrackerCredential } from '#adapters/github/auth.ts';
+import { Secret } from '#shared/secret.ts';
 import { API, createParts, endNock, everythingIn, startServer } from './support.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });

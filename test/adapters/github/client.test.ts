@@ -4,7 +4,7 @@ import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerCall } from '../../../src/adapters/github/wire.ts';
+import type { TrackerCall } from '#adapters/github/wire.ts';
 import {
   API,
   createParts,

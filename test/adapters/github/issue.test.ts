@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { issueSchema } from '../../../src/adapters/github/issue.ts';
+import { issueSchema } from '#adapters/github/issue.ts';
 import { wireIssue } from './support.ts';
 
 describe('an issue of the tracker', () => {

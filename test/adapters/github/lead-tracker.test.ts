@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { Issue, IssueQuery, LeadTracker } from '../../../src/leads/lead-tracker.ts';
+import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
 import {
   API,
   createParts,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { createRateLimits, type Headers } from '../../../src/adapters/github/limits.ts';
-import { MINUTE, SECOND } from '../../../src/shared/clock.ts';
+import { createRateLimits, type Headers } from '#adapters/github/limits.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {

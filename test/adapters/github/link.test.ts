@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { continuationOf } from '../../../src/adapters/github/link.ts';
+import { continuationOf } from '#adapters/github/link.ts';
 
 const next =
   '<https://api.github.com/repositories/1/issues?per_page=100&after=Y3Vyc29yOg%3D%3D&page=2>';

@@ -4,12 +4,12 @@ import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerClient } from '../../../src/adapters/github/client.ts';
-import { createLabel, inspectRepository } from '../../../src/adapters/github/inspection.ts';
-import { issueSchema } from '../../../src/adapters/github/issue.ts';
-import { createLeadTracker } from '../../../src/adapters/github/lead-tracker.ts';
-import { createRepository, type Repository } from '../../../src/adapters/github/repository.ts';
-import type { Issue, IssueQuery, LeadTracker } from '../../../src/leads/lead-tracker.ts';
+import type { TrackerClient } from '#adapters/github/client.ts';
+import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
+import { issueSchema } from '#adapters/github/issue.ts';
+import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
+import { createRepository, type Repository } from '#adapters/github/repository.ts';
+import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { createParts, endNock } from './support.ts';
 

@@ -1,8 +1,8 @@
 import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { createLabel, inspectRepository } from '../../../src/adapters/github/inspection.ts';
-import { parseRepositoryName } from '../../../src/adapters/github/repository.ts';
+import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
+import { parseRepositoryName } from '#adapters/github/repository.ts';
 import { API, createParts, endNock, REPOSITORY, wireRepository } from './support.ts';
 
 afterEach(endNock);

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 
 import { describe, expect, it } from 'vitest';
 
-import { createWebhookVerifier } from '../../../src/adapters/github/webhook.ts';
-import { Secret } from '../../../src/shared/secret.ts';
+import { createWebhookVerifier } from '#adapters/github/webhook.ts';
+import { Secret } from '#shared/secret.ts';
 import { NAME, wireIssue, wireRepository } from './support.ts';
 
 const SECRET = "It's a Secret to Everybody";
