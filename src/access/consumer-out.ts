@@ -49,7 +49,7 @@ export function toConsumerOut(consumer: Consumer, now: number): ConsumerOut {
   };
 }
 
-export function toKeyOut(key: Key, now: number): KeyOut {
+function toKeyOut(key: Key, now: number): KeyOut {
   return {
     keyId: key.keyId,
     last4: key.last4,

@@ -1,6 +1,6 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 
-export const grantActions = ['leads:read'] as const;
+const grantActions = ['leads:read'] as const;
 
 export type GrantAction = (typeof grantActions)[number];
 

@@ -6,7 +6,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { type FakeClock, createFakeClock } from '../support/clock.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
-export type ConsumerStoreFixture = {
+type ConsumerStoreFixture = {
   store: ConsumerStore;
   /** Another instance of the service on the same data. */
   other: ConsumerStore;

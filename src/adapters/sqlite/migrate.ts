@@ -9,11 +9,11 @@ import { guard, isUniqueViolation } from './errors.ts';
  * `breaking`: an older Trackport must not run on a store that has this migration.
  * `compatible`: it may.
  */
-export type MigrationKind = 'breaking' | 'compatible';
+type MigrationKind = 'breaking' | 'compatible';
 
 export type Migration = { number: number; name: string; kind: MigrationKind; sql: string };
 
-export type AppliedMigration = { number: number; name: string; kind: MigrationKind };
+type AppliedMigration = { number: number; name: string; kind: MigrationKind };
 
 export type MigrationState = { applied: AppliedMigration[]; pending: Migration[] };
 

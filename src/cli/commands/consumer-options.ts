@@ -4,7 +4,7 @@ import { parseDuration } from '#config/units.ts';
 import { UsageError } from '../command.ts';
 
 /** `--grant` and `--label` as they stood on the command line. */
-export type GrantToken = { kind: 'grant' | 'label'; text: string };
+type GrantToken = { kind: 'grant' | 'label'; text: string };
 
 /** What `addGrantOptions` yields: both options hold the one list of tokens. */
 export type GrantOptions = { grant?: GrantToken[]; label?: GrantToken[] };
