@@ -1,0 +1,21 @@
+/** What time to ready and memory are measured against: the same packages imported, and a listener. */
+import '@fastify/swagger';
+import '@octokit/auth-app';
+import '@octokit/rest';
+import '@octokit/webhooks';
+import 'better-sqlite3';
+import 'close-with-grace';
+import 'commander';
+import 'fastify-type-provider-zod';
+import 'jose';
+import 'lru-cache';
+import 'prom-client';
+import 'yaml';
+import 'zod';
+import fastify from 'fastify';
+
+const app = fastify();
+app.get('/', () => 'ready');
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+process.stdout.write(`${JSON.stringify({ url })}\n`);
+process.on('SIGTERM', () => void app.close().then(() => process.exit(0)));

@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A child process that has said that it is ready. */
+export type Running = {
+  url: string;
+  readyMs: number;
+  /** Resident memory in MiB. */
+  residentMiB(): number;
+  stop(): Promise<void>;
+};
+
+/** Starts `node <args>` and waits for the first JSON line with a `url`. */
+export async function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Running> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  const url = await firstUrl(child, args);
+  const readyMs = performance.now() - startedAt;
+  return {
+    url,
+    readyMs,
+    residentMiB: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    },
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function firstUrl(child: ChildProcess, args: readonly string[]): Promise<string> {
+  if (!child.stdout) throw new Error('the child has no output');
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = urlIn(line);
+    if (url === undefined) continue;
+    child.stdout.resume();
+    return url;
+  }
+  throw new Error(`${args.join(' ')} ended before it was ready`);
+}
+
+function urlIn(line: string): string | undefined {
+  if (!line.startsWith('{')) return undefined;
+  const { url } = JSON.parse(line) as { url?: unknown };
+  return typeof url === 'string' ? url : undefined;
+}
+
+/** Runs `node <args>` to its end and returns its standard output. */
+export async function output(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+  return text;
+}
