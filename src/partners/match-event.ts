@@ -14,9 +14,11 @@ export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
 
 /** A claim is due within a second: after this long the directory is believed as it is. */
 const COVER_WAIT_MS = 400;
-/** How soon an event asks again whose catch-up takes longer, or whose first crawl still runs. */
+/** How soon an event asks again whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
-const CRAWL_WAIT_MS = 3 * SECOND;
+/** While the first crawl runs: half as long again as it has waited, within these bounds. */
+const CRAWL_WAIT_MIN_MS = SECOND / 10;
+const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 
 export type MatchDeps = {
   store: Pick<WorkStore, 'claim' | 'reschedule' | 'settle'>;
@@ -120,7 +122,10 @@ async function claimForNow(
   { found, isCovered }: { found: readonly number[]; isCovered: boolean },
 ): Promise<void> {
   const now = clock.now();
-  const dueAt = isCovered ? now + CRAWL_WAIT_MS : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
+  const waited = (now - progress.askedAt) / 2;
+  const dueAt = isCovered
+    ? now + Math.min(CRAWL_WAIT_MAX_MS, Math.max(CRAWL_WAIT_MIN_MS, Math.round(waited)))
+    : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
   const provisional = [...new Set([...progress.provisional, ...found])];
   const next = { progress: { ...progress, provisional }, dueAt };
   if (provisional.length > progress.provisional.length)
