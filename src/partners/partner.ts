@@ -1,8 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Secret } from '#shared/secret.ts';
-
-/** How a partner signs its calls. */
-export type Scheme = 'hmac-sha256' | 'signature-v3';
+import type { Scheme } from './scheme.ts';
+import { signingKey } from './signature.ts';
 
 /** What a deletion may do to a lead's issue. */
 export type Action = 'relabel' | 'close' | 'comment' | 'redact' | 'delete';
@@ -173,10 +172,4 @@ function toSigningKey({ value, notBefore = -Infinity, notAfter = Infinity }: Par
   until: number;
 } {
   return { key: signingKey(value), from: notBefore, until: notAfter };
-}
-
-/** The key that a secret stands for: its UTF-8 bytes. @throws {TypeError} it is empty */
-export function signingKey(secret: Secret): KeyObject {
-  if (secret.reveal() === '') throw new TypeError('a signing secret must not be empty');
-  return createSecretKey(Buffer.from(secret.reveal()));
 }

@@ -1,7 +1,8 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sameDigest } from '#shared/hash.ts';
-import type { Scheme } from './partner.ts';
+import type { Secret } from '#shared/secret.ts';
+import type { Scheme } from './scheme.ts';
 
 /** A signed call is refused when it is older, or dated further ahead, than this. */
 export const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
@@ -110,4 +111,10 @@ export function toPublicUri(publicUrl: string, requestTarget: string): string {
 /** A request target as path and query, undecoded; the absolute form (RFC 9112 §3.2.2) loses its host. */
 export function toPathAndQuery(requestTarget: string): string {
   return requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+}
+
+/** The key that a secret stands for: its UTF-8 bytes. @throws {TypeError} it is empty */
+export function signingKey(secret: Secret): KeyObject {
+  if (secret.reveal() === '') throw new TypeError('a signing secret must not be empty');
+  return createSecretKey(Buffer.from(secret.reveal()));
 }

@@ -1,0 +1,149 @@
+import { createSecretKey } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import { createLimiter } from '#access/limit.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import type { AppDeps } from '#http/app.ts';
+import { acceptDelivery } from '#partners/accept-delivery.ts';
+import { createPartner, createPartners, type PartnerSettings } from '#partners/partner.ts';
+import { createPayloadSealer, type PayloadSealer } from '#partners/payload.ts';
+import type { ReceiptStore } from '#partners/receipt-store.ts';
+import { sign, signingKey } from '#partners/signature.ts';
+import { verifyCall } from '#partners/verify-call.ts';
+import { newUuid } from '#shared/ids.ts';
+import { Secret } from '#shared/secret.ts';
+import { buildTestApp } from '../support/app.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+
+export const NOW = 1_790_000_002_000;
+export const PARTNER_URL = 'https://trackport.example.com';
+export const SECRET_ONE = 'whk_test_4f9d0c7b2a6e4d1c8b3f5a7e9c1d2b4f';
+export const SECRET_TWO = '9f2c6b1e-7d34-4c8a-9b0e-5a1f3d7c2e84';
+
+export const sealer: PayloadSealer = createPayloadSealer(Buffer.alloc(32, 3));
+export const hashKey = createSecretKey(Buffer.alloc(32, 4));
+
+export function secretsOf(...values: string[]): { value: Secret }[] {
+  return values.map((value) => ({ value: new Secret(value) }));
+}
+
+export const usualPartners: Record<string, PartnerSettings> = {
+  'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },
+  'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
+};
+
+/** How one partner signs and what it sends: everything that a test does not care about. */
+export function signedHeaders(
+  partner: 'crm-one' | 'crm-two',
+  call: { body: Buffer | string; path?: string; timestamp?: string; secret?: string },
+): Record<string, string> {
+  const isOne = partner === 'crm-one';
+  const scheme = isOne ? 'hmac-sha256' : 'signature-v3';
+  const timestamp = call.timestamp ?? String(NOW);
+  const signature = sign(
+    scheme,
+    signingKey(new Secret(call.secret ?? (isOne ? SECRET_ONE : SECRET_TWO))),
+    {
+      method: 'POST',
+      uri: PARTNER_URL + (call.path ?? `/api/v1/webhooks/partners/${partner}/deletions`),
+      body: Buffer.from(call.body),
+      timestamp,
+    },
+  );
+  const common = { 'content-type': 'application/json' };
+  if (isOne) return { ...common, 'x-partner-signature': signature };
+  return {
+    ...common,
+    'x-vendor-signature-v3': signature,
+    'x-vendor-request-timestamp': timestamp,
+  };
+}
+
+export type PartnerServer = {
+  app: ReturnType<typeof buildTestApp>;
+  clock: FakeClock;
+  database: Database;
+  store: ReceiptStore;
+  metrics: Registry;
+  /** How often the worker was woken. */
+  woken: () => number;
+};
+
+type Options = {
+  partners?: Record<string, PartnerSettings>;
+  clock?: FakeClock;
+  database?: Database;
+  refusedPerMinute?: number;
+  checkBearer?: (authorization: string | undefined) => Promise<void>;
+  app?: Partial<AppDeps>;
+};
+
+/** The public server with partners and a store of its own; closed when the test ends. */
+export function buildPartnerServer(options: Options = {}): PartnerServer {
+  const clock = options.clock ?? createFakeClock(NOW);
+  const database = options.database ?? temporaryDatabase();
+  const store = createReceiptStore({ database, sealer });
+  const list = Object.entries(options.partners ?? usualPartners);
+  const partners = createPartners(list.map(([id, settings]) => createPartner(id, settings)));
+  const metrics = new Registry();
+  let woken = 0;
+  const deps = { store, clock, newId: newUuid, hashKey, wakeWorker: () => void (woken += 1) };
+  const app = buildTestApp({
+    clock,
+    metrics,
+    publicUrl: () => PARTNER_URL,
+    refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 1e6 }),
+    partners: {
+      verify: (call) => verifyCall({ partners, clock }, call),
+      accept: (delivery) => acceptDelivery(deps, delivery),
+      checkBearer: options.checkBearer ?? (async () => undefined),
+      limiter: createLimiter({ clock, limitPerMinute: 600 }),
+      metrics,
+    },
+    ...options.app,
+  });
+  onTestFinished(() => app.close());
+  return { app, clock, database, store, metrics, woken: () => woken };
+}
+
+export type RawAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
+
+/** A call over a real connection; `headers` may name one header twice. */
+export async function callOverHttp(
+  app: PartnerServer['app'],
+  call: { path: string; headers: [string, string][]; body: Buffer; method?: string },
+): Promise<RawAnswer> {
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({
+      host: '127.0.0.1',
+      port,
+      method: call.method ?? 'POST',
+      path: call.path,
+      agent: false,
+    });
+    for (const name of new Set(call.headers.map(([name]) => name)))
+      outgoing.setHeader(
+        name,
+        call.headers.filter((header) => header[0] === name).map(([, value]) => value),
+      );
+    outgoing.on('error', reject).on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    outgoing.end(call.body);
+  });
+}
