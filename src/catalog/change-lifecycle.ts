@@ -1,3 +1,4 @@
+import { toRfc3339 } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
@@ -101,9 +102,12 @@ function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void 
 }
 
 function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
+  const { sunsetAt } = next;
   return {
     ...(former.lifecycle === next.lifecycle ? {} : { lifecycle: next.lifecycle }),
-    ...(former.sunsetAt === next.sunsetAt ? {} : { sunsetAt: next.sunsetAt ?? null }),
+    ...(former.sunsetAt === next.sunsetAt
+      ? {}
+      : { sunsetAt: sunsetAt === undefined ? null : toRfc3339(sunsetAt) }),
   };
 }
 

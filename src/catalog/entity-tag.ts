@@ -16,7 +16,7 @@ export type Tagged = {
 /** The strong entity tag of a version's answer, quotes included. */
 export function entityTagOf({ serial, revision, counts, members }: Tagged): string {
   const digest = sha256(JSON.stringify([serial, revision, counts, members]));
-  return `"${serial}.${revision}.${digest.toString('base64url', 0, 12)}"`;
+  return `"${digest.toString('base64url', 0, 16)}"`;
 }
 
 /**

@@ -17,6 +17,8 @@ import { collectOpenApi } from './openapi.ts';
 import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
+import type { CatalogRoutesDeps } from './catalog-call.ts';
+import { catalogRoutes } from './routes/catalog.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
 import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
@@ -48,6 +50,7 @@ export type ServerDeps = {
 export type AppDeps = ServerDeps & {
   leads?: LeadRoutesDeps;
   trackerWebhook?: TrackerWebhookDeps;
+  catalog?: CatalogRoutesDeps;
   partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
@@ -62,6 +65,7 @@ export function createApp(deps: AppDeps): HttpApp {
     docsRoutes(),
     deps.leads && leadRoutes(context, deps.leads),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
+    deps.catalog && catalogRoutes(deps.catalog),
     deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);

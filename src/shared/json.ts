@@ -3,15 +3,29 @@ import { TrackportError } from './errors.ts';
 /** Objects and arrays may nest this deep (the contract's section 1). */
 export const JSON_DEPTH_MAX = 64;
 
+export type JsonRules = {
+  /** Default 64. */
+  depthMax?: number;
+  /** Members and elements in all; default unbounded. */
+  valuesMax?: number;
+  /**
+   * Numbers that a double would change come as `JSON.rawJSON` objects, which `JSON.stringify`
+   * writes digit by digit as they came. Default: such integers become their decimal text.
+   */
+  exactNumbers?: boolean;
+};
+
 /**
  * One JSON text from raw bytes: UTF-8 (one byte order mark is dropped), at most 64 levels, no
  * `__proto__` key in any spelling. Integers that a double cannot hold become their decimal text,
  * so that an id never changes on its way through.
  * @throws {malformed-json} for anything else
+ * @throws {payload-too-large} for more than `valuesMax` values
  */
-export function parseJsonText(bytes: Uint8Array): unknown {
+export function parseJsonText(bytes: Uint8Array, rules: JsonRules = {}): unknown {
   const text = decodeUtf8(bytes);
-  if (isTooDeep(text)) refuseJson(`The JSON nests deeper than ${JSON_DEPTH_MAX} levels.`);
+  checkShape(text, rules);
+  const revive = rules.exactNumbers === true ? reviveExactly : reviveIds;
   try {
     return JSON.parse(text, revive);
   } catch (error) {
@@ -20,12 +34,32 @@ export function parseJsonText(bytes: Uint8Array): unknown {
   }
 }
 
-function revive(key: string, value: unknown, context?: { source?: string }): unknown {
+type ReviverContext = { source?: string };
+
+function reviveIds(key: string, value: unknown, context?: ReviverContext): unknown {
   if (key === '__proto__') refuseJson('The JSON has a `__proto__` key.');
   const source = context?.source;
   if (typeof value === 'number' && !Number.isSafeInteger(value) && source && /^-?\d+$/.test(source))
     return source;
   return value;
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+function reviveExactly(key: string, value: unknown, context?: ReviverContext): unknown {
+  if (key === '__proto__') refuseJson('The JSON has a `__proto__` key.');
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || isExact(value, source)) return value;
+  return rawJSON(source);
+}
+
+/** A double keeps 15 significant digits of every number in its range. */
+function isExact(value: number, source: string): boolean {
+  if (String(value) === source) return true;
+  const digits = source.replace(/[eE].*$/, '').replaceAll(/[^\d]/g, '');
+  const significant = digits.replace(/^0+/, '');
+  const underflowed = value === 0 && significant !== '';
+  return significant.length <= 15 && Number.isFinite(value) && !underflowed;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -36,18 +70,24 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Looks at brackets outside strings only, so that it is linear and needs no parser. */
-function isTooDeep(text: string): boolean {
+/** Looks at punctuation outside strings only, so that it is linear and needs no parser. */
+function checkShape(text: string, { depthMax = JSON_DEPTH_MAX, valuesMax = Infinity }: JsonRules) {
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x22) at = endOfString(text, at);
+    else if (code === 0x2c) values += 1;
     else if (code === 0x5b || code === 0x7b) {
       depth += 1;
-      if (depth > JSON_DEPTH_MAX) return true;
+      values += 1;
+      if (depth > depthMax) refuseJson(`The JSON nests deeper than ${depthMax} levels.`);
     } else if (code === 0x5d || code === 0x7d) depth -= 1;
   }
-  return false;
+  if (values > valuesMax)
+    throw new TrackportError('payload-too-large', {
+      detail: `The JSON has more than ${valuesMax} members and elements.`,
+    });
 }
 
 function endOfString(text: string, start: number): number {

@@ -1,0 +1,239 @@
+import * as z from 'zod';
+import {
+  ARTIFACT_ID,
+  ARTIFACT_TYPE,
+  COUNT_KEYS_MAX,
+  coreTypes,
+  DESCRIPTION_CHARACTERS_MAX,
+  GROUP_PATH_CHARACTERS_MAX,
+  isGroupPath,
+  lifecycles,
+  MEMBERS_MAX,
+  OWNER_CHARACTERS_MAX,
+  PROJECT_ID_CHARACTERS_MAX,
+  sources,
+  TITLE_CHARACTERS_MAX,
+  VERSION,
+} from '#catalog/artifact.ts';
+import { ID_RULE, VERSION_RULE } from '#catalog/content-check.ts';
+import { parseSince } from '#leads/lead-query.ts';
+import { paginationOut, queryInteger } from './common.ts';
+
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 50;
+const CURSOR_CHARACTERS_MAX = 4096;
+const SEARCH_CHARACTERS_MAX = 200;
+const ID_CHARACTERS_MAX = 128;
+
+const instantOut = z.string().meta({ format: 'date-time' });
+const text = (max: number) => z.string().min(1).max(max);
+const id = z.string().regex(ARTIFACT_ID, ID_RULE).max(ID_CHARACTERS_MAX);
+const version = z.string('must be given once').regex(VERSION, VERSION_RULE);
+const groupPath = z
+  .string()
+  .max(GROUP_PATH_CHARACTERS_MAX)
+  .refine(isGroupPath, 'must be 1 to 16 segments with "/" between them, none of them empty')
+  .describe('Segments with "/" between them, such as `payments/cards`.');
+const type = z
+  .string()
+  .regex(ARTIFACT_TYPE, 'must be an upper-case word such as `API`')
+  .describe(
+    `One of ${coreTypes.map((name) => `\`${name}\``).join(', ')}, or one that the operator added.`,
+  );
+
+const contentIn = {
+  type,
+  owner: text(OWNER_CHARACTERS_MAX),
+  title: text(TITLE_CHARACTERS_MAX),
+  description: text(DESCRIPTION_CHARACTERS_MAX).exactOptional(),
+  source: z.enum(sources).default('INLINE').describe('Where the spec came from.'),
+  spec: z
+    .record(z.string(), z.unknown())
+    .exactOptional()
+    .describe(
+      'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI documents are validated.',
+    ),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
+  groupPath: groupPath.exactOptional(),
+  members: z
+    .array(id)
+    .max(MEMBERS_MAX)
+    .exactOptional()
+    .describe('Ids of artifacts, in the order in which they are to be shown.'),
+  counts: z
+    .record(z.string(), z.int().min(0).max(Number.MAX_SAFE_INTEGER))
+    .exactOptional()
+    .describe(
+      `At most ${COUNT_KEYS_MAX} numbers of your own; \`versions\`, \`members\` and \`members.<TYPE>\` are computed.`,
+    ),
+};
+
+/** The body of a create. */
+export const draftIn = z
+  .strictObject({ id, version: version.exactOptional(), ...contentIn })
+  .meta({ id: 'ArtifactDraft', description: 'A new version of an artifact.' });
+
+/** The body of a replace: the whole content. */
+export const contentOnlyIn = z
+  .strictObject({ id: id.exactOptional(), version: version.exactOptional(), ...contentIn })
+  .meta({
+    id: 'ArtifactContent',
+    description:
+      'The whole new content of a draft. `id` and `version`, if there, are those of the address.',
+  });
+
+/** The body of an edit: a JSON merge patch (RFC 7396) of four fields. */
+export const patchIn = z
+  .strictObject({
+    title: contentIn.title.exactOptional(),
+    owner: contentIn.owner.exactOptional(),
+    description: text(DESCRIPTION_CHARACTERS_MAX).nullable().exactOptional(),
+    groupPath: groupPath.nullable().exactOptional(),
+  })
+  .meta({ id: 'ArtifactPatch', description: 'What changes; `null` takes an optional field away.' });
+
+const memberOut = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    title: z.string(),
+    lifecycle: z.enum(lifecycles),
+    groupPath: z.string().optional(),
+  })
+  .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
+
+const findingOut = z
+  .object({ pointer: z.string(), code: z.string(), detail: z.string() })
+  .meta({ id: 'Finding', description: 'What validation says about one place of the spec.' });
+
+const summary = {
+  id: z.string(),
+  version: z.string(),
+  type: z.string(),
+  owner: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  lifecycle: z.enum(lifecycles),
+  source: z.enum(sources),
+  createdAt: instantOut,
+  updatedAt: instantOut,
+  publishedAt: instantOut.optional(),
+  sunsetAt: instantOut.optional(),
+  workspaceId: z.string(),
+  projectId: z.string().optional(),
+  groupPath: z.string().optional(),
+};
+
+/** One version as it leaves the service. */
+export const artifactOut = z
+  .object({
+    ...summary,
+    members: z.array(memberOut).optional(),
+    counts: z.record(z.string(), z.int()),
+    findings: z.array(findingOut).optional().describe('There when the spec is not valid.'),
+    spec: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'Artifact', description: 'One version of an artifact.' });
+
+const artifactRowOut = z.object(summary).meta({
+  id: 'ArtifactSummary',
+  description: 'A version without `spec`, `members`, `counts` and `findings`.',
+});
+
+export const artifactListOut = z
+  .object({ items: z.array(artifactRowOut), pagination: paginationOut })
+  .meta({ id: 'ArtifactList' });
+
+export const auditListOut = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          at: instantOut,
+          actor: z.object({
+            kind: z.enum(['cli', 'token', 'system']),
+            subject: z.string(),
+            clientId: z.string().optional(),
+          }),
+          action: z.string(),
+          version: z.string().optional(),
+          changes: z.record(z.string(), z.unknown()).optional(),
+          requestId: z.string().optional(),
+        })
+        .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' }),
+    ),
+    pagination: paginationOut,
+  })
+  .meta({ id: 'ArtifactAudit' });
+
+export const artifactParams = z.object({ id: z.string().describe('In any case.') });
+
+const optionalVersion = version
+  .exactOptional()
+  .describe('Name it: what a call without it means can change at any time.');
+
+export const versionQuery = z.strictObject({ version: optionalVersion });
+export const namedVersionQuery = z.strictObject({ version });
+
+const sunset = z
+  .string('must be given once')
+  .max(64, 'is too long')
+  .transform((given, context) => {
+    const instant = /[Tt]/.test(given) ? parseSince(given) : undefined;
+    if (instant !== undefined) return instant;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an RFC 3339 date-time with a zone (2027-01-31T00:00:00Z)',
+    });
+    return z.NEVER;
+  })
+  .meta({ description: 'From when on the version may be gone: an RFC 3339 date-time ahead.' });
+
+export const deprecateQuery = z.strictObject({
+  version: optionalVersion,
+  sunset: sunset.exactOptional(),
+});
+
+const page = {
+  limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
+    description: 'How many rows a page holds.',
+  }),
+  cursor: z
+    .string('must be given once')
+    .max(CURSOR_CHARACTERS_MAX, 'is too long')
+    .exactOptional()
+    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
+};
+
+export const pageQuery = z.strictObject(page);
+
+export const catalogQuery = z.strictObject({
+  ...page,
+  type: type.exactOptional(),
+  lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
+  owner: text(OWNER_CHARACTERS_MAX).exactOptional(),
+  source: z.enum(sources, `must be one of ${sources.join(', ')}`).exactOptional(),
+  groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
+  q: text(SEARCH_CHARACTERS_MAX)
+    .exactOptional()
+    .describe(
+      'Full text over id, title, description, owner and group path: each word must begin a word there.',
+    ),
+  versions: z
+    .enum(['all'], 'must be `all`')
+    .exactOptional()
+    .describe('Every version instead of one row per artifact.'),
+});
+
+export const ifMatchHeader = z.looseObject({
+  'if-match': z.string().exactOptional().describe('The `ETag` that the change is based on, or `*`.'),
+});
+
+export const idempotencyHeader = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+    .exactOptional()
+    .describe('A repeat with the same key within 24 hours gets the first answer.'),
+});

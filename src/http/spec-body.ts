@@ -1,0 +1,28 @@
+import { SPEC_DEPTH_MAX } from '#catalog/artifact.ts';
+import { parseJsonText } from '#shared/json.ts';
+import type { HttpApp } from './http-app.ts';
+
+/** Bytes of a body that may hold a spec of 5 MiB. */
+export const SPEC_BODY_BYTES_MAX = 6 * 1024 * 1024;
+/** More than any known API description of 5 MiB has; parsing costs by values, not by bytes. */
+const VALUES_MAX = 500_000;
+
+/**
+ * In this scope a body may hold a spec: one level deeper than a spec may be, and with every number
+ * digit by digit as it came.
+ */
+export function acceptSpecJson(app: HttpApp): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    ['application/json', 'application/merge-patch+json'],
+    { parseAs: 'buffer' },
+    (_request, body, done) => {
+      try {
+        const rules = { depthMax: SPEC_DEPTH_MAX + 1, valuesMax: VALUES_MAX, exactNumbers: true };
+        done(null, parseJsonText(body as Buffer, rules));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
+}

@@ -1,0 +1,112 @@
+import { onTestFinished } from 'vitest';
+import type { TokenPrincipal } from '#access/token-principal.ts';
+import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { coreTypes } from '#catalog/artifact.ts';
+import type { CatalogDeps } from '#catalog/catalog.ts';
+import { checkSpec } from '#catalog/spec-check.ts';
+import type { AuthorizeBearer } from '#http/bearer.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { buildTestApp } from './app.ts';
+import { createFakeClock, type FakeClock } from './clock.ts';
+import { temporaryDatabase } from './stores.ts';
+
+/** The catalog on a database of its own. */
+export function buildCatalog(facts: Partial<CatalogDeps> = {}): {
+  catalog: CatalogDeps;
+  clock: FakeClock;
+  idempotency: ReturnType<typeof createIdempotencyStore>;
+} {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const catalog: CatalogDeps = {
+    store: createArtifactStore(database),
+    clock,
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+    checkSpec,
+    types: [...coreTypes, 'DASHBOARD'],
+    findings: 'block',
+    ...facts,
+  };
+  return { catalog, clock, idempotency: createIdempotencyStore(database) };
+}
+
+type Reply = {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  body: ReturnType<typeof JSON.parse>;
+  text: string;
+};
+
+export type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
+  path: string,
+  options?: {
+    body?: unknown;
+    raw?: string | Buffer;
+    headers?: Record<string, string>;
+    as?: Partial<TokenPrincipal>;
+  },
+) => Promise<Reply>;
+
+/** The catalog behind HTTP. Tokens are the principal itself as JSON: verification is not ours. */
+export function openCatalogApp(facts: Partial<CatalogDeps> = {}): {
+  app: HttpApp;
+  call: Call;
+  clock: FakeClock;
+  catalog: CatalogDeps;
+} {
+  const { catalog, clock, idempotency } = buildCatalog(facts);
+  const app = buildTestApp({
+    clock,
+    catalog: { catalog, idempotency: { store: idempotency, clock }, authorize },
+  });
+  onTestFinished(() => app.close());
+  return { app, call: createCall(app), clock, catalog };
+}
+
+const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];
+
+export const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
+  Buffer.from(
+    JSON.stringify({
+      subject: 'owner',
+      clientId: 'tool',
+      scopes: allScopes,
+      workspaceId: 'default',
+      ...facts,
+    }),
+  ).toString('base64url');
+
+const authorize: AuthorizeBearer = async (request, scope) => {
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) throw new TrackportError('unauthorized', { challenge: 'Bearer' });
+  const principal = JSON.parse(Buffer.from(token, 'base64url').toString()) as TokenPrincipal;
+  if (!principal.scopes.includes(scope)) throw new TrackportError('insufficient-scope');
+  return principal;
+};
+
+function createCall(app: HttpApp): Call {
+  return async (method, path, { body, raw, headers = {}, as } = {}) => {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const reply = await app.inject({
+      method,
+      url: `/api/v1/catalog${path}`,
+      headers: {
+        authorization: `Bearer ${tokenFor(as)}`,
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload !== undefined && { payload }),
+    });
+    const isJson = String(reply.headers['content-type']).includes('json');
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      body: isJson ? JSON.parse(reply.body) : undefined,
+      text: reply.body,
+    };
+  };
+}
