@@ -1,5 +1,5 @@
 import type { Alarm } from '#shared/alarm.ts';
-import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND, type Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { actOnEvent, type ActDeps, type ActResult } from './act-on-event.ts';
 import type { ActProgress } from './deletion-progress.ts';
@@ -8,7 +8,6 @@ import { matchEvents, type MatchDeps } from './match-event.ts';
 import type { Stage, WorkItem, WorkStore } from './work-store.ts';
 
 const MATCH_BATCH = 100;
-const PROBE_EVERY_MS = MINUTE;
 /** Work of other processes rings no alarm here. */
 const LOOK_EVERY_MS = 5 * SECOND;
 const STORE_RETRY_MS = SECOND;
@@ -27,6 +26,8 @@ export type LoopDeps = {
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
+  /** How often a pause is questioned, in ms. */
+  probeEveryMs: number;
   state: LoopState;
 };
 
@@ -64,9 +65,9 @@ export function runActing(deps: LoopDeps): Promise<void> {
 }
 
 /** Something says that the tracker may have locked us out: asks the tracker. */
-export async function suspectPause({ editor, clock, log, state }: LoopDeps): Promise<void> {
-  const answer = await editor.checkRepository();
-  if (answer.kind === 'paused') setPause({ clock, log, state }, answer.code);
+export async function suspectPause(deps: LoopDeps): Promise<void> {
+  const answer = await deps.editor.checkRepository();
+  if (answer.kind === 'paused') setPause(deps, answer.code);
 }
 
 /** `turn` answers how long to wait at most before the next turn, in ms. */
@@ -104,13 +105,10 @@ async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
   return result;
 }
 
-function setPause(
-  { clock, log, state }: Pick<LoopDeps, 'clock' | 'log' | 'state'>,
-  code: PauseCode,
-) {
+function setPause({ clock, log, probeEveryMs, state }: LoopDeps, code: PauseCode): void {
   const now = clock.now();
   if (!state.pause) log.error({ reason: code }, 'the tracker refuses: deletions wait');
-  state.pause = { code, since: state.pause?.since ?? now, probeAt: now + PROBE_EVERY_MS };
+  state.pause = { code, since: state.pause?.since ?? now, probeAt: now + probeEveryMs };
 }
 
 /**
@@ -118,14 +116,14 @@ function setPause(
  * reading the repository does not tell whether its issues may be changed.
  */
 async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
-  const { clock, editor, log, state } = deps;
+  const { clock, editor, log, probeEveryMs, state } = deps;
   if (clock.now() < pause.probeAt) return pause.probeAt - clock.now();
   const answer = await editor.checkRepository();
   if (answer.kind === 'paused') setPause(deps, answer.code);
-  else if (answer.kind !== 'well') pause.probeAt = clock.now() + PROBE_EVERY_MS;
+  else if (answer.kind !== 'well') pause.probeAt = clock.now() + probeEveryMs;
   else {
     const result = await actOnNext(deps);
-    if (result?.kind === 'paused') return PROBE_EVERY_MS;
+    if (result?.kind === 'paused') return probeEveryMs;
     state.pause = undefined;
     log.info({}, 'the tracker allows it again: deletions go on');
   }

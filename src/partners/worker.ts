@@ -1,7 +1,7 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
 import type { LeadDirectory } from '#leads/lead-directory.ts';
 import { createAlarm } from '#shared/alarm.ts';
-import type { Clock } from '#shared/clock.ts';
+import { MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createCatchUpDesk } from './catch-up.ts';
 import type { DeletionLabels } from './deletion.ts';
@@ -37,6 +37,8 @@ export type WorkerDeps = {
   random: Random;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
+  /** How often a paused worker asks whether it may go on, in ms; default a minute. */
+  probeEveryMs?: number;
 };
 
 /** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
@@ -89,7 +91,8 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
 }
 
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
-  const { clock, log, filler, unmatchedWaitsMs = UNMATCHED_WAITS_MS } = deps;
+  const { clock, log, filler } = deps;
+  const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const state: LoopState = {
     pause: undefined,
     limitedUntil: -Infinity,
@@ -100,6 +103,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const desk = createCatchUpDesk({ catchUp: () => filler.catchUp(), clock, log, onFailure });
   const loopDeps: LoopDeps = {
     ...deps,
+    probeEveryMs,
     match: { ...deps, unmatchedWaitsMs, desk },
     act: { ...deps, pacer: createPacer(clock, deps.writeIntervalMs) },
     alarms: { match: createAlarm(clock), act: createAlarm(clock) },

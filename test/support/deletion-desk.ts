@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
 import { createTrackerClient } from '#adapters/github/client.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
@@ -14,7 +15,8 @@ import { createPartner, createPartners, type Action, type Partner } from '#partn
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptDetail } from '#partners/receipt.ts';
 import { createDeletionWorker, type WorkerDeps } from '#partners/worker.ts';
-import { startTracker, type Tracker, type TrackerOptions } from '#sandbox/tracker/tracker.ts';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { SECOND, systemClock, type Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog, type Log } from '#shared/log.ts';
@@ -36,7 +38,9 @@ export type DeskOptions = {
   privacy?: readonly Action[];
   clock?: Clock;
   log?: Log;
-  worker?: Partial<Pick<WorkerDeps, 'retryMs' | 'writeIntervalMs' | 'unmatchedWaitsMs'>>;
+  worker?: Partial<
+    Pick<WorkerDeps, 'retryMs' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'probeEveryMs'>
+  >;
   requestTimeoutMs?: number;
 };
 
@@ -121,7 +125,13 @@ export async function openDesk(options: DeskOptions = {}) {
     /** Accepts a deletion as the route does after it verified the call. */
     send: (body: unknown, from = 'crm-one') =>
       acceptDelivery(
-        { store: receipts, clock, newId: newUuid, hashKey: directoryKey, wakeWorker: worker.wake },
+        {
+          store: receipts,
+          clock,
+          newId: newUuid,
+          hashKey: createSecretKey(directoryKey),
+          wakeWorker: () => worker.wake(),
+        },
         {
           partner: partners.find(from) ?? fail(),
           path: 'deletions',
@@ -133,7 +143,7 @@ export async function openDesk(options: DeskOptions = {}) {
       vi.waitFor(
         async () => {
           const receipt = await read(id);
-          expect(receipt.status, JSON.stringify(receipt)).not.toBe('ACCEPTED');
+          expect(receipt.status).not.toBe('ACCEPTED');
           return receipt;
         },
         { timeout: 10 * SECOND, interval: 5 },
