@@ -2,6 +2,7 @@
 // Plain JavaScript on purpose: it must run on any Node ≥ 20 to find, or to ask for, Node 24.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 24;
@@ -11,6 +12,7 @@ const localNode = fileURLToPath(
 );
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+  nodeModule.enableCompileCache?.();
   const { run } = await import(main);
   await run(process.argv.slice(2));
 } else if (process.platform === 'linux' && process.arch === 'x64' && existsSync(localNode)) {

@@ -61,6 +61,30 @@ export class UsageError extends Error {
   }
 }
 
+/**
+ * The command did its work and the result is a failure (exit 1). Without a message the result has
+ * said everything.
+ */
+export class CommandFailure extends Error {
+  constructor(message = '', options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CommandFailure';
+  }
+}
+
+/** Options that every command knows. */
+export type ConfigOptions = { config?: string; json?: boolean; port?: string };
+
+/** What every command can use before any service is opened. */
+export type RunContext = {
+  terminal: Terminal;
+  clock: Clock;
+  /** @throws {ConfigError} with every problem */
+  loadConfig: (options: ConfigOptions) => Config;
+  /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */
+  configFile: (options: ConfigOptions) => string | undefined;
+};
+
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.print(JSON.stringify(value, null, 2));

@@ -33,5 +33,5 @@ function renderLine(line: readonly string[], widths: readonly number[]): string 
 }
 
 function widthOf(cell: string): number {
-  return [...stripVTControlCharacters(cell)].length;
+  return Array.from(stripVTControlCharacters(cell)).length;
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import type { Secret } from '#shared/secret.ts';
+
 import {
   flag,
   headerName,
@@ -17,12 +19,18 @@ const actions = list(action, 'actions', { min: 1, max: 5 });
 
 const partnerSecret = z.union(
   [
-    secret().transform((value) => ({ value })),
-    z.strictObject({
-      value: secret(),
-      notBefore: instant().optional(),
-      notAfter: instant().optional(),
-    }),
+    secret().transform((value): { value: Secret } => ({ value })),
+    z
+      .strictObject({
+        value: secret(),
+        notBefore: instant().optional(),
+        notAfter: instant().optional(),
+      })
+      .transform(({ value, notBefore, notAfter }) => ({
+        value,
+        ...(notBefore !== undefined && { notBefore }),
+        ...(notAfter !== undefined && { notAfter }),
+      })),
   ],
   { error: 'a secret, or { value, notBefore, notAfter }' },
 );

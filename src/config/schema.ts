@@ -38,6 +38,7 @@ const server = section({
     .prefault(false),
   opsPort: integer(0, PORT_MAX).optional(),
   refusedPerMinute: integer(1, 1_000_000).prefault(300),
+  logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),
 });
 
 const STORE_URL = /^(?:sqlite:(?!\/\/\S*@).+|postgres(?:ql)?:\/\/.+)$/;

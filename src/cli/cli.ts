@@ -1,0 +1,101 @@
+import { userInfo } from 'node:os';
+
+import { Command, CommanderError } from 'commander';
+
+import type { Environment } from '#config/interpolate.ts';
+import { loadConfig } from '#config/load.ts';
+import type { Config } from '#config/schema.ts';
+import type { Actor } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+
+import { UsageError, type ConfigOptions, type Terminal } from './command.ts';
+import type { CommandContext } from './command-context.ts';
+import { commands } from './commands.ts';
+import type { Services } from './services.ts';
+
+export type CliDeps = {
+  version: string;
+  environment: Environment;
+  terminal: Terminal;
+  clock: Clock;
+  services: Services;
+};
+
+/**
+ * Runs one command. Resolves when its work is done.
+ * @throws {UsageError} for a wrong command line, and whatever the command throws
+ */
+export async function runCli(argv: readonly string[], deps: CliDeps): Promise<void> {
+  const program = createProgram(deps);
+  const context = createContext(deps);
+  for (const { name, summary } of commands) program.command(name).description(summary);
+  program.hook('preSubcommand', async (_program, command) => {
+    await commands.find(({ name }) => name === command.name())?.register(command, context);
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw new UsageError(''); // commander has told why
+  }
+}
+
+/** What is set here holds for every command: nothing below us exits or prints by itself. */
+function createProgram({ version, terminal }: CliDeps): Command {
+  return new Command('trackport')
+    .description('Leads from an issue tracker, deletions from partners, and a catalog.')
+    .version(version)
+    .option('--config <file>', 'the configuration file (default: the variable TRACKPORT_CONFIG)')
+    .option('--json', 'print the result as one JSON document')
+    .exitOverride()
+    .showHelpAfterError('See --help.')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+    });
+}
+
+function createContext(deps: CliDeps): CommandContext {
+  const { environment, terminal, clock } = deps;
+  const configFile = (options: ConfigOptions): string | undefined =>
+    options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);
+  const load = (options: ConfigOptions): Config =>
+    loadConfig({ file: configFile(options), environment, port: options.port });
+  return {
+    ...deps,
+    configFile,
+    loadConfig: load,
+    actionOf:
+      (open) =>
+      (work) =>
+      async (...received) => {
+        const command = received.at(-1) as Command;
+        const options = command.optsWithGlobals<ConfigOptions>();
+        const config = load(options);
+        const opened = await open(config);
+        try {
+          const json = options.json === true;
+          const run = {
+            services: opened.services,
+            config,
+            terminal,
+            clock,
+            actor: actorOfUser(),
+            json,
+          };
+          await work({ ...run, args: command.args, options: command.opts<never>() });
+        } finally {
+          await opened.close();
+        }
+      },
+  };
+}
+
+function actorOfUser(): Actor {
+  try {
+    return { kind: 'cli', subject: userInfo().username };
+  } catch {
+    return { kind: 'cli', subject: 'unknown' };
+  }
+}

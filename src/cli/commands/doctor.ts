@@ -1,0 +1,49 @@
+import { styleText } from 'node:util';
+
+import { CommandFailure, printJson, type Register } from '../command.ts';
+import { printable, renderTable } from '../table.ts';
+
+/** What one check found. `fix` says what to do about it. */
+export type Finding = {
+  /** What was looked at: `tracker`, `label approved`, `clock`. */
+  subject: string;
+  state: 'ok' | 'fixed' | 'warning' | 'failed';
+  detail: string;
+  fix?: string;
+};
+
+export type DoctorServices = {
+  /** Looks at everything; with `fix` also creates missing labels. */
+  examine(options: { fix: boolean }): Promise<readonly Finding[]>;
+};
+
+const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
+
+/** `doctor`: says what keeps this configuration from working, and how to fix it. */
+export const registerDoctor: Register<DoctorServices> = (command, action) => {
+  command.option('--fix', 'create the labels that are missing').action(
+    action<{ fix?: boolean }>(async ({ services, terminal, json, options }) => {
+      const findings = await services.examine({ fix: options.fix === true });
+      if (json) printJson(terminal, { ok: !hasFailed(findings), findings });
+      else terminal.print(renderFindings(findings, terminal.colour));
+      if (hasFailed(findings)) throw new CommandFailure();
+    }),
+  );
+};
+
+function hasFailed(findings: readonly Finding[]): boolean {
+  return findings.some(({ state }) => state === 'failed');
+}
+
+function renderFindings(findings: readonly Finding[], colour: boolean): string {
+  const rows = findings.map(({ state, subject, detail }) => [
+    colour ? styleText(colours[state], state, { validateStream: false }) : state,
+    printable(subject),
+    printable(detail),
+  ]);
+  const fixes = findings.flatMap(({ subject, fix }) =>
+    fix === undefined ? [] : [`  ${printable(subject)}: ${printable(fix)}`],
+  );
+  const table = renderTable(['state', 'check', 'found'], rows);
+  return fixes.length === 0 ? table : `${table}\n\nWhat to do:\n${fixes.join('\n')}`;
+}

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { CommandFailure, UsageError, type Terminal } from '../command.ts';
+
+export type OpenApiServices = {
+  /** The document of every route, as text that ends with a line break. */
+  render(): Promise<string>;
+};
+
+/** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
+export function registerOpenApi(
+  command: Command,
+  { services, terminal }: { services: OpenApiServices; terminal: Terminal },
+): void {
+  command
+    .option('--out <file>', 'write it to a file instead of standard output')
+    .option('--check <file>', 'exit 1 when the file says something else')
+    .action(async (options: { out?: string; check?: string }) => {
+      if (options.out !== undefined && options.check !== undefined)
+        throw new UsageError('Give either --out or --check.');
+      const text = await services.render();
+      if (options.out !== undefined) write(options.out, text);
+      else if (options.check !== undefined) check(options.check, text);
+      else terminal.print(text.trimEnd());
+    });
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be written.`, { cause: error });
+  }
+}
+
+function check(file: string, text: string): void {
+  if (readText(file) !== text)
+    throw new CommandFailure(
+      `${file} differs from the routes. Run \`npm run openapi\`, look at the difference, and commit it.`,
+    );
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+
+import type { Config } from '#config/schema.ts';
+import { UsageError, type ConfigOptions, type RunContext } from '../command.ts';
+import { nextStopSignal } from '../stop-signals.ts';
+
+/** Something that runs until it is stopped. */
+export type Running = { stop(): Promise<void> };
+
+export type ServeServices = {
+  /** Starts the real service. */
+  service(config: Config): Promise<Running>;
+  /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
+  sandbox(request: SandboxRequest): Promise<Running>;
+};
+
+export type SandboxRequest = {
+  port: string | undefined;
+  print: (text: string) => void;
+};
+
+export type ServeContext = RunContext & { services: ServeServices };
+
+/** `serve`: the real thing with a configuration, the sandbox without one. */
+export function registerServe(command: Command, context: ServeContext): void {
+  command
+    .option('--port <port>', 'the port to listen on; 0 picks a free one')
+    .addHelpText('after', '\nWithout --config it starts the sandbox, which needs nothing at all.')
+    .action((_options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<ConfigOptions>();
+      return context.configFile(options) === undefined
+        ? runSandbox(context, options)
+        : runUntilStopped(context, () => context.services.service(context.loadConfig(options)));
+    });
+}
+
+/** `sandbox`: everything on this machine, with sample leads. */
+export function registerSandbox(command: Command, context: ServeContext): void {
+  command
+    .option('--port <port>', 'the port to listen on; 0 picks a free one')
+    .action((_options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<ConfigOptions>();
+      if (options.config !== undefined)
+        throw new UsageError('The sandbox takes no --config; use serve for the real thing.');
+      return runSandbox(context, options);
+    });
+}
+
+function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
+  const { services, terminal } = context;
+  return runUntilStopped(context, () =>
+    services.sandbox({ port, print: (text) => terminal.print(text) }),
+  );
+}
+
+/** A signal that comes during the start waits for its end, and then stops what was started. */
+async function runUntilStopped(
+  { clock }: ServeContext,
+  start: () => Promise<Running>,
+): Promise<void> {
+  const signalled = nextStopSignal(clock);
+  const running = await start();
+  await signalled;
+  await running.stop();
+}

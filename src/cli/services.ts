@@ -1,0 +1,20 @@
+import type { ClaimServices } from './commands/claim.ts';
+import type { ConsumerServices } from './commands/consumer.ts';
+import type { DoctorServices } from './commands/doctor.ts';
+import type { MigrateServices } from './commands/migrate.ts';
+import type { OpenApiServices } from './commands/openapi.ts';
+import type { ServeServices } from './commands/serve.ts';
+import type { Open } from './command.ts';
+
+/**
+ * What the commands need from the composition root, one opener per family: nothing is made before
+ * a command asks for it.
+ */
+export type Services = {
+  serve: ServeServices;
+  openapi: OpenApiServices;
+  doctor: Open<DoctorServices>;
+  migrate: Open<MigrateServices>;
+  consumer: Open<ConsumerServices>;
+  claim: Open<ClaimServices>;
+};

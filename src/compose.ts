@@ -1,0 +1,215 @@
+/**
+ * The composition root: everything that a running service is made of, from the bottom up. What is
+ * acquired here is given back by `stop`, last first, also when the start fails half-way.
+ */
+import { createWebhookVerifier } from '#adapters/github/webhook.ts';
+import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createKeyAuthenticator } from '#access/authenticate-key.ts';
+import { createLastUsed } from '#access/last-used.ts';
+import { createLimiter } from '#access/limit.ts';
+import type { Config } from '#config/schema.ts';
+import { createApp, createOperationsApp, type ServerDeps } from '#http/app.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import type { TrackerWebhookDeps } from '#http/routes/github-webhook.ts';
+import type { LeadRoutesDeps } from '#http/routes/leads.ts';
+import type { OperationsDeps } from '#http/routes/operations.ts';
+import type { RemovalRoutesDeps } from '#http/routes/removals.ts';
+import { createLeads, type Leads } from '#leads/create-leads.ts';
+import type { LeadRules } from '#leads/lead.ts';
+import { listRemovals } from '#leads/list-removals.ts';
+import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
+import type { Registry } from 'prom-client';
+
+import { directoryCheck, storeCheck, trackerCheck, workerCheck } from './compose/health.ts';
+import { drain, listen, urlOf } from './compose/listen.ts';
+import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
+import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
+import { openStore, type Store } from './compose/store.ts';
+import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
+
+export type ServiceDeps = { config: Config; clock: Clock; log: Log };
+
+/** A service that listens. */
+export type Service = {
+  /** Where it can be reached from this machine. */
+  url: string;
+  /** What links use: `server.publicUrl`, else `url`. */
+  publicUrl: string;
+  store: Store;
+  /**
+   * Turns `/readyz` to 503, lets requests in flight finish and gives everything back, within 10 s.
+   * Idempotent.
+   */
+  stop(): Promise<void>;
+};
+
+/** Starts the whole service. @throws {StartError} in one line, with what to do */
+export async function startService(deps: ServiceDeps): Promise<Service> {
+  const held = createReleaseStack();
+  try {
+    return await start(deps, held);
+  } catch (error) {
+    await held.releaseAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
+  const { config, clock } = deps;
+  const registry = createRegistry();
+  const store = openStore(deps);
+  held.push('the store', () => store.close());
+  const parts = createParts({ ...deps, registry, store }, held);
+  const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
+  const { app, operationsApp } = createApps(parts, address);
+
+  if (operationsApp) await listenForOperations(parts, operationsApp, held);
+  const listening = await listen({ app, ...config.server, clock });
+  const url = urlOf(listening);
+  const publicUrl = (address.publicUrl ??= url);
+  let deadline: number | undefined;
+  held.push('the server', () => listening.close(deadline ?? clock.now()));
+  const stopWork = await startWork(parts, held);
+
+  const stop = async (): Promise<void> => {
+    address.isStopping = true;
+    [deadline] = await Promise.all([drain(clock, listening), stopWork()]);
+    await held.releaseAll();
+  };
+  let stopped: Promise<void> | undefined;
+  return { url, publicUrl, store, stop: () => (stopped ??= stop()) };
+}
+
+type Address = { publicUrl: string | undefined; isStopping: boolean };
+
+type PartsDeps = ServiceDeps & { registry: Registry; store: Store };
+
+type Parts = PartsDeps & {
+  tracker: TrackerParts;
+  leads: Leads;
+  partners: PartnerArea;
+  leadRoutes: LeadRoutesDeps;
+  removalRoutes: RemovalRoutesDeps;
+};
+
+function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
+  const { config, clock, log, registry, store } = deps;
+  const tracker = createTrackerParts({ config, clock, onCall: trackerCallMetrics(registry) });
+  const { leadTracker } = tracker;
+  const rules: LeadRules = config.leads;
+  const claims = createClaimStore(store.database, config.tracker);
+  const cursors = createCursorSealer(deriveKey(store.secretKey, 'cursors'));
+  const leads = createLeads({
+    clock,
+    tracker: leadTracker,
+    claims,
+    cursors,
+    rules,
+    ...config.leads,
+  });
+  leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
+  const lastUsed = createLastUsed({ store: store.consumers, clock, log });
+  held.push('the times of last use', () => lastUsed.close());
+  const leadRoutes: LeadRoutesDeps = {
+    reader: leads.reader,
+    keys: createKeyAuthenticator({
+      store: store.consumers,
+      clock,
+      recordUse: (keyId, at) => lastUsed.record(keyId, at),
+    }),
+    limiter: createLimiter({ clock, limitPerMinute: config.consumers.limitPerMinute }),
+  };
+  return {
+    ...deps,
+    tracker,
+    leads,
+    partners: createPartnerArea({ ...deps, rules, tracker }),
+    leadRoutes,
+    removalRoutes: {
+      ...leadRoutes,
+      list: (query, visibility) => listRemovals({ claims, cursors, clock }, query, visibility),
+    },
+  };
+}
+
+function createApps(parts: Parts, address: Address): { app: HttpApp; operationsApp?: HttpApp } {
+  const { config, clock, log, registry, store, tracker, partners } = parts;
+  const { opsPort, trustProxy, refusedPerMinute } = config.server;
+  const server: ServerDeps = {
+    clock,
+    newId: newUuid,
+    log,
+    metrics: registry,
+    publicUrl: () => address.publicUrl ?? '',
+    trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
+    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
+  };
+  const operations: OperationsDeps = {
+    metrics: registry,
+    isStopping: () => address.isStopping,
+    checks: [
+      storeCheck(store),
+      trackerCheck(tracker.leadTracker),
+      workerCheck(partners.worker),
+      directoryCheck(partners.worker),
+    ],
+  };
+  const app = createApp({
+    ...server,
+    leads: parts.leadRoutes,
+    removals: parts.removalRoutes,
+    trackerWebhook: createTrackerWebhook(parts),
+    partners: partners.routes,
+    ...(opsPort === undefined && { operations }),
+  });
+  return opsPort === undefined
+    ? { app }
+    : { app, operationsApp: createOperationsApp(server, operations) };
+}
+
+function createTrackerWebhook({ config, tracker, leads, partners }: Parts): TrackerWebhookDeps {
+  const { repository } = tracker;
+  const verifier = createWebhookVerifier({
+    secrets: config.tracker.webhookSecrets,
+    name: repository.name,
+    repositoryId: () => repository.id(),
+  });
+  return {
+    verify: (delivery) => verifier.verify(delivery),
+    onTrackerEvent: async (event) => {
+      leads.applyEvent(event);
+      await partners.filler.apply(event);
+    },
+  };
+}
+
+/** Health and metrics come first and go last: they tell of the stop until its end. */
+async function listenForOperations(
+  { config, clock }: Parts,
+  app: HttpApp,
+  held: ReleaseStack,
+): Promise<void> {
+  const { host, opsPort: port = 0 } = config.server;
+  const listening = await listen({ app, host, port, clock });
+  held.push('the operations server', () => listening.close(clock.now()));
+}
+
+/** Answers how to stop: the step in hand is finished, the rest is given back. */
+async function startWork(
+  { config, partners: { filler, worker } }: Parts,
+  held: ReleaseStack,
+): Promise<() => Promise<void>> {
+  const stop = async (): Promise<void> => {
+    await Promise.all([worker.stop(), filler.stop()]);
+  };
+  held.push('the worker', stop);
+  // Without partners nothing is ever matched, and a crawl would spend quota for nothing.
+  if (Object.keys(config.partners).length > 0) filler.start();
+  await worker.start();
+  return stop;
+}

@@ -1,0 +1,188 @@
+import { isTrackerFailure, type TrackerFailureKind } from '#adapters/github/failure.ts';
+import {
+  createLabel,
+  inspectRepository,
+  type RepositoryInspection,
+} from '#adapters/github/inspection.ts';
+import { createRepository } from '#adapters/github/repository.ts';
+import type { Config } from '#config/schema.ts';
+import { DAY, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+
+import type { TrackerParts } from '../tracker.ts';
+import { failed, ok, warning, type Finding } from './finding.ts';
+
+/** HTTP dates are precise to a second, and the call takes time itself. */
+const CLOCK_TOLERANCE_MS = 5 * SECOND;
+/** Signed calls of partners are refused beyond this. */
+const CLOCK_LIMIT_MS = 5 * MINUTE;
+const EXPIRES_SOON_MS = 14 * DAY;
+const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df' };
+
+export type TrackerCheckDeps = { config: Config; tracker: TrackerParts; clock: Clock };
+
+/** The repository, what the credential may do there, its labels, and both clocks. */
+export async function checkTracker(
+  deps: TrackerCheckDeps,
+  { fix }: { fix: boolean },
+): Promise<Finding[]> {
+  const { config, tracker, clock } = deps;
+  const wanted = wantedLabels(config);
+  try {
+    const inspection = await inspectRepository(
+      { ...tracker, clock },
+      wanted.map(({ name }) => name),
+    );
+    return [
+      checkRepository(config, inspection),
+      checkPermissions(config, inspection),
+      ...checkExpiry(inspection, clock.now()),
+      checkClock(inspection),
+      ...(await checkLabels(deps, inspection, fix)),
+      ...(await checkAdminToken(deps)),
+    ];
+  } catch (error) {
+    return [explainFailure(error, config)];
+  }
+}
+
+function checkRepository({ tracker }: Config, { facts }: RepositoryInspection): Finding {
+  const subject = `repository ${tracker.repository}`;
+  if (!facts.hasIssues)
+    return failed(subject, 'Issues are switched off.', 'Switch them on in its settings.');
+  if (facts.isArchived)
+    return failed(subject, 'It is archived, so nothing can be written.', 'Unarchive it.');
+  return ok(
+    subject,
+    `Found${facts.isPrivate ? ', private' : ', public: anyone can read its leads'}.`,
+  );
+}
+
+function checkPermissions(config: Config, { facts, scopes }: RepositoryInspection): Finding {
+  const { admin, push, triage } = facts.permissions;
+  const mayWrite = admin || push || triage;
+  const needsWrite = Object.keys(config.partners).length > 0;
+  const told = scopes === undefined ? '' : ` Scopes of the token: ${scopes.join(', ') || 'none'}.`;
+  if (needsWrite && !mayWrite)
+    return failed(
+      'permissions',
+      `The credential may read only; deletions of partners need to write.${told}`,
+      'Give it Issues: read and write on this repository.',
+    );
+  return ok('permissions', `The credential may ${mayWrite ? 'read and write' : 'read'}.${told}`);
+}
+
+function checkExpiry({ tokenExpires }: RepositoryInspection, now: number): Finding[] {
+  if (tokenExpires === undefined) return [];
+  const at = Date.parse(tokenExpires.replace(' UTC', 'Z').replace(' ', 'T'));
+  const detail = `The token ends ${tokenExpires}.`;
+  return at - now < EXPIRES_SOON_MS
+    ? [warning('token', detail, 'Make a new one and replace tracker.auth.token.')]
+    : [ok('token', detail)];
+}
+
+function checkClock({ clockAheadMs }: RepositoryInspection): Finding {
+  if (clockAheadMs === undefined)
+    return warning('clock', 'The tracker told no time.', 'Nothing, if the clock is kept by NTP.');
+  const off = Math.abs(clockAheadMs);
+  const detail = `This machine's clock is ${Math.round(off / SECOND)} s ${clockAheadMs > 0 ? 'behind' : 'ahead of'} the tracker's.`;
+  if (off <= CLOCK_TOLERANCE_MS) return ok('clock', "Agrees with the tracker's.");
+  const fix = 'Keep the clock by NTP; partners of signature-v3 are refused beyond 300 s.';
+  return off < CLOCK_LIMIT_MS ? warning('clock', detail, fix) : failed('clock', detail, fix);
+}
+
+function wantedLabels(config: Config): { name: string; color: string; description: string }[] {
+  const approved = {
+    name: config.leads.approvedLabel,
+    color: LABEL_COLOURS.approved,
+    description: 'Sales may read this lead',
+  };
+  const deleted = {
+    name: config.deletions.deletedLabel,
+    color: LABEL_COLOURS.deleted,
+    description: 'A partner had this lead deleted',
+  };
+  return Object.keys(config.partners).length > 0 ? [approved, deleted] : [approved];
+}
+
+async function checkLabels(
+  { config, tracker }: TrackerCheckDeps,
+  { labels }: RepositoryInspection,
+  fix: boolean,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { name, exists } of labels) {
+    const subject = `label ${name}`;
+    const label = wantedLabels(config).find((wanted) => wanted.name === name);
+    if (exists || !label) findings.push(ok(subject, 'Found.'));
+    else if (fix) findings.push(await makeLabel(tracker, subject, label));
+    else findings.push(failed(subject, 'Missing.', 'Create it, or run doctor with --fix.'));
+  }
+  return findings;
+}
+
+async function makeLabel(
+  tracker: TrackerParts,
+  subject: string,
+  label: { name: string; color: string; description: string },
+): Promise<Finding> {
+  const byHand = 'Create it by hand, or give the credential Issues: read and write.';
+  try {
+    const result = await createLabel(tracker, label);
+    if (result === 'refused') return failed(subject, 'The tracker does not take it.', byHand);
+    return { subject, state: 'fixed', detail: 'Created.' };
+  } catch (error) {
+    const reason = isTrackerFailure(error) ? error.kind : 'unknown';
+    return failed(subject, `Could not be created (${reason}).`, byHand);
+  }
+}
+
+async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Finding[]> {
+  const { adminClient, repository } = tracker;
+  if (!adminClient) return [];
+  const subject = 'admin token';
+  const fix = 'Use a token of a repository administrator, or leave tracker.adminToken out.';
+  try {
+    const asAdmin = createRepository({ client: adminClient, clock, name: repository.name });
+    const { facts } = await asAdmin.read();
+    return facts.permissions.admin
+      ? [ok(subject, 'Belongs to an administrator.')]
+      : [failed(subject, 'Its owner is no administrator, so nothing can be deleted.', fix)];
+  } catch (error) {
+    const reason = isTrackerFailure(error) ? error.kind : 'unknown';
+    return [failed(subject, `Is refused (${reason}).`, fix)];
+  }
+}
+
+const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]>> = {
+  unauthorized: [
+    'The tracker refuses the credential.',
+    'Check tracker.auth: a token may have ended; an App must be installed on this repository.',
+  ],
+  forbidden: [
+    'The credential may not read the repository.',
+    'Give it Issues and Metadata: read; an organisation may have to approve the token.',
+  ],
+  'repository-missing': [
+    'There is no such repository for this credential.',
+    'Check tracker.repository (a renamed one needs its new name) and what the credential can see.',
+  ],
+  limited: ['The rate limit is used up.', 'Wait, and find out what else uses this credential.'],
+  timeout: [
+    'The tracker did not answer in time.',
+    'Check the network, or raise tracker.requestTimeout.',
+  ],
+  network: ['The tracker cannot be reached.', 'Check tracker.apiUrl, DNS, proxy and firewall.'],
+  nonsense: [
+    'What answers is not the REST API of an issue tracker.',
+    'Check tracker.apiUrl: https://api.github.com, or https://HOST/api/v3.',
+  ],
+};
+
+function explainFailure(error: unknown, { tracker }: Config): Finding {
+  if (!isTrackerFailure(error)) throw error;
+  const [detail, fix] = remedies[error.kind] ?? [
+    `The tracker fails (${error.kind}${error.status === undefined ? '' : `, ${error.status}`}).`,
+    'Try again later.',
+  ];
+  return failed(`tracker ${tracker.apiUrl}`, detail, fix);
+}

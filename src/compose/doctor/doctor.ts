@@ -1,0 +1,106 @@
+/** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+import { existsSync } from 'node:fs';
+
+import type { Config } from '#config/schema.ts';
+import { secretKeyPath } from '#config/secret-key.ts';
+import { configWarnings } from '#config/warnings.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
+
+import { StartError } from '../start-error.ts';
+import { openStore } from '../store.ts';
+import { createTrackerParts } from '../tracker.ts';
+import { checkForm, type FormCheckDeps } from './check-form.ts';
+import { checkIssuer } from './check-issuer.ts';
+import { checkTracker } from './check-tracker.ts';
+import { failed, ok, warning, type Finding } from './finding.ts';
+
+export type DoctorDeps = { config: Config; clock: Clock };
+
+/** Nothing is opened before `examine`, so that a store that fails is a finding like any other. */
+export function openDoctor(deps: DoctorDeps): {
+  services: { examine(options: { fix: boolean }): Promise<readonly Finding[]> };
+  close(): Promise<void>;
+} {
+  return {
+    services: { examine: (options) => examine(deps, options) },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<readonly Finding[]> {
+  const { config, clock } = deps;
+  const tracker = createTrackerParts({ config, clock });
+  const trackerFindings = await checkTracker({ config, tracker, clock }, options);
+  const canRead = trackerFindings.length > 1;
+  const form = { tracker: tracker.leadTracker, ...config.leads };
+  return [
+    ...checkConfig(config),
+    checkStore(deps),
+    checkWebhookSecrets(config),
+    ...trackerFindings,
+    ...(canRead ? [await checkFormSafely(form)] : []),
+    ...(config.identity ? [await checkIssuer(config.identity)] : []),
+  ];
+}
+
+function checkConfig(config: Config): Finding[] {
+  const warnings = configWarnings(config).filter(({ key }) => key !== 'tracker.webhookSecrets');
+  return [
+    ok('configuration', 'Valid.'),
+    ...warnings.map(({ key, text }) => warning(key, `${text}.`, `Set ${key}.`)),
+  ];
+}
+
+function checkStore({ config, clock }: DoctorDeps): Finding {
+  try {
+    const store = openStore({ config, clock, log: silentLog });
+    try {
+      store.database.transaction(() => undefined); // takes the write lock
+      return ok('store', `Can be read and written.${secretKeyRemark(config)}`);
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (error instanceof StartError) return failed('store', error.message, 'See store.url.');
+    if (!isTrackportError(error)) throw error;
+    return failed('store', error.detail ?? error.code, 'See store.url.');
+  }
+}
+
+function secretKeyRemark({ secretKey, store }: Config): string {
+  if (secretKey || store.url.engine !== 'sqlite') return '';
+  const path = secretKeyPath(store.url.path);
+  if (!existsSync(path)) return '';
+  return ` Back up ${path} with it: losing the key costs cursors, sessions and a new crawl.`;
+}
+
+const WEBHOOK_SECRET_CHARACTERS_MIN = 16;
+
+function checkWebhookSecrets({ tracker, leads }: Config): Finding {
+  const subject = 'webhook secret';
+  const fix =
+    'Make one with `openssl rand -hex 32` and give it to the webhook and to tracker.webhookSecrets.';
+  if (tracker.webhookSecrets.length === 0)
+    return warning(
+      subject,
+      `None: a change on the tracker is seen after up to ${leads.freshFor / 1000} s.`,
+      fix,
+    );
+  const isShort = tracker.webhookSecrets.some(
+    (secret) => secret.reveal().length < WEBHOOK_SECRET_CHARACTERS_MIN,
+  );
+  return isShort
+    ? warning(subject, 'Can be guessed: it is short.', fix)
+    : ok(subject, 'Configured.');
+}
+
+async function checkFormSafely(deps: FormCheckDeps): Promise<Finding> {
+  try {
+    return await checkForm(deps);
+  } catch (error) {
+    if (!isTrackportError(error)) throw error;
+    return failed('issue form', 'The issues cannot be read.', 'See the lines about the tracker.');
+  }
+}

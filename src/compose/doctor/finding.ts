@@ -1,0 +1,20 @@
+/** What one check found. `fix` says what to do about it. */
+export type Finding = {
+  /** What was looked at. */
+  subject: string;
+  state: 'ok' | 'fixed' | 'warning' | 'failed';
+  detail: string;
+  fix?: string;
+};
+
+export function ok(subject: string, detail: string): Finding {
+  return { subject, state: 'ok', detail };
+}
+
+export function warning(subject: string, detail: string, fix: string): Finding {
+  return { subject, state: 'warning', detail, fix };
+}
+
+export function failed(subject: string, detail: string, fix: string): Finding {
+  return { subject, state: 'failed', detail, fix };
+}

@@ -1,0 +1,58 @@
+import type { HealthCheck } from '#http/routes/operations.ts';
+import type { LeadTracker } from '#leads/lead-tracker.ts';
+import type { DeletionWorker } from '#partners/worker.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+
+import type { Store } from './store.ts';
+
+/** A store that cannot be read takes the instance out of service. */
+export function storeCheck(store: Pick<Store, 'database'>): HealthCheck {
+  return {
+    name: 'store',
+    check: () => {
+      store.database.version();
+      return { isReady: true, state: 'ok' };
+    },
+  };
+}
+
+/** Told for people: reads go on from the cache while the tracker is away. */
+export function trackerCheck(tracker: Pick<LeadTracker, 'quota'>): HealthCheck {
+  return {
+    name: 'tracker',
+    check: () => {
+      const quota = tracker.quota();
+      if (!quota) return { isReady: true, state: 'unknown', detail: 'Not asked yet.' };
+      const detail = `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
+      return { isReady: true, state: quota.remaining === 0 ? 'exhausted' : 'ok', detail };
+    },
+  };
+}
+
+/** A paused worker is told, and takes nothing out of service: reads go on. */
+export function workerCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+  return {
+    name: 'worker',
+    check: async () => {
+      const { state, reason } = await worker.status();
+      return {
+        isReady: true,
+        state: state === 'running' ? 'ok' : state,
+        ...(reason !== undefined && { detail: `The tracker does not let us write: ${reason}.` }),
+      };
+    },
+  };
+}
+
+/** How far the lead directory is filled. */
+export function directoryCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+  return {
+    name: 'directory',
+    check: async () => {
+      const { directory } = await worker.status();
+      const { state, issues, lastError } = directory;
+      const trouble = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
+      return { isReady: true, state, detail: `${issues} issues seen.${trouble}` };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Server } from 'node:http';
+
+import type { HttpApp } from '#http/http-app.ts';
+import type { Clock } from '#shared/clock.ts';
+
+import { listenError } from './start-error.ts';
+
+/** How long a stop waits for requests in flight, so that it ends well within 10 s. */
+const DRAIN_MS = 8000;
+const LOOK_EVERY_MS = 20;
+const OPERATION_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** A server that listens. */
+export type Listening = {
+  host: string;
+  port: number;
+  /** Requests in flight, those for health and metrics aside. */
+  inFlight(): number;
+  /**
+   * Takes no more connections, and ends the rest once they are answered.
+   * What is still open after `deadline` (ms since the Unix epoch) is cut.
+   */
+  close(deadline: number): Promise<void>;
+};
+
+export type ListenDeps = { app: HttpApp; host: string; port: number; clock: Clock };
+
+/** Starts listening; port 0 becomes a free one. @throws {StartError} */
+export async function listen({ app, host, port, clock }: ListenDeps): Promise<Listening> {
+  const inFlight = countRequests(app.server);
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close().catch(() => undefined);
+    throw listenError(error, { host, port });
+  }
+  return {
+    host,
+    port: portOf(app.server) ?? port,
+    inFlight,
+    close: async (deadline) => {
+      const cut = new AbortController();
+      const cutting = clock
+        .sleep(deadline - clock.now(), { signal: cut.signal, unref: true })
+        .then(() => app.server.closeAllConnections())
+        .catch(() => undefined);
+      await app.close();
+      cut.abort(new Error('closed in time'));
+      await cutting;
+    },
+  };
+}
+
+/**
+ * Keeps listening until nothing is in flight, so that load balancers see `/readyz` turn 503 rather
+ * than a refused connection. Answers until when the rest of the stop should be done.
+ */
+export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>): Promise<number> {
+  const deadline = clock.now() + DRAIN_MS;
+  while (listening.inFlight() > 0 && clock.now() < deadline - DRAIN_MS / 4)
+    await clock.sleep(LOOK_EVERY_MS);
+  return deadline;
+}
+
+/** `http://host:port`, with an address that can be opened for one that means "all". */
+export function urlOf({ host, port }: { host: string; port: number }): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function portOf(server: Server): number | undefined {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : undefined;
+}
+
+function countRequests(server: Server): () => number {
+  let count = 0;
+  server.on('request', (request, response) => {
+    if (OPERATION_PATHS.has(request.url ?? '')) return;
+    count += 1;
+    response.once('close', () => {
+      count -= 1;
+    });
+  });
+  return () => count;
+}

@@ -1,0 +1,47 @@
+import { Registry } from 'prom-client';
+
+import { createApp } from '#http/app.ts';
+import { buildOpenApi } from '#http/openapi.ts';
+import { systemClock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { silentLog } from '#shared/log.ts';
+
+/**
+ * The description of every route as text. No service behind the routes is made: the document is
+ * the same for every configuration.
+ */
+export async function renderOpenApi(): Promise<string> {
+  const metrics = new Registry();
+  const limiter = { take: notServing };
+  const app = createApp({
+    clock: systemClock,
+    newId: newUuid,
+    log: silentLog,
+    metrics,
+    publicUrl: () => '',
+    refusalLimiter: limiter,
+    operations: { metrics, checks: [], isStopping: () => false },
+    leads: {
+      reader: { list: notServing, read: notServing },
+      keys: { authenticate: notServing },
+      limiter,
+    },
+    trackerWebhook: { verify: notServing, onTrackerEvent: notServing },
+    partners: {
+      verify: notServing,
+      accept: notServing,
+      checkBearer: notServing,
+      limiter,
+      metrics,
+    },
+  });
+  try {
+    return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
+  } finally {
+    await app.close();
+  }
+}
+
+function notServing(): never {
+  throw new Error('this app only describes itself');
+}

@@ -1,0 +1,120 @@
+import { createSecretKey } from 'node:crypto';
+
+import { createIssueEditor } from '#adapters/github/issue-editor.ts';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work-store.ts';
+import { createLimiter } from '#access/limit.ts';
+import type { Config } from '#config/schema.ts';
+import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
+import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directory.ts';
+import type { LeadRules } from '#leads/lead.ts';
+import { acceptDelivery } from '#partners/accept-delivery.ts';
+import { createPartner, createPartners } from '#partners/partner.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
+import { verifyCall } from '#partners/verify-call.ts';
+import { createDeletionWorker, type DeletionWorker } from '#partners/worker.ts';
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import type { Registry } from 'prom-client';
+
+import type { Store } from './store.ts';
+import type { TrackerParts } from './tracker.ts';
+
+/** Partner intake, the lead directory that matching needs, and the worker. */
+export type PartnerArea = {
+  routes: PartnerRoutesDeps;
+  filler: DirectoryFiller;
+  worker: DeletionWorker;
+};
+
+export type PartnerAreaDeps = {
+  config: Config;
+  rules: LeadRules;
+  store: Store;
+  tracker: TrackerParts;
+  registry: Registry;
+  clock: Clock;
+  log: Log;
+};
+
+export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
+  const { config, store, clock, registry } = deps;
+  const partners = createPartners(
+    Object.entries(config.partners).map(([id, settings]) => createPartner(id, settings)),
+  );
+  const sealer = createPayloadSealer(deriveKey(store.secretKey, 'payloads'));
+  const directoryKey = deriveKey(store.secretKey, 'directory');
+  const receipts = createReceiptStore({ database: store.database, sealer });
+  const { filler, worker } = createWorkerParts(deps, { partners, sealer, directoryKey });
+  const accepting = {
+    store: receipts,
+    clock,
+    newId: newUuid,
+    hashKey: createSecretKey(directoryKey),
+    wakeWorker: () => worker.wake(),
+  };
+  return {
+    routes: {
+      verify: (call) => verifyCall({ partners, clock }, call),
+      accept: (delivery) => acceptDelivery(accepting, delivery),
+      checkBearer: refuseBearer,
+      limiter: createLimiter({ clock, limitPerMinute: Number.MAX_SAFE_INTEGER }),
+      metrics: registry,
+    },
+    filler,
+    worker,
+  };
+}
+
+type WorkerIngredients = {
+  partners: ReturnType<typeof createPartners>;
+  sealer: ReturnType<typeof createPayloadSealer>;
+  directoryKey: Buffer;
+};
+
+function createWorkerParts(
+  { config, rules, store, tracker, clock, log }: PartnerAreaDeps,
+  { partners, sealer, directoryKey }: WorkerIngredients,
+): Pick<PartnerArea, 'filler' | 'worker'> {
+  const { database } = store;
+  const { repository: name, writeInterval } = config.tracker;
+  const directory = createLeadDirectory(database, { repository: name });
+  const filler = createDirectoryFiller({
+    tracker: tracker.leadTracker,
+    directory,
+    identifyRepository: () => tracker.repository.identify(),
+    rules,
+    key: directoryKey,
+    clock,
+    log,
+  });
+  const worker = createDeletionWorker({
+    store: createWorkStore({ database, sealer, newId: newUuid, repository: name }),
+    directory,
+    filler,
+    editor: createIssueEditor({
+      client: tracker.client,
+      ...(tracker.adminClient && { adminClient: tracker.adminClient }),
+      repository: tracker.repository,
+      clock,
+    }),
+    partners,
+    labels: { approved: config.leads.approvedLabel, deleted: config.deletions.deletedLabel },
+    directoryKey,
+    retryMs: config.deletions.retry,
+    writeIntervalMs: writeInterval,
+    clock,
+    log,
+    random: Math.random,
+  });
+  return { filler, worker };
+}
+
+/** The configuration refuses `requireBearer` without an issuer, so this is never a way in. */
+function refuseBearer(): Promise<void> {
+  return Promise.reject(new TrackportError('unauthorized', { challenge: 'Bearer' }));
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { createConsumer } from '#access/manage-consumers.ts';
+import { loadConfig } from '#config/load.ts';
+import type { Environment } from '#config/interpolate.ts';
+import type { Config } from '#config/schema.ts';
+import { renderBanner } from '#sandbox/banner.ts';
+import { startSandbox } from '#sandbox/sandbox.ts';
+import type { Clock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
+
+import { startService, type Service } from '../compose.ts';
+import { createLog } from './log.ts';
+
+export type SandboxRequest = {
+  environment: Environment;
+  /** `--port`, as it was typed. */
+  port: string | undefined;
+  clock: Clock;
+  /** Gets the commands to paste once everything listens. */
+  print: (text: string) => void;
+};
+
+/**
+ * Everything on this machine: the sandbox's tracker with sample leads, and the real service on an
+ * empty store in a temporary folder, configured for it. Only keys of `server` can be set
+ * from outside. @throws {validation-failed} when `server.host` is not loopback
+ */
+export async function startSandboxService(
+  request: SandboxRequest,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const held = createReleaseStack();
+  try {
+    const service = await start(request, held);
+    return {
+      url: service.url,
+      stop: async () => {
+        await service.stop();
+        await held.releaseAll();
+      },
+    };
+  } catch (error) {
+    await held.releaseAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function start(request: SandboxRequest, held: ReleaseStack): Promise<Service> {
+  const { clock, print } = request;
+  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
+  held.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+  const { host, logLevel } = configFor(request, UNCONNECTED).server;
+  const log = createLog(logLevel);
+  const sandbox = await startSandbox({ clock, log }, { host });
+  held.push('the sandbox', () => sandbox.close());
+  const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
+  const config = configFor(request, { ...sandbox.config, store });
+  const service = await startService({ config, clock, log });
+  held.push('the service', () => service.stop());
+  sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
+  const apiKey = await createDemoKey(service, clock);
+  print(renderBanner({ ...sandbox.facts, url: service.url, now: clock.now(), apiKey }));
+  log.info({ url: service.url }, 'listening');
+  return service;
+}
+
+/** Stands in until the sandbox's tracker has an address. */
+const UNCONNECTED = { tracker: { repository: 'acme/leads', auth: { token: 'none' } } };
+
+/** Variables for the real thing must not make a sandbox of half of it. */
+function configFor(
+  { environment, port }: SandboxRequest,
+  settings: Readonly<Record<string, unknown>>,
+): Config {
+  const allowed = Object.entries(environment).filter(
+    ([name]) =>
+      !name.startsWith('TRACKPORT_') ||
+      (name.startsWith('TRACKPORT_SERVER_') && name !== 'TRACKPORT_SERVER_PUBLIC_URL'),
+  );
+  return loadConfig({ environment: Object.fromEntries(allowed), port, settings });
+}
+
+async function createDemoKey({ store }: Service, clock: Clock): Promise<string> {
+  const { issued } = await createConsumer(
+    { store: store.consumers, clock, newId: newUuid },
+    { name: 'sandbox', grants: [{ action: 'leads:read' }] },
+    { actor: { kind: 'system', subject: 'sandbox' } },
+  );
+  return issued.key.reveal();
+}

@@ -1,0 +1,66 @@
+/** What commands work on, opened one family at a time. Imports what only some need when they do. */
+import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { readMigrationState } from '#adapters/sqlite/migrate.ts';
+import type { Environment } from '#config/interpolate.ts';
+import type { Config } from '#config/schema.ts';
+import { configWarnings } from '#config/warnings.ts';
+import type { Clock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+
+import { createLog } from './log.ts';
+import { openStore, type Store } from './store.ts';
+
+type Opened<T> = { services: T; close(): Promise<void> };
+
+/** Everything that the command line needs of the composition root. */
+export function createServices(clock: Clock, environment: Environment) {
+  return {
+    serve: createServeServices(clock, environment),
+    openapi: {
+      render: async () => (await import('./openapi.ts')).renderOpenApi(),
+    },
+    doctor: async (config: Config) =>
+      (await import('./doctor/doctor.ts')).openDoctor({ config, clock }),
+    ...createStoreServices(clock),
+  };
+}
+
+function createServeServices(clock: Clock, environment: Environment) {
+  return {
+    service: async (config: Config) => {
+      const { startService } = await import('../compose.ts');
+      const log = createLog(config.server.logLevel);
+      for (const warning of configWarnings(config)) log.warn({ key: warning.key }, warning.text);
+      const service = await startService({ config, clock, log });
+      log.info({ url: service.url }, 'listening');
+      return service;
+    },
+    sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
+      const { startSandboxService } = await import('./sandbox.ts');
+      return startSandboxService({ ...request, clock, environment });
+    },
+  };
+}
+
+/** Services of the commands that work on the store alone. */
+function createStoreServices(clock: Clock) {
+  const withStore =
+    <T>(make: (store: Store, config: Config) => T) =>
+    (config: Config): Promise<Opened<T>> => {
+      const store = openStore({ config, clock, log: silentLog });
+      return Promise.resolve({
+        services: make(store, config),
+        close: () => Promise.resolve(store.close()),
+      });
+    };
+  return {
+    consumer: withStore(({ consumers }) => ({ consumers })),
+    claim: withStore(({ database }, { tracker }) => ({
+      claims: createClaimStore(database, tracker),
+    })),
+    migrate: withStore(({ database, migrated }) => ({
+      applied: migrated.map(({ name }) => name),
+      present: readMigrationState(database).applied.map(({ name }) => name),
+    })),
+  };
+}

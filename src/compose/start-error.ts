@@ -1,0 +1,50 @@
+import { isTrackportError } from '#shared/errors.ts';
+
+/** Why the service could not start, in one line that says what to do. Exit code 1. */
+export class StartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartError';
+  }
+}
+
+/** A server that could not listen. */
+export function listenError(error: unknown, address: { host: string; port: number }): unknown {
+  const { host, port } = address;
+  const messages: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use. Stop what uses it, or choose another port with --port (0 picks a free one).`,
+    EACCES: `Port ${port} may not be used by this user. Choose one above 1023 with --port.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Change server.host.`,
+    ENOTFOUND: `The host name ${host} is unknown. Change server.host.`,
+    EAI_AGAIN: `The host name ${host} cannot be looked up. Change server.host.`,
+  };
+  const message = messages[codeOf(error) ?? ''];
+  return message === undefined ? error : new StartError(message, { cause: error });
+}
+
+/** A store that could not be opened. */
+export function storeError(error: unknown, path: string): unknown {
+  if (!isTrackportError(error, 'store-unavailable')) return error;
+  const code = codeOf(error.cause);
+  const remedy = remedyOf(code);
+  const reason = code === undefined ? '' : ` (${code})`;
+  return new StartError(
+    `The store ${path} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
+    { cause: error },
+  );
+}
+
+function remedyOf(code: string | undefined): string {
+  if (code === undefined) return '';
+  if (/FULL|ENOSPC|EDQUOT/.test(code)) return ' Free some space on its disk.';
+  if (/READONLY|EROFS/.test(code)) return ' Make the file and its folder writable for this user.';
+  if (/NOTADB|CORRUPT/.test(code)) return ' Restore a backup, or name another file in store.url.';
+  if (/BUSY|LOCKED/.test(code)) return ' Try again when the other process is done.';
+  return ' Its folder must exist or be creatable, and be writable for this user; see store.url.';
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,83 @@
+import { styleText } from 'node:util';
+
+import { runCli } from '#cli/cli.ts';
+import { CommandFailure, UsageError, type Terminal } from '#cli/command.ts';
+import { readEnvironment } from '#config/load.ts';
+import { ConfigError } from '#config/problems.ts';
+import { systemClock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+
+import packageFile from '../package.json' with { type: 'json' };
+import { createServices } from './compose/services.ts';
+import { StartError } from './compose/start-error.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_MISCONFIGURED = 2;
+
+/**
+ * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,
+ * 2 for a wrong configuration or command line, 1 for every other failure.
+ */
+export async function run(argv: readonly string[]): Promise<void> {
+  const terminal = createTerminal();
+  endQuietlyWithoutReader();
+  dieWithoutSecrets(terminal);
+  const environment = readEnvironment();
+  try {
+    await runCli(argv, {
+      version: packageFile.version,
+      environment,
+      terminal,
+      clock: systemClock,
+      services: createServices(systemClock, environment),
+    });
+    process.exit(0);
+  } catch (error) {
+    const { text, exitCode } = explain(error);
+    if (text !== '') terminal.note(text);
+    process.exit(exitCode);
+  }
+}
+
+function explain(error: unknown): { text: string; exitCode: number } {
+  if (error instanceof UsageError || error instanceof ConfigError)
+    return { text: error.message, exitCode: EXIT_MISCONFIGURED };
+  if (error instanceof StartError || error instanceof CommandFailure)
+    return { text: error.message, exitCode: EXIT_FAILED };
+  if (isTrackportError(error)) return { text: error.detail ?? error.code, exitCode: EXIT_FAILED };
+  return { text: describeBug(error), exitCode: EXIT_FAILED };
+}
+
+/** Names and places only: messages of unexpected errors can hold anything. */
+function describeBug(error: unknown): string {
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  const places = frames.filter((frame) => frame.startsWith('    at '));
+  return [`Unexpected failure: ${String(errorFields(error)['error'])}`, ...places].join('\n');
+}
+
+function createTerminal(): Terminal {
+  return {
+    print: (text) => void process.stdout.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    // styleText decides by the stream and by NO_COLOR and FORCE_COLOR.
+    colour: styleText('bold', 'x', { stream: process.stdout }) !== 'x',
+    interactive: process.stderr.isTTY,
+  };
+}
+
+/** `trackport … | head` is no failure. */
+function endQuietlyWithoutReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : EXIT_FAILED);
+  });
+}
+
+function dieWithoutSecrets(terminal: Terminal): void {
+  const die = (error: unknown): void => {
+    terminal.note(describeBug(error));
+    process.exit(EXIT_FAILED);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
