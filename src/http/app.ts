@@ -24,6 +24,8 @@ import { githubWebhookRoutes } from './routes/github-webhook.ts';
 import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
 import { leadRoutes } from './routes/leads.ts';
 import type { LeadRoutesDeps } from './routes/leads.ts';
+import { removalRoutes } from './routes/removals.ts';
+import type { RemovalRoutesDeps } from './routes/removals.ts';
 import { operationRoutes } from './routes/operations.ts';
 import type { OperationsDeps } from './routes/operations.ts';
 import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
@@ -49,6 +51,7 @@ export type ServerDeps = {
 /** The services of each area. An area without services has no routes. */
 export type AppDeps = ServerDeps & {
   leads?: LeadRoutesDeps;
+  removals?: RemovalRoutesDeps;
   trackerWebhook?: TrackerWebhookDeps;
   catalog?: CatalogRoutesDeps;
   partners?: PartnerRoutesDeps;
@@ -64,6 +67,7 @@ export function createApp(deps: AppDeps): HttpApp {
     problemRoutes(context),
     docsRoutes(),
     deps.leads && leadRoutes(context, deps.leads),
+    deps.removals && removalRoutes(context, deps.removals),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     deps.catalog && catalogRoutes(deps.catalog),
     deps.partners && partnerRoutes(context, deps.partners),

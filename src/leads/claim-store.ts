@@ -1,3 +1,4 @@
+import type { AuditEntry } from '#shared/audit.ts';
 import type { ClaimView } from './claims.ts';
 
 /** A lead that a deletion has taken out of sight, as an operator sees it. */
@@ -31,10 +32,11 @@ export type ClaimStore = ClaimView & {
   /** Claims in force, oldest first. @throws {store-unavailable} */
   list(): Promise<readonly ClaimRecord[]>;
   /**
-   * Gives a lead back to readers, and answers how many claims named it. The events that had claimed
-   * it never claim it again; a new event can. @throws {store-unavailable}
+   * Gives a lead back to readers, together with the audit entry, and answers how many claims named
+   * it. The events that had claimed it never claim it again; a new event can. With no claim there is
+   * no entry. @throws {store-unavailable}
    */
-  release(number: number, at: number): Promise<number>;
+  release(number: number, entry: AuditEntry): Promise<number>;
   /**
    * Leads with a claim in force that were approved when it was made, oldest removal first, then by
    * number. @throws {store-unavailable}

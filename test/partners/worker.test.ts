@@ -284,7 +284,12 @@ test('an operator who releases a lead keeps the worker from it, for this event',
   await vi.waitFor(async () => expect((await desk.read(id)).events[0]?.attempts).toBe(1), {
     interval: 5,
   });
-  await desk.claims.release(number, Date.now());
+  await desk.claims.release(number, {
+    at: Date.now(),
+    actor: { kind: 'cli', subject: 'ops' },
+    action: 'claim.release',
+    subject: `claim/${number}`,
+  });
   expect((await desk.settled(id)).events[0]).toMatchObject({
     outcome: 'UNMATCHED',
     lastError: 'claim-released',

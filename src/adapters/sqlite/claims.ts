@@ -1,5 +1,6 @@
 import type { ClaimRecord, ClaimStore, Removal, RemovalQuery } from '#leads/claim-store.ts';
 import type { Claims } from '#leads/claims.ts';
+import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
@@ -22,12 +23,17 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
   const repository = options.repository.toLowerCase();
   const view = createView(database, repository);
   const statements = prepare(database);
+  const audit = createAuditLog(database);
   return {
     // An async function, so that a closed or failing store rejects and never throws.
     current: async () => view(),
     list: async () => guard(() => statements.list.all({ repository })),
-    release: async (number, at) =>
-      database.transaction(() => statements.release.run({ repository, number, at }).changes),
+    release: async (number, entry) =>
+      database.transaction(() => {
+        const { changes } = statements.release.run({ repository, number, at: entry.at });
+        if (changes > 0) audit.append(entry);
+        return changes;
+      }),
     listRemovals: async (query) =>
       guard(() => statements.removals.all(toParameters(query, repository))),
   };

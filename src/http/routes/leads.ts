@@ -52,7 +52,10 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
 }
 
 /** Key, grant, then quota; parameters are looked at only after all three. */
-function createLeadAccess({ refusals }: HttpContext, { keys, limiter }: LeadRoutesDeps) {
+export function createLeadAccess(
+  { refusals }: HttpContext,
+  { keys, limiter }: Pick<LeadRoutesDeps, 'keys' | 'limiter'>,
+) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { consumerId, keyId, grants, limitPerMinute } = await authenticateApiKey(
       { keys, refusals },
@@ -67,7 +70,8 @@ function createLeadAccess({ refusals }: HttpContext, { keys, limiter }: LeadRout
   };
 }
 
-function visibilityOf(request: FastifyRequest): Visibility {
+/** What the caller may see, as the access hook found it. */
+export function visibilityOf(request: FastifyRequest): Visibility {
   if (request.visibility === undefined) throw new Error('the access hook did not run');
   return request.visibility;
 }

@@ -74,7 +74,8 @@ const sinceQuery = sinceText.transform((text, context) => {
   return z.NEVER;
 });
 
-const leadListParameters = z.strictObject({
+/** The query parameters of the lead list, one by one. */
+export const leadListParameters = z.strictObject({
   limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
     description: 'How many leads a page holds.',
   }),

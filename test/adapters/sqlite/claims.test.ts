@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { temporaryDatabase, connectTo } from '../../support/stores.ts';
 import {
   claimLeads,
@@ -9,6 +11,13 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../../support/directory.ts';
+
+const releaseOf = (number: number, at: number): AuditEntry => ({
+  at,
+  actor: { kind: 'cli', subject: 'ops' },
+  action: 'claim.release',
+  subject: `claim/${number}`,
+});
 
 const everything = { since: 0, labels: [], limit: 100 };
 
@@ -46,7 +55,7 @@ describe('the view', () => {
     claimLeads(other, { numbers: [5] });
     expect((await claims.current()).has(5)).toBe(true);
     const elsewhere = createClaimStore(other, { repository: REPOSITORY });
-    expect(await elsewhere.release(5, 10)).toBe(1);
+    expect(await elsewhere.release(5, releaseOf(5, 10))).toBe(1);
     expect((await claims.current()).has(5)).toBe(false);
   });
 
@@ -93,15 +102,22 @@ describe('releasing', () => {
     const { claims, database } = await setUp();
     claimLeads(database, { numbers: [1], event: 1 });
     claimLeads(database, { numbers: [1, 2], event: 2 });
-    expect(await claims.release(1, 5)).toBe(2);
+    expect(await claims.release(1, releaseOf(1, 5))).toBe(2);
     expect((await claims.current()).has(1)).toBe(false);
     expect((await claims.list()).map(({ number }) => number)).toEqual([2]);
+    expect(createAuditLog(database).listOf('claim/1')).toEqual([releaseOf(1, 5)]);
+  });
+
+  test('of a lead that nobody claimed changes nothing and leaves no trace', async () => {
+    const { claims, database } = await setUp();
+    expect(await claims.release(1, releaseOf(1, 5))).toBe(0);
+    expect(createAuditLog(database).listOf('claim/1')).toEqual([]);
   });
 
   test('is not undone by the event that had claimed, but by a new one', async () => {
     const { claims, database } = await setUp();
     claimLeads(database, { numbers: [1], event: 1 });
-    await claims.release(1, 5);
+    await claims.release(1, releaseOf(1, 5));
     claimLeads(database, { numbers: [1], event: 1 });
     expect((await claims.current()).has(1)).toBe(false);
     claimLeads(database, { numbers: [1], event: 2 });
@@ -158,7 +174,7 @@ describe('removals', () => {
     const { claims, database, directory } = await setUp();
     await directory.put([entry(1)]);
     claimLeads(database, { numbers: [1], at: 10 });
-    await claims.release(1, 20);
+    await claims.release(1, releaseOf(1, 20));
     expect(await claims.listRemovals(everything)).toEqual([]);
   });
 });

@@ -1,0 +1,57 @@
+import type { Visibility } from '#leads/lead-reader.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import type { Area, HttpContext } from '../http-app.ts';
+import { describeRoute } from '../schemas/describe-route.ts';
+import { LIMIT_DEFAULT } from '../schemas/lead.ts';
+import { removalListOut, removalListQuery } from '../schemas/removal.ts';
+import { createLeadAccess, visibilityOf, type LeadRoutesDeps } from './leads.ts';
+
+export type RemovalRoutesDeps = Pick<LeadRoutesDeps, 'keys' | 'limiter'> & {
+  list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
+};
+
+/** What an incremental reader of leads would never see: the leads that deletions took away. */
+export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Area {
+  const access = createLeadAccess(context, deps);
+  return (app) => {
+    app.decorateRequest('visibility', undefined);
+    app.addHook('onRequest', access);
+    app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
+      const list = await deps.list(request.query, visibilityOf(request));
+      const { nextCursor } = list.pagination;
+      if (nextCursor !== undefined)
+        reply.header('link', nextLink(context.publicUrl(), request.query, nextCursor));
+      return reply.headers({ 'cache-control': 'private, no-cache', vary: 'X-API-KEY' }).send(list);
+    });
+  };
+}
+
+/** `Link` to the next page (RFC 8288), with the instant that the cursor is bound to. */
+function nextLink(publicUrl: string, query: RemovalListQuery, nextCursor: string): string {
+  const next = new URLSearchParams();
+  if (query.limit !== LIMIT_DEFAULT) next.set('limit', String(query.limit));
+  if (query.since !== undefined) next.set('since', toRfc3339(query.since));
+  next.set('cursor', nextCursor);
+  return `<${publicUrl}/api/v1/leads/removals?${next.toString()}>; rel="next"`;
+}
+
+const removalsRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listRemovals',
+  summary: 'List leads that deletions took away',
+  description:
+    'Oldest first, for 30 days. Only leads that this key could see when they were taken away; one that was given back is not among them.',
+  security: 'ApiKey',
+  request: { querystring: removalListQuery },
+  ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
+  responseHeaders: { 200: ['Cache-Control', 'Vary', 'RateLimit-Policy', 'RateLimit', 'Link'] },
+  problems: [
+    'validation-failed',
+    'invalid-cursor',
+    'unauthorized',
+    'insufficient-scope',
+    'quota-exceeded',
+    'store-unavailable',
+  ],
+});

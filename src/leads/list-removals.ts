@@ -1,0 +1,76 @@
+import { DAY, toRfc3339, type Clock } from '#shared/clock.ts';
+import { refuseCursor, type CursorSealer, type Pagination } from '#shared/page.ts';
+import type { ClaimStore, Removal } from './claim-store.ts';
+import { foldLabels } from './lead.ts';
+import type { Visibility } from './lead-reader.ts';
+
+/** How long a removal can be read. */
+const KEPT_MS = 30 * DAY;
+const CURSOR_KIND = 'removals/1';
+
+/** A read of the removals, already validated. */
+export type RemovalListQuery = {
+  /** 1 to 100. */
+  limit: number;
+  /** Milliseconds since the Unix epoch, inclusive. */
+  since?: number;
+  cursor?: string;
+};
+
+/** Leads that went out of sight, oldest removal first. Nothing else of them is told. */
+export type RemovalList = {
+  items: readonly { id: string; removedAt: string }[];
+  pagination: Pagination;
+};
+
+export type ListRemovalsDeps = {
+  claims: Pick<ClaimStore, 'listRemovals'>;
+  cursors: CursorSealer;
+  clock: Pick<Clock, 'now'>;
+};
+
+/**
+ * One page of the leads that deletions took away from this consumer in the last 30 days: those that
+ * were approved and that its grant covered then. A lead that was given back is not among them.
+ * @throws {invalid-cursor} @throws {store-unavailable}
+ */
+export async function listRemovals(
+  { claims, cursors, clock }: ListRemovalsDeps,
+  query: RemovalListQuery,
+  visibility: Visibility,
+): Promise<RemovalList> {
+  const labels = foldLabels(visibility.labels);
+  const binding = JSON.stringify([visibility.consumerId, labels, query.since ?? null]);
+  const after =
+    query.cursor === undefined
+      ? undefined
+      : toRemoval(cursors.open(CURSOR_KIND, binding, query.cursor));
+  const found = await claims.listRemovals({
+    since: Math.max(query.since ?? 0, clock.now() - KEPT_MS),
+    labels,
+    limit: query.limit + 1,
+    ...(after && { after }),
+  });
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const hasMore = found.length > query.limit;
+  return {
+    items: page.map(({ number, removedAt }) => ({
+      id: String(number),
+      removedAt: toRfc3339(removedAt),
+    })),
+    pagination:
+      hasMore && last
+        ? {
+            hasMore,
+            nextCursor: cursors.seal(CURSOR_KIND, binding, [last.removedAt, last.number]),
+          }
+        : { hasMore: false },
+  };
+}
+
+function toRemoval(position: unknown): Removal {
+  const [removedAt, number] = Array.isArray(position) ? (position as unknown[]) : [];
+  if (typeof removedAt !== 'number' || typeof number !== 'number') return refuseCursor();
+  return { removedAt, number };
+}
