@@ -15,6 +15,7 @@ const scale = values.quick ? quick : full;
 
 const parts: Record<string, () => Promise<BenchRow[]>> = {
   leads: async () => (await import('./leads.ts')).measureLeads(scale),
+  intake: async () => (await import('./accept-delivery.ts')).measureIntake(scale),
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(parts);

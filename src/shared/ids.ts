@@ -9,6 +9,17 @@ export type NewId = () => string;
 /** A random UUID (version 4). */
 export const newUuid: NewId = () => randomUUID();
 
+/**
+ * Makes UUIDs that begin with the time (version 7, RFC 9562 §5.7): rows with such keys stand
+ * together in an index, so that many of them touch few pages. `now` in ms since the Unix epoch.
+ */
+export function createTimedIds(now: () => number): NewId {
+  return () => {
+    const time = now().toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  };
+}
+
 /** `length` base62 characters from the operating system's generator, without bias. */
 export function randomBase62(length: number): string {
   let text = '';

@@ -1,7 +1,13 @@
 import type { ReceiptFilter } from '#partners/receipt-store.ts';
 
 /** A filter in SQL: the tables to read, the conditions (all of them hold), and their values. */
-export type Conditions = { from: string; where: string[]; values: (string | number)[] };
+export type Conditions = {
+  from: string;
+  /** The receipt's number, named so that the leading index is in its order. */
+  number: string;
+  where: string[];
+  values: (string | number)[];
+};
 
 /**
  * With an outcome the events lead the way (`event_by_outcome` is in the order of receipts), so that
@@ -15,11 +21,15 @@ export function receiptConditions(filter: ReceiptFilter): Conditions {
     ['receipt.receivedAt >= ?', filter.since],
   ];
   const given = conditions.filter(([, value]) => value !== undefined);
+  const tables =
+    filter.outcome === undefined
+      ? { from: 'receipt', number: 'receipt.number' }
+      : {
+          from: 'event CROSS JOIN receipt ON receipt.number = event.receipt',
+          number: 'event.receipt',
+        };
   return {
-    from:
-      filter.outcome === undefined
-        ? 'receipt'
-        : 'event CROSS JOIN receipt ON receipt.number = event.receipt',
+    ...tables,
     where: given.map(([condition]) => condition),
     values: given.map(([, value]) => value as string | number),
   };

@@ -48,11 +48,11 @@ function selectPage(
   limit: number,
   after = Number.MAX_SAFE_INTEGER,
 ): ReceiptRow[] {
-  const { from, where, values } = receiptConditions(filter);
+  const { from, number, where, values } = receiptConditions(filter);
   const sql = `
-    SELECT DISTINCT ${COLUMNS} FROM ${from}
-    WHERE ${[...where, 'receipt.number < ?'].join(' AND ')}
-    ORDER BY receipt.number DESC LIMIT ?`;
+    SELECT ${COLUMNS} FROM ${from}
+    WHERE ${[...where, `${number} < ?`].join(' AND ')}
+    GROUP BY ${number} ORDER BY ${number} DESC LIMIT ?`;
   return handle.prepare<unknown[], ReceiptRow>(sql).all(...values, after, limit);
 }
 

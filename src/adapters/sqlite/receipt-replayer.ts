@@ -59,9 +59,9 @@ export function createReceiptReplayer(
 }
 
 function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
-  const { from, where, values } = receiptConditions(filter);
+  const { from, number, where, values } = receiptConditions(filter);
   const sql = `
-    SELECT DISTINCT receipt.number FROM ${from}
+    SELECT DISTINCT ${number} FROM ${from}
     WHERE ${[...where, WITH_DEAD_LETTERS].join(' AND ')}`;
   return handle.prepare<unknown[], number>(sql).pluck().all(values);
 }

@@ -1,0 +1,356 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Outcome } from '#partners/receipt.ts';
+import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipt-store.ts';
+
+/** What the contract needs of an engine. Everything is released when the running test ends. */
+export type ReceiptStoreFixture = {
+  store: ReceiptStore;
+  /** Puts an event where the worker would have put it. */
+  settle(
+    receiptId: string,
+    end: {
+      position?: number;
+      outcome: Outcome;
+      at?: number;
+      lastError?: string;
+      attempts?: number;
+    },
+  ): Promise<void>;
+  /** As if a worker had the event in hand. */
+  begin(receiptId: string): Promise<void>;
+  stateOf(receiptId: string): Promise<EventState[]>;
+};
+
+/** What the tables hold of an event beside what its receipt shows. */
+export type EventState = {
+  position: number;
+  outcome: Outcome;
+  attempts: number;
+  dueAt: number | null;
+  again: number;
+  /** Decrypted. */
+  payload: string | undefined;
+};
+
+type Open = () => Promise<ReceiptStoreFixture>;
+
+const AT = 1_790_000_000_000;
+let serial = 0;
+
+/** One body for every engine: what `ReceiptStore` promises. */
+export function describeReceiptStore(engine: string, open: Open): void {
+  describe(`receipt store on ${engine}`, () => {
+    let fixture: ReceiptStoreFixture;
+    let store: ReceiptStore;
+
+    beforeEach(async () => {
+      serial = 0;
+      fixture = await open();
+      ({ store } = fixture);
+    });
+
+    const idOf = async (receipt: NewReceipt) => (await store.accept(receipt)).receipt.id;
+
+    describe('a delivery', () => {
+      test('is read back as it was accepted', async () => {
+        const delivery = receipt({
+          externalId: 'x-1',
+          events: [
+            event('a', { eventType: 't', eventId: 'e', externalId: 'x-1' }),
+            event('b', { outcome: 'REJECTED', lastError: 'names-nobody' }),
+            event('c', { outcome: 'IGNORED' }),
+          ],
+        });
+        const accepted = await store.accept(delivery);
+        const { id, partnerId, eventType, externalId, correlationId, receivedAt } = delivery;
+        const shown = { id, partnerId, eventType, externalId, correlationId, receivedAt };
+        expect(accepted).toEqual({
+          kind: 'accepted',
+          receipt: { ...shown, status: 'ACCEPTED' },
+          queued: 1,
+        });
+        const none = { leadIds: [], attempts: 0 };
+        expect(await store.read(id)).toEqual({
+          ...shown,
+          status: 'ACCEPTED',
+          events: [
+            { eventType: 't', eventId: 'e', externalId: 'x-1', outcome: 'PENDING', ...none },
+            { outcome: 'REJECTED', lastError: 'names-nobody', completedAt: AT, ...none },
+            { outcome: 'IGNORED', completedAt: AT, ...none },
+          ],
+        });
+      });
+
+      test('without work is processed at once, yet answered as accepted', async () => {
+        const empty = await store.accept(receipt({ events: [] }));
+        const ignored = await store.accept(
+          receipt({ events: [event('a', { outcome: 'IGNORED' })] }),
+        );
+        for (const { kind, receipt, queued } of [empty, ignored]) {
+          expect([kind, receipt.status, queued]).toEqual(['accepted', 'ACCEPTED', 0]);
+          expect((await store.read(receipt.id))?.status).toBe('PROCESSED');
+        }
+      });
+
+      test('keeps the bytes of an event that waits, and of no other', async () => {
+        const id = await idOf(
+          receipt({ events: [event('a'), event('b', { outcome: 'IGNORED' })] }),
+        );
+        expect((await fixture.stateOf(id)).map(({ payload }) => payload)).toEqual([
+          'bytes of a',
+          undefined,
+        ]);
+      });
+
+      test('with an id nobody has is undefined', async () => {
+        expect(await store.read('no-such-receipt')).toBeUndefined();
+      });
+    });
+
+    describe('a repeat', () => {
+      test('gets the original receipt as it was first answered', async () => {
+        const first = await store.accept(receipt({ externalId: 'x', events: [event('a')] }));
+        await fixture.settle(first.receipt.id, { outcome: 'DONE' });
+        const again = await store.accept(receipt({ events: [event('a')] }));
+        expect(again).toEqual({ kind: 'repeat', receipt: first.receipt, queued: 0 });
+        expect((await store.list({}, 10)).receipts).toHaveLength(1);
+      });
+
+      test('that comes 50 times at once is one receipt', async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, () => store.accept(receipt({ events: [event('a')] }))),
+        );
+        expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+        expect(new Set(answers.map(({ receipt }) => receipt.id)).size).toBe(1);
+        expect((await store.list({}, 10)).receipts).toHaveLength(1);
+      });
+
+      test('in a batch leaves the new events, which get a receipt of their own', async () => {
+        const first = await idOf(receipt({ events: [event('a')] }));
+        const second = await store.accept(
+          receipt({ events: [event('a'), event('b'), event('c')] }),
+        );
+        expect([second.kind, second.queued]).toEqual(['accepted', 2]);
+        expect(await positions(second.receipt.id)).toEqual([1, 2]);
+        expect(await positions(first)).toEqual([0]);
+      });
+
+      test('of a whole batch gets the receipt of its first event', async () => {
+        const a = await idOf(receipt({ events: [event('a')] }));
+        await idOf(receipt({ events: [event('b')] }));
+        const both = await store.accept(receipt({ events: [event('a'), event('b')] }));
+        expect([both.kind, both.receipt.id]).toEqual(['repeat', a]);
+      });
+
+      test('within one batch is taken once', async () => {
+        const id = await idOf(receipt({ events: [event('a'), event('b'), event('a')] }));
+        expect(await positions(id)).toEqual([0, 1]);
+      });
+
+      test('of an empty batch does not exist: each has a receipt', async () => {
+        expect((await store.accept(receipt({ events: [] }))).kind).toBe('accepted');
+        expect((await store.accept(receipt({ events: [] }))).kind).toBe('accepted');
+      });
+
+      const positions = async (id: string) =>
+        (await fixture.stateOf(id)).map(({ position }) => position);
+    });
+
+    describe('a settled event that comes again', () => {
+      const cases: [Outcome, boolean, 'queued' | 'left'][] = [
+        ['DONE', true, 'left'],
+        ['DONE', false, 'queued'],
+        ['UNMATCHED', true, 'queued'],
+        ['UNMATCHED', false, 'queued'],
+        ['FAILED', true, 'queued'],
+        ['FAILED', false, 'queued'],
+        ['PENDING', true, 'left'],
+        ['PENDING', false, 'left'],
+      ];
+
+      test.each(cases)(
+        '%s, with an id of its own: %s → %s',
+        async (outcome, hasEventId, expected) => {
+          const id = await idOf(receipt({ events: [event('a', { hasEventId })] }));
+          if (outcome !== 'PENDING')
+            await fixture.settle(id, { outcome, lastError: 'why', attempts: 3 });
+          const repeat = receipt({ events: [event('a', { hasEventId })], receivedAt: AT + 5 });
+          const again = await store.accept(repeat);
+          expect([again.kind, again.receipt.id]).toEqual(['repeat', id]);
+          expect(again.queued).toBe(expected === 'queued' ? 1 : 0);
+          const [state] = await fixture.stateOf(id);
+          if (expected === 'left') return expect(state).toMatchObject({ outcome, again: 0 });
+          expect(state).toMatchObject({ outcome: 'PENDING', attempts: 0, dueAt: AT + 5 });
+          expect(state?.payload).toBe('bytes of a');
+          expect((await store.read(id))?.status).toBe('ACCEPTED');
+          return expect((await store.read(id))?.events[0]).not.toHaveProperty('lastError');
+        },
+      );
+
+      test('is queued once when 20 copies come at once', async () => {
+        const id = await idOf(receipt({ events: [event('a', { hasEventId: false })] }));
+        await fixture.settle(id, { outcome: 'DONE' });
+        const copies = Array.from({ length: 20 }, () =>
+          store.accept(receipt({ events: [event('a', { hasEventId: false })] })),
+        );
+        const queued = (await Promise.all(copies)).map((copy) => copy.queued);
+        expect(queued.filter((count) => count === 1)).toHaveLength(1);
+      });
+
+      test('while it is worked, without an id: it is marked to be worked again', async () => {
+        const without = await idOf(receipt({ events: [event('a', { hasEventId: false })] }));
+        const withId = await idOf(receipt({ events: [event('b')] }));
+        await fixture.begin(without);
+        await fixture.begin(withId);
+        await store.accept(
+          receipt({ events: [event('a', { hasEventId: false }), event('b'), event('c')] }),
+        );
+        expect(await fixture.stateOf(without)).toMatchObject([{ outcome: 'PENDING', again: 1 }]);
+        expect(await fixture.stateOf(withId)).toMatchObject([{ outcome: 'PENDING', again: 0 }]);
+      });
+
+      test('IGNORED, and its type deletes by now: it is worked', async () => {
+        const id = await idOf(receipt({ events: [event('a', { outcome: 'IGNORED' })] }));
+        await store.accept(receipt({ events: [event('a', { outcome: 'IGNORED' })] }));
+        expect(await fixture.stateOf(id)).toMatchObject([{ outcome: 'IGNORED' }]);
+        expect((await store.accept(receipt({ events: [event('a')] }))).queued).toBe(1);
+        expect(await fixture.stateOf(id)).toMatchObject([
+          { outcome: 'PENDING', payload: 'bytes of a' },
+        ]);
+      });
+
+      test('is new again after its key was forgotten', async () => {
+        const id = await idOf(receipt({ events: [event('a')] }));
+        expect(await store.purge(AT)).toEqual({ keys: 0, payloads: 0 });
+        expect(await store.purge(AT + 1)).toEqual({ keys: 1, payloads: 0 });
+        const again = await store.accept(receipt({ events: [event('a')] }));
+        expect(again.kind).toBe('accepted');
+        expect(again.receipt.id).not.toBe(id);
+      });
+    });
+
+    describe('the list', () => {
+      const ids = async (...args: Parameters<ReceiptStore['list']>) =>
+        (await store.list(...args)).receipts.map(({ id }) => id);
+
+      test('is newest first and walks page by page without a gap', async () => {
+        const all: string[] = [];
+        for (let count = 0; count < 7; count += 1)
+          all.unshift(await idOf(receipt({ events: [event(`e${count}`), event(`f${count}`)] })));
+        const walked: string[] = [];
+        let next: number | undefined;
+        do {
+          const page = await store.list({}, 3, next);
+          walked.push(...page.receipts.map(({ id }) => id));
+          ({ next } = page);
+          if (walked.length === 3) await idOf(receipt({ events: [event('late')] }));
+        } while (next !== undefined);
+        expect(walked).toEqual(all);
+        expect(await ids({ outcome: 'PENDING' }, 3)).toHaveLength(3);
+      });
+
+      test('has no next page when exactly the last receipts are on it', async () => {
+        await idOf(receipt({ events: [] }));
+        await idOf(receipt({ events: [] }));
+        expect(await store.list({}, 2)).not.toHaveProperty('next');
+        expect(await store.list({}, 1)).toHaveProperty('next');
+      });
+
+      test('is filtered by partner, status, outcome and time, all together', async () => {
+        const one = await idOf(receipt({ events: [event('a')], receivedAt: AT }));
+        const two = await idOf(
+          receipt({ partnerId: 'crm-two', events: [event('b')], receivedAt: AT + 10 }),
+        );
+        const both = await idOf(receipt({ events: [event('c'), event('d')], receivedAt: AT + 20 }));
+        await fixture.settle(one, { outcome: 'FAILED' });
+        await fixture.settle(both, { position: 0, outcome: 'UNMATCHED' });
+        expect(await ids({}, 9)).toEqual([both, two, one]);
+        expect(await ids({ partnerId: 'crm-one' }, 9)).toEqual([both, one]);
+        expect(await ids({ partnerId: 'crm' }, 9)).toEqual([]);
+        expect(await ids({ status: 'FAILED' }, 9)).toEqual([one]);
+        expect(await ids({ status: 'ACCEPTED' }, 9)).toEqual([both, two]);
+        expect(await ids({ outcome: 'PENDING' }, 9)).toEqual([both, two]);
+        expect(await ids({ outcome: 'UNMATCHED' }, 9)).toEqual([both]);
+        expect(await ids({ since: AT + 10 }, 9)).toEqual([both, two]);
+        expect(await ids({ since: AT + 11, outcome: 'PENDING', partnerId: 'crm-one' }, 9)).toEqual([
+          both,
+        ]);
+      });
+    });
+
+    describe('a replay', () => {
+      const now = AT + 1000;
+
+      test('queues what ended UNMATCHED or FAILED, from the start', async () => {
+        const outcomes: Outcome[] = ['UNMATCHED', 'FAILED', 'DONE'];
+        const events = outcomes.map((outcome) => event(outcome));
+        const id = await idOf(receipt({ events: [...events, event('still')] }));
+        for (const [position, outcome] of outcomes.entries())
+          await fixture.settle(id, { position, outcome, attempts: 10, lastError: 'why' });
+        expect(await store.replay(id, now)).toBe(2);
+        expect(await fixture.stateOf(id)).toMatchObject([
+          { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of UNMATCHED' },
+          { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of FAILED' },
+          { outcome: 'DONE', attempts: 10 },
+          { outcome: 'PENDING', dueAt: AT },
+        ]);
+        expect((await store.read(id))?.status).toBe('ACCEPTED');
+        expect(await store.replay(id, now)).toBe(0);
+      });
+
+      test('of a receipt that does not exist is undefined', async () => {
+        expect(await store.replay('no-such-receipt', now)).toBeUndefined();
+      });
+
+      test('of all takes what the filter finds', async () => {
+        const ids: string[] = [];
+        for (const [index, outcome] of (['FAILED', 'UNMATCHED', 'DONE'] as const).entries()) {
+          const id = await idOf(receipt({ events: [event(outcome)], receivedAt: AT + index }));
+          await fixture.settle(id, { outcome });
+          ids.push(id);
+        }
+        expect(await store.replayAll({ outcome: 'DONE' }, now)).toBe(0);
+        expect(await store.replayAll({ partnerId: 'crm-two' }, now)).toBe(0);
+        expect(await store.replayAll({ outcome: 'FAILED', since: AT }, now)).toBe(1);
+        expect(await store.replayAll({}, now)).toBe(1);
+        const statuses = await Promise.all(ids.map(async (id) => (await store.read(id))?.status));
+        expect(statuses).toEqual(['ACCEPTED', 'ACCEPTED', 'PROCESSED']);
+      });
+
+      test('is not possible any more once the payload was dropped', async () => {
+        const id = await idOf(receipt({ events: [event('a')] }));
+        await fixture.settle(id, { outcome: 'FAILED', at: AT + 50 });
+        expect(await store.purge(AT + 50)).toMatchObject({ payloads: 0 });
+        expect(await store.purge(AT + 51)).toMatchObject({ payloads: 1 });
+        expect(await store.replay(id, now)).toBe(0);
+        expect((await store.read(id))?.events[0]?.outcome).toBe('FAILED');
+      });
+    });
+  });
+}
+
+function event(name: string, facts: Partial<NewEvent> = {}): Omit<NewEvent, 'position'> {
+  return {
+    sameEventKey: Buffer.from(name.padEnd(32, '.')),
+    hasEventId: true,
+    outcome: 'PENDING',
+    payload: Buffer.from(`bytes of ${name}`),
+    ...facts,
+  };
+}
+
+function receipt(
+  facts: Partial<Omit<NewReceipt, 'events'>> & { events: Omit<NewEvent, 'position'>[] },
+): NewReceipt {
+  serial += 1;
+  return {
+    id: `00000000-0000-4000-8000-${String(serial).padStart(12, '0')}`,
+    partnerId: 'crm-one',
+    path: 'deletions',
+    eventType: 'lead.deletion',
+    correlationId: `c-${serial}`,
+    receivedAt: AT,
+    ...facts,
+    events: facts.events.map((one, position) => ({ ...one, position })),
+  };
+}
