@@ -101,8 +101,7 @@ const refusal = z.object({ message: z.string() });
  * other sign.
  * @see https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
  */
-export function saysLimited({ status, data }: Rejection): boolean {
-  if (status !== 403) return false;
+export function saysLimited({ data }: Rejection): boolean {
   return LIMIT_TEXT.test(refusal.safeParse(data).data?.message ?? '');
 }
 

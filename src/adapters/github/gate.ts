@@ -43,14 +43,15 @@ function place(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** `promise`, but rejects with the signal's reason as soon as it is aborted. */
+/**
+ * `promise`, but rejects with the signal's reason as soon as it is aborted. A failure of `promise`
+ * after that is nobody's any more.
+ */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
-    return void promise
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', giveUp));
+    if (signal.aborted) giveUp();
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
 }

@@ -1,7 +1,8 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerCredential } from '#adapters/github/auth.ts';
@@ -70,6 +71,29 @@ describe('an App', () => {
     const calls = Array.from({ length: 3 }, () => client.request('GET /x', {}, shape));
     await expect(Promise.all(calls)).resolves.toHaveLength(3);
     await expect(client.request('GET /x', {}, shape)).resolves.toMatchObject({ status: 200 });
+  });
+
+  it('does not renew a token again for a call that was refused late', async () => {
+    const refusals: ServerResponse[] = [];
+    const { credential, mintPath } = createApp();
+    let mints = 0;
+    const server = await startServer((request, response) => {
+      if (request.url === mintPath) {
+        mints += 1;
+        response.writeHead(201, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(minted(`ghs_${mints}`)));
+      } else if (request.headers.authorization === 'token ghs_1') refusals.push(response);
+      else response.end('{"ok":true}');
+    });
+    const { client } = createParts({ credential, apiUrl: server.url });
+    const [early, late] = [1, 2].map(() => client.request('GET /x', {}, shape));
+    await vi.waitUntil(() => refusals.length === 2);
+    refusals[0]?.writeHead(401).end();
+    await Promise.race([early, late]);
+    refusals[1]?.writeHead(401).end();
+    await Promise.all([early, late]);
+    expect(mints).toBe(2);
+    await server.close();
   });
 
   it('renews its token in the middle of a write, which a 401 has not done', async () => {

@@ -132,6 +132,9 @@ describe('listing issues', () => {
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], paged);
     const { tracker } = createParts();
     await expect(tracker.listIssues(newest)).rejects.toMatchObject(isFailed);
+    nock(API).get(ISSUES).query(true).reply(200, [wireIssue], paged);
+    const further = { ...newest, after: 'bWlk' };
+    await expect(tracker.listIssues(further)).rejects.toMatchObject(isFailed);
   });
 
   it('does not walk in a circle', async () => {

@@ -72,11 +72,19 @@ export function everythingIn(error: unknown): string {
   return inspect(error, { depth: 10, showHidden: true });
 }
 
-/** To be called after each test: every scripted answer was fetched, and none stays behind. */
+/** nock answers a call that no script expects with 501, which a test could take for a fault. */
+const unexpected: string[] = [];
+nock.emitter.on('no match', ({ method, url }: Request) => {
+  if (new URL(url).hostname !== '127.0.0.1') unexpected.push(`${method} ${url}`);
+});
+
+/** To be called after each test: every scripted answer was fetched, and no other was asked for. */
 export function endNock(): void {
   const unused = nock.pendingMocks();
   nock.cleanAll();
-  if (unused.length > 0) throw new Error(`unused answers: ${unused.join()}`);
+  const extra = unexpected.splice(0);
+  if (unused.length + extra.length > 0)
+    throw new Error(`unused answers: ${unused.join()}; unexpected calls: ${extra.join()}`);
 }
 
 export type LocalServer = { url: string; requests: string[]; close(): Promise<void> };
