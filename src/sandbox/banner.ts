@@ -53,8 +53,8 @@ function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
   if (apiKey === undefined) return [];
   const key = `-H 'X-API-KEY: ${apiKey}'`;
   return [
-    { title: 'List leads', lines: [`curl -s ${key} '${url}/api/v1/leads?limit=3'`] },
-    { title: 'Read one lead', lines: [`curl -s ${key} ${url}/api/v1/leads/${leadId}`] },
+    { title: 'List leads', lines: [`curl -sw '\\n' ${key} '${url}/api/v1/leads?limit=3'`] },
+    { title: 'Read one lead', lines: [`curl -sw '\\n' ${key} ${url}/api/v1/leads/${leadId}`] },
   ];
 }
 
@@ -101,7 +101,7 @@ function hmacCommand(target: string, secret: string, body: unknown): string[] {
   return [
     `BODY='${JSON.stringify(body)}'`,
     `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)`,
-    `curl -s ${JSON_TYPE} -H "X-Partner-Signature: sha256=$SIGNATURE" -d "$BODY" ${target}`,
+    `curl -sw '\\n' ${JSON_TYPE} -H "X-Partner-Signature: sha256=$SIGNATURE" -d "$BODY" ${target}`,
   ];
 }
 
@@ -109,7 +109,7 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
   return [
     `BODY='${JSON.stringify(body)}'; TIMESTAMP=$(date +%s)000`,
     `SIGNATURE=$(printf %s "POST${target}$BODY$TIMESTAMP" | openssl dgst -sha256 -hmac '${secret}' -binary | base64)`,
-    `curl -s ${JSON_TYPE} -H "X-Vendor-Signature-v3: $SIGNATURE" -H "X-Vendor-Request-Timestamp: $TIMESTAMP" -d "$BODY" ${target}`,
+    `curl -sw '\\n' ${JSON_TYPE} -H "X-Vendor-Signature-v3: $SIGNATURE" -H "X-Vendor-Request-Timestamp: $TIMESTAMP" -d "$BODY" ${target}`,
   ];
 }
 
@@ -138,9 +138,9 @@ function catalogSections(
     {
       title: 'Create, publish and deprecate a catalog version',
       lines: [
-        `curl -s ${bearer} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
-        `curl -s -X POST ${bearer} '${base}/orders-api/publish?version=1.0.0'`,
-        `curl -s -X POST ${bearer} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
+        `curl -sw '\\n' ${bearer} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
+        `curl -sw '\\n' -X POST ${bearer} '${base}/orders-api/publish?version=1.0.0'`,
+        `curl -sw '\\n' -X POST ${bearer} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
       ],
     },
   ];

@@ -88,7 +88,7 @@ function remembered(deps: Responder, request: TrackerRequest, render: () => Answ
     memo.answers.clear();
   }
   const key = `${apiVersionOf(request)} ${request.path}?${request.query.toString()}`;
-  const answer = memo.answers.get(key) ?? { ...render(), compressed: {} };
+  const answer = memo.answers.get(key) ?? { ...render(), made: { digests: new Map() } };
   memo.answers.set(key, answer);
   return answer;
 }

@@ -5,9 +5,12 @@ export type Answer = {
   /** Text of another kind, for pages and for faults. */
   text?: string;
   headers: Record<string, string>;
-  /** Where the compressed form of a remembered answer is kept. */
-  compressed?: { bytes?: Buffer };
+  /** Of an answer that is remembered: what was made of its text already. */
+  made?: Made;
 };
+
+/** The compressed text, and the digest for each credential and media type. */
+export type Made = { compressed?: Buffer; digests: Map<string, string> };
 
 const DOCS = 'https://docs.github.com/rest';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { newUuid } from '#shared/ids.ts';
 import type { Answer } from './answer.ts';
 import type { TrackerRequest } from './route.ts';
@@ -36,9 +36,10 @@ export function withValidator(request: TrackerRequest, answer: Answer): Answer {
 
 function etagOf(request: TrackerRequest, answer: Answer): string {
   const { accept, authorization, cookie } = request.headers;
-  const hash = createHash('sha256');
-  for (const value of [accept, authorization, cookie]) if (value) hash.update(value);
-  const digest = hash.update(`:${answer.json ?? ''}`).digest('hex');
+  const covered = [accept, authorization, cookie].join('');
+  const digest =
+    answer.made?.digests.get(covered) ?? hash('sha256', `${covered}:${answer.json ?? ''}`);
+  answer.made?.digests.set(covered, digest);
   return isCompressed(request, answer.json) ? `W/"${digest}"` : `"${digest}"`;
 }
 

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toRfc3339 } from '#shared/clock.ts';
+import { accountDocument } from './documents.ts';
 import { payloadOf } from './hook-payload.ts';
 import type { Repository, TrackerChange, World } from './model.ts';
 import { repositoryDocument } from './repository-document.ts';
-import { accountOf, nextId, nowInSeconds } from './world.ts';
+import { nextId, nowInSeconds } from './world.ts';
 
 /** Where webhooks go. `events` default: issues, label, repository. */
 export type HookTarget = { url: string; secret: string; events?: readonly string[] };
@@ -98,7 +99,7 @@ function addHook(state: State, target: HookTarget): number {
     hook_id: hook.id,
     hook: hookDocument(state, hook),
     repository: repositoryDocument(world, repository),
-    sender: { login: repository.owner.login, id: accountOf(world, repository.owner.login).id },
+    sender: accountDocument(world, repository.owner),
   };
   dispatch(state, hook, { event: 'ping', body: JSON.stringify(body) });
   return hook.id;

@@ -136,8 +136,8 @@ async function send(
     outgoing.writeHead(answer.status, { ...type, ...length, ...answer.headers }).end(body);
     return;
   }
-  const bytes = answer.compressed?.bytes ?? (await gzipAsync(body, { level: 1 }));
-  if (answer.compressed) answer.compressed.bytes = bytes;
+  const bytes = answer.made?.compressed ?? (await gzipAsync(body, { level: 1 }));
+  if (answer.made) answer.made.compressed = bytes;
   const encoding = { 'content-encoding': 'gzip', 'content-length': bytes.length };
   outgoing.writeHead(answer.status, { ...type, ...encoding, ...answer.headers }).end(bytes);
 }

@@ -6,8 +6,9 @@ import { instantOf, pageOf, perPageOf } from './input.ts';
 import { linkHeader, withQuery } from './links.ts';
 import type { IssueRows, ListQuery } from './list-issues.ts';
 import { listIssues } from './list-issues.ts';
-import type { SortKey } from './model.ts';
+import type { IssueRecord, SortKey } from './model.ts';
 import type { RouteContext } from './route.ts';
+import { fullNameOf } from './world.ts';
 
 const NO_DEEP_PAGES =
   'Pagination with the page parameter is not supported for large datasets, please use cursor based pagination (after/before)';
@@ -15,19 +16,27 @@ const NO_DEEP_PAGES =
 /** `GET …/issues`: keyset cursors in `Link`, never `last`; page numbers only up to the wall. */
 export function listIssuesRoute(pageWall: number): (context: RouteContext) => Answer {
   return (context) => {
-    const { world, repository, request, apiVersion } = context;
+    const { world, repository, request } = context;
     const query = parseListQuery(request.query);
     const hasCursor = query.after !== undefined || query.before !== undefined;
     if (!hasCursor && query.page > 1 && query.page * query.perPage > pageWall)
       throw refusal(422, NO_DEEP_PAGES);
     const page = listIssues(repository.replica, query);
-    const rows = page.rows.map((row) =>
-      JSON.stringify(issueDocument(world, repository, row, { apiVersion })),
-    );
+    const rows = page.rows.map((row) => rendered(context, row));
     const target = { world, repository, path: 'issues' };
     const headers = linkHeader(target, relationsOf(page, query, request.query));
     return { status: 200, json: `[${rows.join(',')}]`, headers };
   };
+}
+
+/** Records never change, so that each is written as JSON once; `rendered` forgets with them. */
+function rendered({ world, repository, apiVersion }: RouteContext, row: IssueRecord): string {
+  const key = `${apiVersion} ${fullNameOf(repository)}`;
+  const known = world.rendered.get(row);
+  if (known?.key === key) return known.json;
+  const json = JSON.stringify(issueDocument(world, repository, row, { apiVersion }));
+  world.rendered.set(row, { key, json });
+  return json;
 }
 
 function relationsOf(

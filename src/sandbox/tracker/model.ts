@@ -110,6 +110,8 @@ export type World = {
   readonly accounts: Map<string, Account>;
   readonly lagging: LaggingWrite[];
   readonly listeners: ((change: TrackerChange) => void)[];
+  /** List rows as JSON, for the repository's name and API version that `key` holds. */
+  readonly rendered: WeakMap<IssueRecord, { key: string; json: string }>;
   nextId: number;
   /** Grows with every change that a reader could see. */
   version: number;

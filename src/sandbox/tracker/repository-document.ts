@@ -122,6 +122,7 @@ const SETTINGS = {
   is_template: false,
   web_commit_signoff_required: false,
   topics: [],
+  custom_properties: {},
   forks: 0,
   watchers: 0,
 };

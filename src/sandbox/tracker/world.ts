@@ -16,6 +16,7 @@ export function createWorld(deps: { clock: Clock; newId: NewId; replicaLagMs: nu
     accounts: new Map(),
     lagging: [],
     listeners: [],
+    rendered: new WeakMap(),
     nextId: FIRST_ID,
     version: 0,
   };

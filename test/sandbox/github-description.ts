@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { Ajv } from 'ajv';
+import type { ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+
+/**
+ * The published OpenAPI description of the real tracker, as an oracle for what the sandbox answers
+ * and sends.
+ */
+
+type Node = Record<string, unknown>;
+type Content = { content?: { 'application/json'?: { schema: Node } } };
+type Response = Content & { $ref?: string };
+
+const source = createRequire(import.meta.url).resolve(
+  '@octokit/openapi/generated/api.github.com.json',
+);
+const description = JSON.parse(readFileSync(source, 'utf8')) as {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: { responses: Record<string, Response>; schemas: Record<string, Node> };
+  'x-webhooks': Record<string, { post: { requestBody: Content } }>;
+};
+
+const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true });
+(addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
+ajv.addFormat('uri-template', true);
+ajv.addFormat('int64', true);
+
+/** OpenAPI 3.0 says `nullable` where JSON Schema has a type of its own. */
+function tolerant(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tolerant);
+  if (typeof value !== 'object' || value === null) return value;
+  const { nullable, ...node } = value as Node;
+  const schema = Object.fromEntries(
+    Object.entries(node).map(([key, item]) => [key, tolerant(item)]),
+  );
+  return nullable === true ? { anyOf: [{ type: 'null' }, schema] } : schema;
+}
+
+/** The names of all component schemas that a schema leads to. */
+function leadsTo(schema: unknown, names = new Set<string>()): Set<string> {
+  for (const [, name = ''] of JSON.stringify(schema).matchAll(
+    /"#\/components\/schemas\/([^"]+)"/g,
+  )) {
+    if (names.has(name)) continue;
+    names.add(name);
+    leadsTo(description.components.schemas[name], names);
+  }
+  return names;
+}
+
+const validators = new Map<Node, ValidateFunction>();
+
+function problemsOf(schema: Node, value: unknown): string[] {
+  const known = validators.get(schema);
+  const schemas = Object.fromEntries(
+    known
+      ? []
+      : [...leadsTo(schema)].map((name) => [name, tolerant(description.components.schemas[name])]),
+  );
+  const validate =
+    known ?? ajv.compile({ allOf: [tolerant(schema)], components: { schemas } } as Node);
+  validators.set(schema, validate);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath} ${message ?? ''}`,
+  );
+}
+
+/**
+ * What the description finds wrong with an answer; undefined when it describes no such answer
+ * (401, for one, is documented nowhere).
+ */
+export function problemsOfAnswer(
+  { method, path }: { method: string; path: string },
+  status: number,
+  value: unknown,
+): string[] | undefined {
+  const response = operationAt(path, method.toLowerCase())?.responses[String(status)];
+  if (!response) return undefined;
+  const name = response.$ref?.split('/').pop();
+  const schema = (name ? description.components.responses[name] : response)?.content?.[
+    'application/json'
+  ]?.schema;
+  if (schema) return problemsOf(schema, value);
+  return value === undefined ? [] : ['the body should be empty'];
+}
+
+/** What the description finds wrong with a webhook's payload, such as `issues-edited`. */
+export function problemsOfPayload(name: string, payload: unknown): string[] {
+  const schema =
+    description['x-webhooks'][name]?.post.requestBody.content?.['application/json']?.schema;
+  return schema ? problemsOf(schema, payload) : [`there is no webhook ${name}`];
+}
+
+const templates = Object.entries(description.paths).map(([path, methods]) => ({
+  methods,
+  variables: path.split('{').length,
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+}));
+
+/** The most literal path that fits, as a router would choose. */
+function operationAt(path: string, method: string) {
+  const fitting = templates.filter(({ pattern, methods }) => pattern.test(path) && methods[method]);
+  return fitting.sort((a, b) => a.variables - b.variables)[0]?.methods[method];
+}

@@ -1,0 +1,106 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, expect } from 'vitest';
+
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+
+import { problemsOfAnswer } from './github-description.ts';
+
+export const TOKENS = [
+  { token: 'none-token', can: 'none' },
+  { token: 'read-token', can: 'read', login: 'reader' },
+  { token: 'edit-token', can: 'edit', login: 'editor' },
+  { token: 'write-token', can: 'write', login: 'writer' },
+  { token: 'admin-token', can: 'admin', login: 'owner' },
+] as const;
+
+export const REPO = '/repos/acme/leads';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Closes something when the test ends. */
+export function onEnd(close: () => Promise<void>): void {
+  closers.push(close);
+}
+
+export async function openTracker(options: TrackerOptions = {}): Promise<Tracker> {
+  const tracker = await startTracker({ tokens: TOKENS, ...options });
+  onEnd(() => tracker.close());
+  return tracker;
+}
+
+export type Reply = {
+  status: number;
+  headers: Headers;
+  /** Fits every type: each test says what it expects. */
+  data: never;
+  text: string;
+};
+
+export type Sending = { token?: string | null; body?: unknown; headers?: Record<string, string> };
+
+/**
+ * Sends one request and checks the answer against the published description of the API, so that
+ * every test of the sandbox is a test of its faithfulness as well.
+ */
+export async function send(
+  tracker: Tracker,
+  request: string,
+  { token = 'admin-token', body, headers = {} }: Sending = {},
+): Promise<Reply> {
+  const [method = 'GET', target = '/'] = request.split(' ');
+  const response = await fetch(`${tracker.url}${target}`, {
+    method,
+    redirect: 'manual',
+    headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const data = (text === '' ? undefined : JSON.parse(text)) as never;
+  const path = new URL(target, tracker.url).pathname.replace(/^\/repositories\/\d+/, REPO);
+  const problems = problemsOfAnswer({ method, path }, response.status, data);
+  expect(problems ?? [], `${request} answered ${response.status}`).toEqual([]);
+  return { status: response.status, headers: response.headers, data, text };
+}
+
+export type Received = { headers: IncomingHttpHeaders; body: string };
+
+/** A receiver of webhooks that answers 202, or whatever `status` says at the moment. */
+export async function openReceiver(): Promise<{
+  url: string;
+  received: Received[];
+  answerWith: (status: number) => void;
+}> {
+  const received: Received[] = [];
+  let status = 202;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onEnd(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const { port } = server.address() as AddressInfo;
+  const answerWith = (next: number): void => {
+    status = next;
+  };
+  return { url: `http://127.0.0.1:${port}/hook`, received, answerWith };
+}

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { request } from 'node:http';
+
+import { describe, expect, test } from 'vitest';
+
+import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+
+import { onEnd, openReceiver, openTracker, REPO, send } from './support.ts';
+
+async function pageOf(url: string): Promise<{ status: number; text: string; headers: Headers }> {
+  const response = await fetch(url);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+describe('pages for people', () => {
+  test('list issues with state, labels, comments and pull request marks', async () => {
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'Order API', labels: ['approved'], assignees: ['ada'] });
+    tracker.createIssue({ title: 'A change', isPullRequest: true });
+    tracker.addComment(1, 'Deleted by crm-one');
+    tracker.editIssue(1, { state: 'closed', stateReason: 'not_planned' });
+    const { text, headers } = await pageOf(`${tracker.url}/`);
+    for (const part of [
+      'Order API',
+      'approved',
+      '1 comment',
+      'closed (not planned)',
+      'pull request',
+      'ada',
+    ])
+      expect(text).toContain(part);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  test('an issue’s html_url is a page with its body and comments', async () => {
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'A', body: '### Email\r\n\r\nada@example.com' });
+    tracker.addComment(1, 'Hello');
+    const { data } = await send(tracker, `GET ${REPO}/issues/1`);
+    const { status, text } = await pageOf((data as { html_url: string }).html_url);
+    expect(status).toBe(200);
+    expect(text).toContain('ada@example.com');
+    expect(text).toContain('Hello');
+    tracker.deleteIssue(1);
+    expect(await pageOf(`${tracker.url}/acme/leads/issues/1`)).toMatchObject({ status: 404 });
+  });
+
+  test('escape everything that a visitor could have typed', async () => {
+    const tracker = await openTracker();
+    const nasty = `<script>alert('x')</script>"&`;
+    tracker.createIssue({ title: nasty, body: nasty, labels: [nasty], author: '<b>' });
+    tracker.addComment(1, nasty);
+    for (const path of ['/', '/acme/leads/issues/1']) {
+      const { text } = await pageOf(`${tracker.url}${path}`);
+      expect(text).not.toContain('<script');
+      expect(text).not.toContain('<b>ghost');
+      expect(text).toContain('&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;');
+    }
+  });
+});
+
+describe('controls over HTTP', () => {
+  test('do what the functions of the same names do', async () => {
+    const tracker = await openTracker();
+    const { url } = tracker;
+    await callControl(url, 'createIssue', { title: 'A', labels: ['approved'] });
+    await callControl(url, 'relabel', 1, { add: ['x'], remove: ['Approved'] });
+    await callControl(url, 'setState', 1, 'closed');
+    expect(await readControl(url, 'issues')).toMatchObject([
+      { number: 1, state: 'closed', labels: [{ name: 'x' }] },
+    ]);
+    await callControl(url, 'fault', { kind: 'status', status: 500 });
+    expect((await send(tracker, `GET ${REPO}`)).status).toBe(500);
+    expect(await readControl(url, 'calls')).toMatchObject([{ path: REPO, status: 500 }]);
+    await callControl(url, 'deleteIssue', 1);
+    expect((await send(tracker, `GET ${REPO}/issues/1`)).status).toBe(410);
+    await expect(callControl(url, 'deleteIssue', 1)).rejects.toThrow('has no issue 1');
+    await expect(callControl(url, 'nothing')).rejects.toThrow('no control nothing');
+  });
+
+  test('hold webhooks and answers back', async () => {
+    const tracker = await openTracker();
+    const { url, received } = await openReceiver();
+    await callControl(tracker.url, 'addWebhook', url, 'secret');
+    await callControl(tracker.url, 'hooks.settled');
+    await callControl(tracker.url, 'hooks.hold');
+    await callControl(tracker.url, 'createIssue', { title: 'A' });
+    expect(received).toHaveLength(1);
+    await callControl(tracker.url, 'hooks.release');
+    expect(received).toHaveLength(2);
+    const gate = await callControl(tracker.url, 'hold', { path: '/issues/1$' });
+    const held = send(tracker, `GET ${REPO}/issues/1`);
+    await callControl(tracker.url, 'arrived', gate);
+    await callControl(tracker.url, 'setState', 1, 'closed');
+    await callControl(tracker.url, 'open', gate);
+    expect((await held).data).toMatchObject({ state: 'open' });
+  });
+
+  test('are out of reach for a page of another site', async () => {
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'A' });
+    const target = `${tracker.url}/_control/deleteIssue`;
+    const form = await fetch(target, {
+      method: 'POST',
+      body: '[1]',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(form.status).toBe(415);
+    const rebound = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host: 'evil.example', 'content-type': 'application/json' };
+      request(target, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end('[1]');
+    });
+    expect(rebound).not.toBe(200);
+    expect(tracker.readIssue(1)).toBeDefined();
+  });
+});
+
+test('the bench process prints its address as one JSON line and ends on SIGTERM', async () => {
+  const child = spawn(process.execPath, [
+    'bench/tracker-process.ts',
+    '--issues',
+    '50',
+    '--pull-requests',
+    '0.2',
+  ]);
+  onEnd(async () => {
+    child.kill('SIGKILL');
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const { url, token, issues } = JSON.parse(line.toString()) as Record<string, string>;
+  expect(issues).toBe(50);
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}${REPO}/issues?state=all&per_page=100`, { headers });
+  const rows = (await response.json()) as { pull_request?: object }[];
+  expect(rows.filter(({ pull_request }) => pull_request)).toHaveLength(10);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
