@@ -1,0 +1,28 @@
+import { TrackportError } from '#shared/errors.ts';
+import type { TokenPrincipal } from './token-principal.ts';
+
+/** Every scope that a call of ours asks for. */
+export const scopes = [
+  'catalog:read',
+  'catalog:write',
+  'catalog:publish',
+  'trackport:admin',
+] as const;
+
+/** @throws {insufficient-scope} the token is good and does not carry the scope */
+export function requireScope(principal: Pick<TokenPrincipal, 'scopes'>, scope: string): void {
+  if (principal.scopes.includes(scope)) return;
+  throw new TrackportError('insufficient-scope', {
+    detail: `This needs an access token with the scope \`${scope}\`.`,
+    challenge: `Bearer error="insufficient_scope", scope="${scope}"`,
+  });
+}
+
+/**
+ * The scopes in a token claim: text with blanks between them (RFC 8693 §4.2) or an array of texts,
+ * as some issuers have it. Anything else holds none.
+ */
+export function parseScopes(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(' ').filter((scope) => scope !== '');
+  return Array.isArray(value) ? value.filter((scope) => typeof scope === 'string') : [];
+}

@@ -1,0 +1,45 @@
+import { TrackportError } from '#shared/errors.ts';
+import type { TokenPrincipal } from './token-principal.ts';
+
+/** What is known of the issuer's keys, for people who look after the service. */
+export type IssuerStatus = {
+  /**
+   * `unknown`: not asked yet. `ok`: the last look at the issuer worked. `failing`: it did not, and
+   * tokens signed with known keys still pass. `unavailable`: no usable keys, so no token passes.
+   */
+  state: 'unknown' | 'ok' | 'failing' | 'unavailable';
+  /** How many keys are known. */
+  keys: number;
+  /** When they were fetched: milliseconds since the Unix epoch. */
+  fetchedAt?: number;
+  /** Why the last look failed, in words for an operator. */
+  failure?: string;
+};
+
+/** Port: checks bearer tokens of the configured issuer. */
+export type TokenVerifier = {
+  /**
+   * Who the token speaks for, after its signature, issuer, audience, type and times were checked.
+   * @throws {unauthorized} the token is not good, whatever the reason
+   * @throws {identity-provider-unavailable} it cannot be checked, because the issuer gives no keys
+   */
+  verify(token: string): Promise<TokenPrincipal>;
+  status(): IssuerStatus;
+};
+
+/** A request that brings no bearer token at all. @see RFC 6750 §3.1 */
+export function missingToken(): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: 'Send an access token: `Authorization: Bearer <token>`.',
+    challenge: 'Bearer',
+  });
+}
+
+/** A token that is not good. One text for every reason; `cause` is for the log. */
+export function refusedToken(cause?: unknown): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: 'The access token is malformed, expired, or not meant for this service.',
+    challenge: 'Bearer error="invalid_token"',
+    ...(cause !== undefined && { cause }),
+  });
+}

@@ -1,0 +1,33 @@
+/**
+ * Where the issuer's keys are. Of its discovery document only `jwks_uri` is used, and only when
+ * the document names the very issuer that it was asked of.
+ */
+import { fetchJson, IssuerTrouble } from './fetch-json.ts';
+
+/**
+ * The address of the issuer's key set (OpenID Connect Discovery 1.0 §4).
+ * @throws IssuerTrouble
+ */
+export async function discoverKeySetUrl(issuer: string, signal: AbortSignal): Promise<string> {
+  const base = issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
+  const document = await fetchJson(`${base}/.well-known/openid-configuration`, signal);
+  if (!isRecord(document)) throw new IssuerTrouble('Its discovery document is not an object.');
+  if (document['issuer'] !== issuer)
+    throw new IssuerTrouble('Its discovery document names another issuer.');
+  const url = document['jwks_uri'];
+  if (typeof url !== 'string' || !isTrustworthy(url))
+    throw new IssuerTrouble('Its discovery document names no key set at an https address.');
+  return url;
+}
+
+/** Keys that came over a network in plain text could be anybody's; loopback is no network. */
+function isTrustworthy(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'https:') return true;
+  return url.protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,212 @@
+/**
+ * The issuer's keys on a schedule of their own, so that neither an outage of the issuer nor a storm
+ * of made-up key ids decides how often it is asked: at most once in 30 s, whether it worked or not.
+ */
+import { createLocalJWKSet, errors } from 'jose';
+import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import type { IssuerStatus } from '#access/token-verifier.ts';
+import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { discoverKeySetUrl } from './discovery.ts';
+import { fetchJson, IssuerTrouble } from './fetch-json.ts';
+
+const FRESH_MS = 10 * MINUTE;
+const ATTEMPT_EVERY_MS = 30 * SECOND;
+const KEPT_MS = 24 * HOUR;
+const DISCOVERY_KEPT_MS = 24 * HOUR;
+const FETCH_TIMEOUT_MS = 5 * SECOND;
+const KEYS_MAX = 100;
+
+export type KeySetDeps = {
+  /** Exactly as tokens name it. */
+  issuer: string;
+  /** Where the keys are; default: where the issuer's discovery document says. */
+  keySetUrl?: string;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+  /** Real milliseconds for one look at the issuer, discovery included; default 5000. */
+  timeoutMs?: number;
+};
+
+/** Keys to try, and the version of the set that they are of. */
+export type Candidates = { keys: CryptoKey[]; version: number };
+
+export type KeySet = {
+  /**
+   * The keys that may have made a signature with this header: one, or several when it names no id.
+   * @throws {identity-provider-unavailable} the issuer's keys are needed and cannot be had
+   * @throws JOSEError no key fits
+   */
+  find(header: JWSHeaderParameters): Promise<Candidates>;
+  /** Another number whenever the keys are others. */
+  version(): number;
+  status(): IssuerStatus;
+  /** Gives up a look at the issuer that is under way. */
+  close(): void;
+};
+
+type Keys = {
+  version: number;
+  text: string;
+  count: number;
+  fetchedAt: number;
+  resolve: ReturnType<typeof createLocalJWKSet>;
+};
+
+type State = {
+  keys: Keys | undefined;
+  /** When the last attempt began. */
+  triedAt: number | undefined;
+  failure: string | undefined;
+  attempt: Promise<void> | undefined;
+  discovered: { url: string; at: number } | undefined;
+};
+
+export function createKeySet(deps: KeySetDeps): KeySet {
+  const { clock } = deps;
+  const closed = new AbortController();
+  const state: State = {
+    keys: undefined,
+    triedAt: undefined,
+    failure: undefined,
+    attempt: undefined,
+    discovered: undefined,
+  };
+  /** Asks the issuer unless it was asked just now; an attempt under way is shared. */
+  const refresh = (): Promise<void> => {
+    if (!state.attempt && msUntilAttempt(state, clock.now()) > 0) return Promise.resolve();
+    state.attempt ??= attempt(deps, state, closed.signal).finally(() => {
+      state.attempt = undefined;
+    });
+    return state.attempt;
+  };
+  return {
+    find: async (header) => {
+      if (!usableKeys(state, clock.now())) await refresh();
+      const keys = usableKeys(state, clock.now());
+      if (!keys) throw unavailable(state, clock.now());
+      if (clock.now() - keys.fetchedAt >= FRESH_MS) void refresh();
+      const found = await keysFor(keys, header);
+      if (found) return found;
+      await refresh();
+      return findAgain(state, header, clock.now());
+    },
+    version: () => state.keys?.version ?? 0,
+    status: () => statusOf(state, clock.now()),
+    close: () => closed.abort(),
+  };
+}
+
+function msUntilAttempt({ triedAt }: State, now: number): number {
+  // A clock that was set back must not put the next attempt off for longer than usual.
+  if (triedAt === undefined || triedAt > now) return 0;
+  return Math.max(0, triedAt + ATTEMPT_EVERY_MS - now);
+}
+
+function usableKeys({ keys }: State, now: number): Keys | undefined {
+  return keys && now - keys.fetchedAt < KEPT_MS ? keys : undefined;
+}
+
+/** The second look, after the issuer was asked or could not be asked again yet. */
+async function findAgain(
+  state: State,
+  header: JWSHeaderParameters,
+  now: number,
+): Promise<Candidates> {
+  const found = state.keys && (await keysFor(state.keys, header));
+  if (found) return found;
+  // While the issuer fails, nobody can tell a key that it made since from one that it never made.
+  if (state.failure !== undefined) throw unavailable(state, now);
+  throw new errors.JWKSNoMatchingKey();
+}
+
+async function keysFor(
+  { resolve, version }: Keys,
+  header: JWSHeaderParameters,
+): Promise<Candidates | undefined> {
+  try {
+    return { keys: [await resolve(header)], version };
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+    if (error instanceof errors.JWKSMultipleMatchingKeys)
+      return { keys: await collect(error), version };
+    throw error;
+  }
+}
+
+async function collect(keys: AsyncIterable<CryptoKey>): Promise<CryptoKey[]> {
+  const collected: CryptoKey[] = [];
+  for await (const key of keys) collected.push(key);
+  return collected;
+}
+
+/** Never fails: what went wrong stays in the state, and the last good keys stay too. */
+async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Promise<void> {
+  const { clock, log, timeoutMs = FETCH_TIMEOUT_MS } = deps;
+  state.triedAt = clock.now();
+  const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const url = await keySetUrlOf(deps, state, signal);
+    keep(state, await fetchJson(url, signal), clock.now());
+    if (state.failure !== undefined) log.info({}, 'the issuer gives keys again');
+    state.failure = undefined;
+  } catch (error) {
+    if (closed.aborted) return;
+    state.discovered = undefined; // it may have moved
+    state.failure = error instanceof IssuerTrouble ? error.message : 'Its keys cannot be used.';
+    log.warn({ reason: state.failure, ...errorFields(error) }, 'the issuer gave no keys');
+  }
+}
+
+async function keySetUrlOf(deps: KeySetDeps, state: State, signal: AbortSignal): Promise<string> {
+  if (deps.keySetUrl !== undefined) return deps.keySetUrl;
+  const now = deps.clock.now();
+  if (!state.discovered || now - state.discovered.at >= DISCOVERY_KEPT_MS)
+    state.discovered = { url: await discoverKeySetUrl(deps.issuer, signal), at: now };
+  return state.discovered.url;
+}
+
+/** @throws IssuerTrouble and then the keys stay as they were */
+function keep(state: State, document: unknown, now: number): void {
+  const keySet = document as JSONWebKeySet;
+  const resolve = toResolver(keySet);
+  const count = keySet.keys.length;
+  // An issuer without a key cannot have made a token: this is a fault of its own.
+  if (count === 0 || count > KEYS_MAX)
+    throw new IssuerTrouble(`Its key set holds ${count} keys in place of 1 to ${KEYS_MAX}.`);
+  const text = JSON.stringify(keySet.keys);
+  if (state.keys?.text === text) {
+    state.keys.fetchedAt = now;
+    return;
+  }
+  const version = (state.keys?.version ?? 0) + 1;
+  state.keys = { version, text, count, fetchedAt: now, resolve };
+}
+
+function toResolver(keySet: JSONWebKeySet): Keys['resolve'] {
+  try {
+    return createLocalJWKSet(keySet);
+  } catch (error) {
+    throw new IssuerTrouble('Its key set is malformed.', { cause: error });
+  }
+}
+
+function unavailable(state: State, now: number): TrackportError {
+  return new TrackportError('identity-provider-unavailable', {
+    detail: 'The identity provider gives no keys, so the access token cannot be checked now.',
+    retryAfterSeconds: Math.max(1, Math.ceil(msUntilAttempt(state, now) / SECOND)),
+  });
+}
+
+function statusOf(state: State, now: number): IssuerStatus {
+  const keys = usableKeys(state, now);
+  const failed = keys ? 'failing' : 'unavailable';
+  const worked = keys ? 'ok' : 'unknown';
+  return {
+    state: state.failure === undefined ? worked : failed,
+    keys: keys?.count ?? 0,
+    ...(keys && { fetchedAt: keys.fetchedAt }),
+    ...(state.failure !== undefined && { failure: state.failure }),
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Access tokens as JWTs (RFC 9068, and the looser ones of issuers that do not follow it), checked
+ * by an allow-list of algorithms and by keys of the issuer alone (RFC 8725).
+ */
+import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { parseScopes } from '#access/scopes.ts';
+import type { TokenPrincipal } from '#access/token-principal.ts';
+import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { sha256 } from '#shared/hash.ts';
+import type { KeySet } from './key-set.ts';
+
+const REMEMBERED_MAX = 10_000;
+const REMEMBERED_MS = MINUTE;
+const WORKSPACE_CHARACTERS_MAX = 200;
+
+/** What a good token looks like. */
+export type TokenRules = {
+  issuer: string;
+  audience: string;
+  /** Names of signature algorithms (RFC 7518 §3.1, RFC 8037 §3.1); no other is accepted. */
+  algorithms: readonly string[];
+  /** `at+jwt`: only tokens of RFC 9068. `any`: also those typed `JWT`, or not at all. */
+  tokenType: 'any' | 'at+jwt';
+  /** Name of the token claim with the scopes: text or an array. */
+  scopeClaim: string;
+  /** Name of the token claim with the workspace; tokens without it are of `default`. */
+  workspaceClaim: string;
+  /** How far the issuer's clock may be off, in milliseconds. */
+  clockToleranceMs: number;
+};
+
+export type TokenVerifierDeps = {
+  keySet: KeySet;
+  rules: TokenRules;
+  clock: Pick<Clock, 'now'>;
+};
+
+type Remembered = {
+  principal: TokenPrincipal;
+  /** Milliseconds since the Unix epoch. */
+  until: number;
+  /** Of the keys that it was checked with. */
+  version: number;
+};
+
+/**
+ * Remembers good tokens by their digest until they expire, at most a minute and 10,000 of them,
+ * and only while the issuer's keys stay the same.
+ */
+export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
+  const { keySet, rules, clock } = deps;
+  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
+  const recall = (digest: string, now: number): TokenPrincipal | undefined => {
+    const known = remembered.get(digest);
+    if (!known || known.version !== keySet.version()) return undefined;
+    // A clock that was set back must not make it last for longer than a minute.
+    return now < known.until && known.until <= now + REMEMBERED_MS ? known.principal : undefined;
+  };
+  return {
+    status: () => keySet.status(),
+    verify: async (token) => {
+      const digest = sha256(token).toString('base64url');
+      const known = recall(digest, clock.now());
+      if (known) return known;
+      const { payload, version } = await check(deps, token);
+      const principal = toPrincipal(payload, rules);
+      const until = Math.min((payload.exp ?? 0) * SECOND, clock.now() + REMEMBERED_MS);
+      remembered.set(digest, { principal, until, version });
+      return principal;
+    },
+  };
+}
+
+type Checked = { payload: JWTPayload; version: number };
+
+/** @throws {unauthorized} @throws {identity-provider-unavailable} */
+async function check(deps: TokenVerifierDeps, token: string): Promise<Checked> {
+  try {
+    const header = decodeProtectedHeader(token);
+    refuseForeignKeys(header);
+    refuseType(header.typ, deps.rules);
+    // An id of a key is looked for only after the algorithm is known to be one of ours.
+    if (!deps.rules.algorithms.includes(String(header.alg)))
+      throw new errors.JOSEAlgNotAllowed('the algorithm is not allowed');
+    const { keys, version } = await deps.keySet.find({ ...header, alg: String(header.alg) });
+    const payload = await verifyWithAny(keys, token, optionsOf(deps));
+    refuseClaims(payload, deps);
+    return { payload, version };
+  } catch (error) {
+    // Whatever is not an outage is the token's fault: jose also throws plain errors for keys.
+    throw isTrackportError(error) ? error : refusedToken(error);
+  }
+}
+
+/** A token that brings its own key, or says where to get it, proves nothing (RFC 8725 §3.10). */
+function refuseForeignKeys(header: object): void {
+  for (const name of ['jwk', 'jku', 'x5u'])
+    if (Object.hasOwn(header, name)) throw new errors.JWTInvalid(`the header holds ${name}`);
+}
+
+/** A logout token or a proof of possession is signed by the same keys (RFC 8725 §3.11). */
+function refuseType(typ: unknown, { tokenType }: TokenRules): void {
+  const name = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
+  const allowed = tokenType === 'any' ? ['at+jwt', 'jwt', undefined] : ['at+jwt'];
+  if (!allowed.some((one) => one === name)) throw new errors.JWTInvalid('the type is another');
+}
+
+function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
+  const strict = rules.tokenType === 'at+jwt' ? ['jti', 'client_id'] : [];
+  return {
+    issuer: rules.issuer,
+    audience: rules.audience,
+    algorithms: [...rules.algorithms],
+    clockTolerance: rules.clockToleranceMs / SECOND,
+    currentDate: new Date(clock.now()),
+    requiredClaims: ['exp', 'iss', 'aud', 'sub', ...strict],
+  };
+}
+
+/** Several keys are there to try when the token names none and the issuer has more than one. */
+async function verifyWithAny(
+  keys: readonly CryptoKey[],
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  for (const key of keys) {
+    try {
+      return (await jwtVerify(token, key, options)).payload;
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed();
+}
+
+function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps): void {
+  const isIdToken = ['nonce', 'at_hash'].some((name) => Object.hasOwn(payload, name));
+  if (isIdToken) throw new errors.JWTInvalid('an ID token is no access token');
+  if (typeof payload.sub !== 'string' || payload.sub === '')
+    throw new errors.JWTInvalid('the subject is no text');
+  const ahead = (payload.iat ?? 0) * SECOND - clock.now();
+  if (ahead > rules.clockToleranceMs) throw new errors.JWTInvalid('made in the future');
+}
+
+function toPrincipal(payload: JWTPayload, rules: TokenRules): TokenPrincipal {
+  const clientId = ['client_id', 'azp', 'cid', 'appid']
+    .map((name) => payload[name])
+    .find((value) => typeof value === 'string' && value !== '');
+  return {
+    subject: payload.sub ?? '',
+    ...(typeof clientId === 'string' && { clientId }),
+    scopes: parseScopes(payload[rules.scopeClaim]),
+    workspaceId: workspaceOf(payload[rules.workspaceClaim]),
+  };
+}
+
+/** A workspace that cannot be read must not become the common one. @throws {unauthorized} */
+function workspaceOf(value: unknown): string {
+  if (value === undefined || value === null) return 'default';
+  if (typeof value === 'string' && value !== '' && value.length <= WORKSPACE_CHARACTERS_MAX)
+    return value;
+  throw refusedToken();
+}

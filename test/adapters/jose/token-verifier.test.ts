@@ -1,0 +1,238 @@
+import { createPublicKey } from 'node:crypto';
+import { exportJWK, SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { makeKey, makeToken, startIssuer, type TokenOptions } from '../../support/issuer.ts';
+import { openWorld } from './support.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;
+const refused = {
+  code: 'unauthorized',
+  challenge: 'Bearer error="invalid_token"',
+  detail: 'The access token is malformed, expired, or not meant for this service.',
+};
+
+describe('a good token', () => {
+  it('names its subject, client, scopes and workspace', async () => {
+    const { issuer, verifier } = await openWorld();
+    const token = await makeToken(issuer, { claims: { workspace_id: 'acme' } });
+    expect(await verifier.verify(token)).toEqual({
+      subject: 'owner-1',
+      clientId: 'machine',
+      scopes: ['catalog:read', 'catalog:write'],
+      workspaceId: 'acme',
+    });
+  });
+
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+    const { issuer, verifier } = await openWorld();
+    const key = await makeKey('other', alg);
+    issuer.keys = [key];
+    await expect(verifier.verify(await makeToken(issuer, { key }))).resolves.toMatchObject({
+      subject: 'owner-1',
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, object]>([
+    ['no workspace', {}, { workspaceId: 'default' }],
+    ['a list of audiences', { aud: ['other', 'trackport'] }, {}],
+    ['scopes as an array', { scope: ['a', 'b'] }, { scopes: ['a', 'b'] }],
+    ['no scopes', { scope: undefined }, { scopes: [] }],
+    ['azp', { client_id: undefined, azp: 'app' }, { clientId: 'app' }],
+    ['cid', { client_id: undefined, cid: 'app' }, { clientId: 'app' }],
+    ['appid', { client_id: undefined, appid: 'app' }, { clientId: 'app' }],
+    ['an expiry within the tolerance', { exp: NOW - 4 }, {}],
+    ['a start within the tolerance', { nbf: NOW + 5, iat: NOW + 5 }, {}],
+  ])('may have %s', async (_name, claims, expected) => {
+    const { issuer, verifier } = await openWorld();
+    const principal = await verifier.verify(await makeToken(issuer, { claims }));
+    expect(principal).toMatchObject({ subject: 'owner-1', ...expected });
+  });
+
+  it('may name no client at all', async () => {
+    const { issuer, verifier } = await openWorld();
+    const token = await makeToken(issuer, { claims: { client_id: undefined } });
+    expect(await verifier.verify(token)).not.toHaveProperty('clientId');
+  });
+
+  it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])(
+    'may have the type %s',
+    async (typ) => {
+      const { issuer, verifier } = await openWorld();
+      const token = await makeToken(issuer, { header: { typ } });
+      await expect(verifier.verify(token)).resolves.toBeDefined();
+    },
+  );
+
+  it('may have no type and name no key, even when the issuer has several', async () => {
+    const { issuer, verifier } = await openWorld();
+    const key = await makeKey('third');
+    issuer.keys = [await makeKey('first'), await makeKey('second'), key];
+    const header = { kid: undefined, typ: undefined } as unknown as { kid: string };
+    const token = await makeToken(issuer, { key, header });
+    await expect(verifier.verify(token)).resolves.toMatchObject({ subject: 'owner-1' });
+  });
+
+  it('keeps scopes and workspace where the configuration says', async () => {
+    const rules = { scopeClaim: 'scp', workspaceClaim: 'https://acme.example/workspace' };
+    const { issuer, verifier } = await openWorld({ rules });
+    const token = await makeToken(issuer, {
+      claims: { scp: ['catalog:read'], 'https://acme.example/workspace': 'w' },
+    });
+    expect(await verifier.verify(token)).toMatchObject({
+      scopes: ['catalog:read'],
+      workspaceId: 'w',
+    });
+  });
+});
+
+describe('refused alike', () => {
+  it.each<[string, TokenOptions]>([
+    ['another issuer', { claims: { iss: 'https://other.example' } }],
+    ['the issuer with a slash more', { claims: { iss: 'http://127.0.0.1/' } }],
+    ['no issuer', { claims: { iss: undefined } }],
+    ['another audience', { claims: { aud: 'other' } }],
+    ['no audience', { claims: { aud: undefined } }],
+    ['no expiry', { claims: { exp: undefined } }],
+    ['an expiry beyond the tolerance', { claims: { exp: NOW - 6 } }],
+    ['a start beyond the tolerance', { claims: { nbf: NOW + 6 } }],
+    ['a birth beyond the tolerance', { claims: { iat: NOW + 6 } }],
+    ['no subject', { claims: { sub: undefined } }],
+    ['an empty subject', { claims: { sub: '' } }],
+    ['a workspace that is no text', { claims: { workspace_id: ['a'] } }],
+    ['an empty workspace', { claims: { workspace_id: '' } }],
+    ['a nonce, as an ID token has', { claims: { nonce: 'n' }, header: { typ: 'JWT' } }],
+    ['an at_hash, as an ID token has', { claims: { at_hash: 'h' }, header: { typ: 'JWT' } }],
+    ['a nonce under an access token’s type', { claims: { nonce: 'n' } }],
+    ['the type of a logout token', { header: { typ: 'logout+jwt' } }],
+    ['the type of a proof of possession', { header: { typ: 'dpop+jwt' } }],
+    ['the address of a key set', { header: { jku: 'http://127.0.0.1/keys' } }],
+    ['the address of a certificate', { header: { x5u: 'http://127.0.0.1/cert' } }],
+  ])('%s', async (_name, options) => {
+    const { issuer, verifier } = await openWorld();
+    await verifier.verify(await makeToken(issuer)); // the same set-up takes the good one
+    const token = await makeToken(issuer, { ...options, header: { ...options.header } });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('a key that the token brings itself', async () => {
+    const { issuer, verifier } = await openWorld();
+    const key = await makeKey('mine');
+    const token = await makeToken(issuer, {
+      key,
+      header: { jwk: await exportJWK(key.privateKey) },
+    });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('a good signature beside the key that made it', async () => {
+    const { issuer, verifier } = await openWorld();
+    const [key] = issuer.keys;
+    const token = await makeToken(issuer, { header: { jwk: { ...key?.jwk } } });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('the algorithm none, whatever its spelling', async () => {
+    const { issuer, verifier } = await openWorld();
+    const [, body] = (await makeToken(issuer)).split('.');
+    for (const alg of ['none', 'None', 'NONE', '']) {
+      const header = Buffer.from(JSON.stringify({ alg, typ: 'at+jwt' })).toString('base64url');
+      await expect(verifier.verify(`${header}.${body}.`)).rejects.toMatchObject(refused);
+    }
+  });
+
+  it('an HMAC made with the public key as its secret', async () => {
+    const { issuer, verifier } = await openWorld();
+    const key = await makeKey('rsa', 'RS256');
+    issuer.keys = [key];
+    const pem = createPublicKey({ key: key.jwk, format: 'jwk' }).export({
+      type: 'spki',
+      format: 'pem',
+    });
+    const token = await new SignJWT({ scope: 'catalog:read' })
+      .setProtectedHeader({ alg: 'HS256', kid: 'rsa', typ: 'at+jwt' })
+      .setIssuer(issuer.issuer)
+      .setAudience('trackport')
+      .setSubject('owner-1')
+      .setIssuedAt(NOW)
+      .setExpirationTime(NOW + 300)
+      .sign(Buffer.from(pem));
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+    expect(issuer.calls.keys).toBe(0);
+  });
+
+  it('an algorithm that the list does not name, though the issuer uses it', async () => {
+    const { issuer, verifier } = await openWorld({ rules: { algorithms: ['RS256'] } });
+    await expect(verifier.verify(await makeToken(issuer))).rejects.toMatchObject(refused);
+  });
+
+  it('another issuer’s signature under a known key id', async () => {
+    const { issuer, verifier } = await openWorld();
+    const foreign = await startIssuer();
+    const token = await makeToken(foreign, { claims: { iss: issuer.issuer } });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('a changed body, a cut signature, and what is no token', async () => {
+    const { issuer, verifier } = await openWorld();
+    const [header, body = '', signature] = (await makeToken(issuer)).split('.');
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'root' })).toString('base64url');
+    for (const token of [
+      `${header}.${forged}.${signature}`,
+      `${header}.${body}.${signature?.slice(0, -4)}`,
+      `${header}.${body}`,
+      `${header}.${body}.`,
+      'a.b.c',
+      'opaque-token',
+      '',
+    ])
+      await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it.each(['jti', 'client_id'])('no %s where tokens follow RFC 9068', async (claim) => {
+    const { issuer, verifier } = await openWorld({ rules: { tokenType: 'at+jwt' } });
+    await expect(verifier.verify(await makeToken(issuer))).resolves.toBeDefined();
+    const token = await makeToken(issuer, { claims: { [claim]: undefined } });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it.each(['JWT', undefined])('the type %s where tokens follow RFC 9068', async (typ) => {
+    const { issuer, verifier } = await openWorld({ rules: { tokenType: 'at+jwt' } });
+    const token = await makeToken(issuer, { header: { typ: typ as string } });
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a remembered token', () => {
+  it('is not checked again within a minute, and then is', async () => {
+    const { issuer, verifier, clock } = await openWorld();
+    const token = await makeToken(issuer);
+    const first = await verifier.verify(token);
+    await clock.advance(59_000);
+    expect(await verifier.verify(token)).toBe(first);
+    await clock.advance(1000);
+    const second = await verifier.verify(token);
+    expect(second).toEqual(first);
+    expect(second).not.toBe(first);
+  });
+
+  it('is refused once it has expired', async () => {
+    const { issuer, verifier, clock } = await openWorld({ rules: { clockToleranceMs: 0 } });
+    const token = await makeToken(issuer, { claims: { exp: NOW + 10 } });
+    await verifier.verify(token);
+    await clock.advance(9999);
+    await expect(verifier.verify(token)).resolves.toBeDefined();
+    await clock.advance(1);
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('is forgotten when the issuer takes its key away', async () => {
+    const { issuer, verifier, clock } = await openWorld();
+    const token = await makeToken(issuer);
+    await verifier.verify(token);
+    issuer.keys = [await makeKey('key-2')];
+    await clock.advance(31_000);
+    await verifier.verify(await makeToken(issuer)); // a new key id: the keys are fetched
+    await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+  });
+});
