@@ -126,7 +126,7 @@ async function erasureOf(
 function refused({ actions }: LeadTask, lead: LeadProgress, refusal: Refusal): LeadResult {
   switch (refusal.kind) {
     case 'gone':
-      return { lead: done(lead, erasureOfAbsent(lead, actions, refusal.deleted)) };
+      return absent(lead, actions, refusal.deleted);
     case 'transferred':
       return { lead: failed(lead, 'transferred') };
     case 'invalid':
@@ -136,6 +136,16 @@ function refused({ actions }: LeadTask, lead: LeadProgress, refusal: Refusal): L
     case 'paused':
       return { lead, delay: refusal };
   }
+}
+
+/**
+ * A deleted issue says so. One that is only not found may be so new that a replica does not have it
+ * yet, so that it is looked for once more before its deletion counts as done.
+ */
+function absent(lead: LeadProgress, actions: readonly Action[], deleted: boolean): LeadResult {
+  if (deleted || lead.isMissing || lead.removal === 'tried')
+    return { lead: done(lead, erasureOfAbsent(lead, actions, deleted)) };
+  return { lead: { ...lead, isMissing: true }, delay: { kind: 'transient', code: 'not-found' } };
 }
 
 /** Only what is known to be deleted counts as erased: a hidden issue looks the same as none. */

@@ -15,6 +15,8 @@ const leadSchema = z.strictObject({
   /** `tried` is noted before the call, so that after a crash an absent issue counts as deleted. */
   removal: z.enum(['tried', 'impossible']).optional(),
   isCommented: z.boolean().optional(),
+  /** An earlier try did not find the issue: a replica that lags looks the same. */
+  isMissing: z.boolean().optional(),
 });
 
 const schema = z.discriminatedUnion('stage', [
