@@ -16,7 +16,7 @@ export type SandboxOptions = {
 };
 
 /** A configuration for the adapter, in the shape of the configuration file. */
-export type SandboxConfig = {
+type SandboxConfig = {
   tracker: {
     repository: string;
     apiUrl: string;

@@ -14,9 +14,8 @@ type Node = Record<string, unknown>;
 type Content = { content?: { 'application/json'?: { schema: Node } } };
 type Response = Content & { $ref?: string };
 
-const source = createRequire(import.meta.url).resolve(
-  '@octokit/openapi/generated/api.github.com.json',
-);
+const require = createRequire(import.meta.url);
+const source = require.resolve('@octokit/openapi/generated/api.github.com.json');
 const description = JSON.parse(readFileSync(source, 'utf8')) as {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
   components: { responses: Record<string, Response>; schemas: Record<string, Node> };

@@ -9,7 +9,7 @@ import { startTracker } from '#sandbox/tracker/tracker.ts';
 
 import { problemsOfAnswer } from './github-description.ts';
 
-export const TOKENS = [
+const TOKENS = [
   { token: 'none-token', can: 'none' },
   { token: 'read-token', can: 'read', login: 'reader' },
   { token: 'edit-token', can: 'edit', login: 'editor' },

@@ -10,7 +10,7 @@ export type Answer = {
 };
 
 /** The compressed text, and the digest for each credential and media type. */
-export type Made = { compressed?: Buffer; digests: Map<string, string> };
+type Made = { compressed?: Buffer; digests: Map<string, string> };
 
 const DOCS = 'https://docs.github.com/rest';
 

@@ -1,7 +1,7 @@
 import type { TrackerRequest } from './route.ts';
 
 /** One request of the API, as it ended. `status` 0: no answer left (reset or hang). */
-export type Call = {
+type Call = {
   method: string;
   path: string;
   query: string;

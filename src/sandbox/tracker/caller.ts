@@ -5,7 +5,7 @@ import type { Account } from './model.ts';
  * `none` sees nothing, `read` reads, `edit` edits issues but has labels and assignees dropped in
  * silence, `write` pushes, `admin` deletes issues and changes settings.
  */
-export const abilities = ['none', 'read', 'edit', 'write', 'admin'] as const;
+const abilities = ['none', 'read', 'edit', 'write', 'admin'] as const;
 export type Ability = (typeof abilities)[number];
 
 /** A token that the tracker accepts. `login` names its user; default `octo-operator`. */

@@ -11,7 +11,7 @@ import { nextId, nowInSeconds } from './world.ts';
 export type HookTarget = { url: string; secret: string; events?: readonly string[] };
 
 /** One delivery as the tracker's list of recent deliveries would show it. */
-export type Delivery = {
+type Delivery = {
   guid: string;
   event: string;
   action?: string;

@@ -53,7 +53,7 @@ export type IssueRecord = {
 };
 
 /** Where a number went that is no issue of its repository any more. */
-export type Departure = {
+type Departure = {
   /** Readers get 404: they may not see where it went. */ isHidden?: boolean;
 } & ({ kind: 'deleted' } | { kind: 'transferred'; repositoryId: number; number: number });
 
@@ -117,7 +117,7 @@ export type World = {
   version: number;
 };
 
-export type LaggingWrite = {
+type LaggingWrite = {
   visibleAt: number;
   repository: Repository;
   number: number;
