@@ -34,14 +34,9 @@ export const checkSpec: SpecChecker = async (specText) => {
   if (specKindOf(document) !== 'openapi') return [];
   const specification = document as Record<string, unknown>;
   if (!isKnownVersion(specification)) return [unknownVersion(specification)];
-  const quick = await schemaErrors(firstOnly, specification);
-  if (quick.length === 0)
-    return brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
-  const all =
-    specText.length > EXHAUSTIVE_CHARACTERS_MAX
-      ? quick
-      : await schemaErrors(exhaustive, specification);
-  return summarize(all);
+  const broken = brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
+  const findings = summarize(await schemaErrors(specification, specText.length));
+  return [...findings, ...broken].slice(0, FINDINGS_MAX);
 };
 
 function isKnownVersion({ openapi, swagger }: Record<string, unknown>): boolean {
@@ -58,8 +53,17 @@ function unknownVersion(specification: Record<string, unknown>): Finding {
   };
 }
 
-/** A text in place of errors is the library's look-up of references, which ours replaces. */
 async function schemaErrors(
+  specification: Record<string, unknown>,
+  characters: number,
+): Promise<SchemaError[]> {
+  const quick = await errorsOf(firstOnly, specification);
+  if (quick.length === 0 || characters > EXHAUSTIVE_CHARACTERS_MAX) return quick;
+  return errorsOf(exhaustive, specification);
+}
+
+/** A text in place of errors is the library's look-up of references, which ours replaces. */
+async function errorsOf(
   validator: Validator,
   specification: Record<string, unknown>,
 ): Promise<SchemaError[]> {

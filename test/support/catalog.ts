@@ -101,7 +101,7 @@ function createCall(app: HttpApp): Call {
       },
       ...(payload !== undefined && { payload }),
     });
-    const isJson = String(reply.headers['content-type']).includes('json');
+    const isJson = reply.body !== '' && /json/.test(String(reply.headers['content-type']));
     return {
       status: reply.statusCode,
       headers: reply.headers,
@@ -109,4 +109,9 @@ function createCall(app: HttpApp): Call {
       text: reply.body,
     };
   };
+}
+
+/** The statuses of calls that were made at once, ascending. */
+export function statusesOf(replies: readonly { status: number }[]): number[] {
+  return replies.map(({ status }) => status).toSorted((left, right) => left - right);
 }

@@ -25,13 +25,22 @@ const CURSOR_CHARACTERS_MAX = 4096;
 const SEARCH_CHARACTERS_MAX = 200;
 const ID_CHARACTERS_MAX = 128;
 
+const SOURCE_RULE = `must be one of ${sources.join(', ')}`;
 const instantOut = z.string().meta({ format: 'date-time' });
-const text = (max: number) => z.string().min(1).max(max);
-const id = z.string().regex(ARTIFACT_ID, ID_RULE).max(ID_CHARACTERS_MAX);
+const text = (max: number) =>
+  z
+    .string('must be a text')
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`);
+const count = 'must be a whole number from 0 to 9007199254740991';
+const id = z
+  .string('must be a text')
+  .regex(ARTIFACT_ID, ID_RULE)
+  .max(ID_CHARACTERS_MAX, `must have at most ${ID_CHARACTERS_MAX} characters`);
 const version = z.string('must be given once').regex(VERSION, VERSION_RULE);
 const groupPath = z
-  .string()
-  .max(GROUP_PATH_CHARACTERS_MAX)
+  .string('must be a text')
+  .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
   .refine(isGroupPath, 'must be 1 to 16 segments with "/" between them, none of them empty')
   .describe('Segments with "/" between them, such as `payments/cards`.');
 const type = z
@@ -46,9 +55,9 @@ const contentIn = {
   owner: text(OWNER_CHARACTERS_MAX),
   title: text(TITLE_CHARACTERS_MAX),
   description: text(DESCRIPTION_CHARACTERS_MAX).exactOptional(),
-  source: z.enum(sources).default('INLINE').describe('Where the spec came from.'),
+  source: z.enum(sources, SOURCE_RULE).default('INLINE').describe('Where the spec came from.'),
   spec: z
-    .record(z.string(), z.unknown())
+    .record(z.string(), z.unknown(), 'must be an object')
     .exactOptional()
     .describe(
       'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI documents are validated.',
@@ -56,12 +65,12 @@ const contentIn = {
   projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
   groupPath: groupPath.exactOptional(),
   members: z
-    .array(id)
-    .max(MEMBERS_MAX)
+    .array(id, 'must be an array of ids')
+    .max(MEMBERS_MAX, `must name at most ${MEMBERS_MAX} members`)
     .exactOptional()
     .describe('Ids of artifacts, in the order in which they are to be shown.'),
   counts: z
-    .record(z.string(), z.int().min(0).max(Number.MAX_SAFE_INTEGER))
+    .record(z.string(), z.int(count).min(0, count))
     .exactOptional()
     .describe(
       `At most ${COUNT_KEYS_MAX} numbers of your own; \`versions\`, \`members\` and \`members.<TYPE>\` are computed.`,
@@ -212,7 +221,7 @@ export const catalogQuery = z.strictObject({
   type: type.exactOptional(),
   lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
   owner: text(OWNER_CHARACTERS_MAX).exactOptional(),
-  source: z.enum(sources, `must be one of ${sources.join(', ')}`).exactOptional(),
+  source: z.enum(sources, SOURCE_RULE).exactOptional(),
   groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
   projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
   q: text(SEARCH_CHARACTERS_MAX)
@@ -227,7 +236,10 @@ export const catalogQuery = z.strictObject({
 });
 
 export const ifMatchHeader = z.looseObject({
-  'if-match': z.string().exactOptional().describe('The `ETag` that the change is based on, or `*`.'),
+  'if-match': z
+    .string()
+    .exactOptional()
+    .describe('The `ETag` that the change is based on, or `*`.'),
 });
 
 export const idempotencyHeader = z.looseObject({
