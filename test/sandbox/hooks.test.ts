@@ -194,6 +194,22 @@ describe('delivery', () => {
     expect(namesOf(received)).toEqual(['issues.closed']);
   });
 
+  test('many at once arrive complete', async () => {
+    const { tracker, received } = await openHooked();
+    for (let count = 0; count < 100; count += 1) tracker.createIssue({ title: 'A' });
+    await tracker.hooks.settled();
+    expect(received).toHaveLength(100);
+  });
+
+  test('a late one does not leave after close', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.hooks.delay(60_000);
+    tracker.createIssue({ title: 'A' });
+    await tracker.close();
+    expect(received).toEqual([]);
+    expect(tracker.hooks.deliveries.at(-1)?.statuses).toEqual([0]);
+  });
+
   test('a write over the API is told as well, and close waits for it', async () => {
     const receiver = await openReceiver();
     const tracker = await openTracker();

@@ -1,7 +1,10 @@
+import type { Clock } from '#shared/clock.ts';
 import type { TrackerRequest } from './route.ts';
 
 /** One request of the API, as it ended. `status` 0: no answer left (reset or hang). */
 type Call = {
+  /** When its answer was made, in milliseconds. */
+  at: number;
   method: string;
   path: string;
   query: string;
@@ -21,13 +24,13 @@ export type CallLog = {
 
 const ENTRIES_MAX = 100_000;
 
-export function createCallLog(): CallLog {
+export function createCallLog(clock: Clock): CallLog {
   const entries: Call[] = [];
   return {
     entries,
     record: ({ method, path, query }, outcome) => {
       if (entries.length >= ENTRIES_MAX) entries.splice(0, ENTRIES_MAX / 2);
-      entries.push({ method, path, query: query.toString(), ...outcome });
+      entries.push({ at: clock.now(), method, path, query: query.toString(), ...outcome });
     },
     count: ({ method, path } = {}) =>
       entries.filter(

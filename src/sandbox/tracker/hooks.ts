@@ -39,6 +39,8 @@ export type Hooks = {
   redeliver(guid: string): Promise<void>;
   /** Resolves when nothing is under way. */
   settled(): Promise<void>;
+  /** Lets what is under way arrive, for two seconds at most; late deliveries do not leave any more. */
+  stop(): Promise<void>;
 };
 
 type Hook = HookTarget & { id: number };
@@ -52,12 +54,15 @@ type State = {
   delayMs: number;
   underWay: Set<Promise<void>>;
   slots: { free: number; waiting: (() => void)[] };
+  /** Aborts what waits to leave, then what is on its way. */
+  closing: { late: AbortController; sent: AbortController };
 };
 
 const DEFAULT_EVENTS = ['issues', 'label', 'repository'];
 const DELIVERIES_MAX = 1000;
 const PARALLEL_MAX = 8;
 const ANSWER_WITHIN_MS = 10_000;
+const DRAIN_MS = 2000;
 
 export function createHooks(world: World, repository: Repository): Hooks {
   const state: State = {
@@ -70,6 +75,7 @@ export function createHooks(world: World, repository: Repository): Hooks {
     delayMs: 0,
     underWay: new Set(),
     slots: { free: PARALLEL_MAX, waiting: [] },
+    closing: { late: new AbortController(), sent: new AbortController() },
   };
   world.listeners.push((change) => deliverChange(state, change));
   return {
@@ -87,6 +93,7 @@ export function createHooks(world: World, repository: Repository): Hooks {
     },
     redeliver: (guid) => redeliver(state, guid),
     settled: () => settled(state),
+    stop: () => stop(state),
   };
 }
 
@@ -169,37 +176,37 @@ function send(state: State, delivery: Delivery): Promise<void> {
 async function post(state: State, delivery: Delivery): Promise<void> {
   const hook = state.hooks.find(({ id }) => id === delivery.hookId);
   if (!hook) return;
-  if (state.delayMs > 0) await sleep(state.delayMs);
-  await takeSlot(state);
   try {
-    const response = await fetch(hook.url, {
-      method: 'POST',
-      headers: headersOf(state, hook, delivery),
-      body: delivery.body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    });
-    await response.arrayBuffer();
-    delivery.statuses.push(response.status);
+    if (state.delayMs > 0) await sleep(state.delayMs, undefined, state.closing.late);
+    delivery.statuses.push(await inSlot(state.slots, () => postOnce(state, hook, delivery)));
   } catch {
     delivery.statuses.push(0); // the real tracker does not try again either
+  }
+}
+
+async function postOnce(state: State, hook: Hook, delivery: Delivery): Promise<number> {
+  const response = await fetch(hook.url, {
+    method: 'POST',
+    headers: headersOf(state, hook, delivery),
+    body: delivery.body,
+    redirect: 'manual',
+    signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), state.closing.sent.signal]),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Not more than so many at once, the others in their order. */
+async function inSlot<T>(slots: State['slots'], work: () => Promise<T>): Promise<T> {
+  if (slots.free > 0) slots.free -= 1;
+  else await new Promise<void>((resolve) => slots.waiting.push(resolve));
+  try {
+    return await work();
   } finally {
-    freeSlot(state);
+    const next = slots.waiting.shift();
+    if (next) next();
+    else slots.free += 1;
   }
-}
-
-async function takeSlot({ slots }: State): Promise<void> {
-  if (slots.free > 0) {
-    slots.free -= 1;
-    return;
-  }
-  await new Promise<void>((resolve) => slots.waiting.push(resolve));
-}
-
-function freeSlot({ slots }: State): void {
-  const next = slots.waiting.shift();
-  if (next) next();
-  else slots.free += 1;
 }
 
 function headersOf(state: State, hook: Hook, delivery: Delivery): Record<string, string> {
@@ -217,6 +224,13 @@ function headersOf(state: State, hook: Hook, delivery: Delivery): Record<string,
     'x-hub-signature': `sha1=${sign('sha1')}`,
     'x-hub-signature-256': `sha256=${sign('sha256')}`,
   };
+}
+
+async function stop(state: State): Promise<void> {
+  state.closing.late.abort();
+  const impatience = setTimeout(() => state.closing.sent.abort(), DRAIN_MS);
+  await settled(state);
+  clearTimeout(impatience);
 }
 
 async function settled(state: State): Promise<void> {

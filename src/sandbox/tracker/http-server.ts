@@ -33,7 +33,10 @@ export type LoopbackServer = { port: number; close(): Promise<void> };
 /** Listens on 127.0.0.1 only. `port` 0 takes a free one. */
 export async function listenOnLoopback(deps: ServerDeps, port: number): Promise<LoopbackServer> {
   const server = createServer((incoming, outgoing) => {
-    serve(deps, incoming, outgoing).catch(() => outgoing.destroy());
+    serve(deps, incoming, outgoing).catch(() => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(500).end();
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -64,7 +64,7 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
     repository: resolved.repository,
     close: async () => {
       parts.gates.openAll();
-      await parts.hooks.settled();
+      await parts.hooks.stop();
       await server.close();
     },
   };
@@ -98,7 +98,7 @@ function createParts(options: Resolved) {
     responder,
     faults: createFaults(seededRandom(options.seed)),
     gates: createGates(),
-    calls: createCallLog(),
+    calls: createCallLog(clock),
     hooks: createHooks(world, repository),
     latency: { ms: options.latencyMs },
   };
