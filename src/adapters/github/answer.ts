@@ -54,8 +54,8 @@ export function failureOf({ status, headers }: Rejection, now: number): TrackerF
 
 function kindOf(status: number): TrackerFailureKind {
   if (status >= 500) return 'server';
-  if (status >= 300 && status < 400) return 'moved';
   const kinds: Record<number, TrackerFailureKind> = {
+    304: 'nonsense',
     401: 'unauthorized',
     403: 'forbidden',
     404: 'missing',
@@ -63,7 +63,8 @@ function kindOf(status: number): TrackerFailureKind {
     429: 'limited',
     451: 'forbidden',
   };
-  return kinds[status] ?? (status >= 400 ? 'invalid' : 'nonsense');
+  if (kinds[status]) return kinds[status];
+  return status >= 400 ? 'invalid' : 'moved';
 }
 
 /** The whole text of a success. @throws {TrackerFailure} `nonsense` when it is far too long */

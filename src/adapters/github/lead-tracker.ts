@@ -53,8 +53,10 @@ export function createLeadTracker({ client, repository }: LeadTrackerDeps): Lead
       { ...name, issue_number: number },
       { schema: issueSchema, accept: ABSENT_STATUSES, ...validatorOption(validator) },
     );
-    if (answer.kind === 'success')
+    if (answer.kind === 'success') {
+      if (answer.data.number !== number) throw new TrackerFailure('nonsense');
       return { kind: 'changed', issue: answer.data, ...validatorOf(answer.headers) };
+    }
     if (answer.status === 304) return { kind: 'unchanged' };
     // The same statuses come when the repository was renamed, hidden or had its issues disabled.
     await repository.assertWell();

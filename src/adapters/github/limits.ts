@@ -12,7 +12,7 @@ const PAUSE_MAX_MS = 16 * MINUTE;
 export type Headers = Readonly<Record<string, string | number | undefined>>;
 
 /** An answer as far as limits are concerned. */
-export type LimitFacts = {
+type LimitFacts = {
   status: number;
   headers: Headers;
   /** Quota that the call is counted against when the answer does not name it: `core`, `graphql`. */

@@ -91,7 +91,7 @@ describe('a call', () => {
     await expect(
       client.request(ROUTE, NAMED, { ...shape, validator: 'W/"a"' }),
     ).resolves.toMatchObject({ kind: 'other', status: 304 });
-    await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'moved' });
+    await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'nonsense' });
   });
 
   it('tells an observer what went over the wire, and nothing else', async () => {
@@ -323,6 +323,17 @@ describe('the connection', () => {
     const { client } = createParts({ apiUrl: server.url });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'network' });
     expect(server.requests).toHaveLength(2);
+  });
+
+  it('is given up when a success is far longer than any page of issues', async () => {
+    const megabyte = ' '.repeat(1024 * 1024);
+    server = await startServer((_, response) => {
+      response.on('error', () => {});
+      for (let sent = 0; sent <= 64; sent += 1) response.write(megabyte);
+      response.end('{"ok":true}');
+    });
+    const { client } = createParts({ apiUrl: server.url });
+    await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'nonsense' });
   });
 
   it('is used again', async () => {

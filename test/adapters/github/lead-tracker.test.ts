@@ -308,8 +308,11 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7)).rejects.toMatchObject(isUnavailable);
   });
 
-  it('is tracker-failed when the success is no issue', async () => {
-    nock(API).get(ISSUE).reply(200, {});
+  it.each([
+    ['no issue', {}],
+    ['another issue', { ...wireIssue, number: 8 }],
+  ])('is tracker-failed when the success is %s', async (_, body) => {
+    nock(API).get(ISSUE).reply(200, body);
     const { tracker } = createParts();
     await expect(tracker.readIssue(7)).rejects.toMatchObject(isFailed);
   });
