@@ -17,7 +17,7 @@ import { createDeletionWorker, type DeletionWorker } from '#partners/worker.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
-import { newUuid } from '#shared/ids.ts';
+import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { Registry } from 'prom-client';
 
@@ -53,7 +53,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const accepting = {
     store: receipts,
     clock,
-    newId: newUuid,
+    newId: createTimedIds(clock.now),
     hashKey: createSecretKey(directoryKey),
     wakeWorker: () => worker.wake(),
   };

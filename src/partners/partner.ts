@@ -114,6 +114,13 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
   };
 }
 
+/** The secrets that may sign at `now`, in the order of the configuration. */
+export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number): Secret[] {
+  return secrets
+    .filter(({ notBefore = -Infinity, notAfter = Infinity }) => notBefore <= now && now <= notAfter)
+    .map(({ value }) => value);
+}
+
 function toDeletions(
   { types, actions, privacy }: NonNullable<PartnerSettings['deletions']> = {},
   typesOfScheme: readonly string[],
@@ -149,7 +156,9 @@ export type Partners = {
 /** @throws {TypeError} a secret is empty */
 export function createPartners(list: readonly Partner[]): Partners {
   const byId = new Map(list.map((partner) => [partner.id, partner]));
-  const keys = new Map(list.map(({ id, secrets }) => [id, secrets.map(toSigningKey)]));
+  const keys = new Map(
+    list.flatMap(({ secrets }) => secrets.map(({ value }) => [value, signingKey(value)] as const)),
+  );
   const tries = Math.max(1, ...list.map(({ secrets }) => secrets.length));
   const unknowable = Array.from({ length: tries }, () => createSecretKey(randomBytes(32)));
   return {
@@ -159,17 +168,9 @@ export function createPartners(list: readonly Partner[]): Partners {
     },
     all: () => list,
     keysToTry: (partner, now) => {
-      const all = partner === undefined ? [] : (keys.get(partner.id) ?? []);
-      const active = all.filter(({ from, until }) => from <= now && now <= until);
-      return [...active.map(({ key }) => key), ...unknowable].slice(0, tries);
+      const active = partner === undefined ? [] : activeSecrets(partner, now);
+      const known = active.map((secret) => keys.get(secret)).filter((key) => key !== undefined);
+      return [...known, ...unknowable].slice(0, tries);
     },
   };
-}
-
-function toSigningKey({ value, notBefore = -Infinity, notAfter = Infinity }: PartnerSecret): {
-  key: KeyObject;
-  from: number;
-  until: number;
-} {
-  return { key: signingKey(value), from: notBefore, until: notAfter };
 }

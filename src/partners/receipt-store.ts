@@ -1,3 +1,4 @@
+import type { AuditEntry } from '#shared/audit.ts';
 import type { Outcome, PartnerPath, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
 
 /** An event as it is first written down. */
@@ -62,12 +63,14 @@ export type ReceiptStore = {
   /** @throws {store-unavailable} */
   read(id: string): Promise<ReceiptDetail | undefined>;
   /**
-   * Queues the UNMATCHED and FAILED events of one receipt again, and answers how many. Undefined:
-   * no such receipt. @throws {store-unavailable}
+   * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`, and answers how
+   * many. Those whose payload was dropped stay. When there were any, the entry goes into the audit
+   * log with the number added to its changes. Undefined: no such receipt.
+   * @throws {store-unavailable}
    */
-  replay(id: string, now: number): Promise<number | undefined>;
+  replay(id: string, entry: AuditEntry): Promise<number | undefined>;
   /** The same for every receipt that the filter finds. @throws {store-unavailable} */
-  replayAll(filter: ReceiptFilter, now: number): Promise<number>;
+  replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<number>;
   /**
    * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
    * (milliseconds since the Unix epoch); answers how many of each. @throws {store-unavailable}

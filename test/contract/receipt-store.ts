@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '#partners/receipt.ts';
-import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipt-store.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import type { NewEvent, NewReceipt, ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 export type ReceiptStoreFixture = {
@@ -19,6 +20,7 @@ export type ReceiptStoreFixture = {
   /** As if a worker had the event in hand. */
   begin(receiptId: string): Promise<void>;
   stateOf(receiptId: string): Promise<EventState[]>;
+  auditOf(subject: string): Promise<AuditEntry[]>;
 };
 
 /** What the tables hold of an event beside what its receipt shows. */
@@ -280,6 +282,17 @@ export function describeReceiptStore(engine: string, open: Open): void {
 
     describe('a replay', () => {
       const now = AT + 1000;
+      const actor = { kind: 'cli', subject: 'ada' } as const;
+      const entryFor = (subject: string, changes?: Record<string, unknown>): AuditEntry => ({
+        at: now,
+        actor,
+        action: 'receipt.replay',
+        subject,
+        ...(changes === undefined ? {} : { changes }),
+      });
+      const replay = (id: string) => store.replay(id, entryFor(`receipt/${id}`));
+      const replayAll = (filter: ReceiptFilter) =>
+        store.replayAll(filter, entryFor('receipts', { ...filter }));
 
       test('queues what ended UNMATCHED or FAILED, from the start', async () => {
         const outcomes: Outcome[] = ['UNMATCHED', 'FAILED', 'DONE'];
@@ -287,7 +300,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
         const id = await idOf(receipt({ events: [...events, event('still')] }));
         for (const [position, outcome] of outcomes.entries())
           await fixture.settle(id, { position, outcome, attempts: 10, lastError: 'why' });
-        expect(await store.replay(id, now)).toBe(2);
+        expect(await replay(id)).toBe(2);
         expect(await fixture.stateOf(id)).toMatchObject([
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of UNMATCHED' },
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of FAILED' },
@@ -295,11 +308,14 @@ export function describeReceiptStore(engine: string, open: Open): void {
           { outcome: 'PENDING', dueAt: AT },
         ]);
         expect((await store.read(id))?.status).toBe('ACCEPTED');
-        expect(await store.replay(id, now)).toBe(0);
+        expect(await replay(id)).toBe(0);
+        expect(await fixture.auditOf(`receipt/${id}`)).toEqual([
+          entryFor(`receipt/${id}`, { queued: 2 }),
+        ]);
       });
 
       test('of a receipt that does not exist is undefined', async () => {
-        expect(await store.replay('no-such-receipt', now)).toBeUndefined();
+        expect(await replay('no-such-receipt')).toBeUndefined();
       });
 
       test('of all takes what the filter finds', async () => {
@@ -309,12 +325,16 @@ export function describeReceiptStore(engine: string, open: Open): void {
           await fixture.settle(id, { outcome });
           ids.push(id);
         }
-        expect(await store.replayAll({ outcome: 'DONE' }, now)).toBe(0);
-        expect(await store.replayAll({ partnerId: 'crm-two' }, now)).toBe(0);
-        expect(await store.replayAll({ outcome: 'FAILED', since: AT }, now)).toBe(1);
-        expect(await store.replayAll({}, now)).toBe(1);
+        expect(await replayAll({ outcome: 'DONE' })).toBe(0);
+        expect(await replayAll({ partnerId: 'crm-two' })).toBe(0);
+        expect(await replayAll({ outcome: 'FAILED', since: AT })).toBe(1);
+        expect(await replayAll({})).toBe(1);
         const statuses = await Promise.all(ids.map(async (id) => (await store.read(id))?.status));
         expect(statuses).toEqual(['ACCEPTED', 'ACCEPTED', 'PROCESSED']);
+        expect(await fixture.auditOf('receipts')).toEqual([
+          entryFor('receipts', { outcome: 'FAILED', since: AT, queued: 1 }),
+          entryFor('receipts', { queued: 1 }),
+        ]);
       });
 
       test('is not possible any more once the payload was dropped', async () => {
@@ -322,7 +342,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
         await fixture.settle(id, { outcome: 'FAILED', at: AT + 50 });
         expect(await store.purge(AT + 50)).toMatchObject({ payloads: 0 });
         expect(await store.purge(AT + 51)).toMatchObject({ payloads: 1 });
-        expect(await store.replay(id, now)).toBe(0);
+        expect(await replay(id)).toBe(0);
         expect((await store.read(id))?.events[0]?.outcome).toBe('FAILED');
       });
     });

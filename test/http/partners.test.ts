@@ -298,24 +298,16 @@ describe('a call that cannot be verified', () => {
       instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
       code: 'unauthorized',
     });
-    expect(Object.keys(answer.headers).sort()).toEqual(uniformHeaders);
+    expect(comparable(answer)).toEqual(comparable(await send(server, unknown('nobody'))));
     expect(await receipts(server)).toBe(0);
   });
 
-  const uniformHeaders = [
-    'cache-control',
-    'connection',
-    'content-length',
-    'content-security-policy',
-    'content-type',
-    'cross-origin-resource-policy',
-    'date',
-    'referrer-policy',
-    'strict-transport-security',
-    'www-authenticate',
-    'x-content-type-options',
-    'x-request-id',
-  ];
+  /** All but what every answer has of its own. */
+  const comparable = ({ headers }: { headers: Record<string, unknown> }) => ({
+    ...headers,
+    'x-request-id': undefined,
+    date: undefined,
+  });
 
   test('is refused when a header comes twice, even when both values are good', async () => {
     const server = buildPartnerServer();

@@ -259,7 +259,13 @@ describe('retries', () => {
       desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH', count: 3 }),
     );
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'tracker-server', attempts: 3 });
-    expect(await desk.receipts.replayAll({ outcome: 'FAILED' }, Date.now())).toBe(1);
+    const entry = {
+      at: Date.now(),
+      actor: { kind: 'cli' as const, subject: 'ada' },
+      action: 'receipt.replay',
+      subject: 'receipts',
+    };
+    expect(await desk.receipts.replayAll({ outcome: 'FAILED' }, entry)).toBe(1);
     desk.worker.wake();
     expect((await desk.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
     expect(desk.tracker.readIssue(number)?.state).toBe('closed');

@@ -1,4 +1,6 @@
+import type { AuditEntry } from '#shared/audit.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
@@ -33,23 +35,32 @@ export function createReceiptReplayer(
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
+  const audit = createAuditLog(database);
   const queueOne = (number: number, now: number): number => {
     const { changes } = queueReceipt.run(now, number);
     if (changes > 0) refreshStatus.run(number);
     return changes;
   };
+  const record = (entry: AuditEntry, queued: number): number => {
+    if (queued > 0) audit.append({ ...entry, changes: { ...entry.changes, queued } });
+    return queued;
+  };
   return {
-    replay: async (id, now) =>
+    replay: async (id, entry) =>
       database.transaction(() => {
         const number = findNumber.get(id);
-        return number === undefined ? undefined : queueOne(number, now);
+        return number === undefined ? undefined : record(entry, queueOne(number, entry.at));
       }),
-    replayAll: async (filter, now) =>
-      database.transaction(() =>
-        receiptsToReplay(database, filter)
-          .map((number) => queueOne(number, now))
-          .reduce((sum, changes) => sum + changes, 0),
-      ),
+    replayAll: async (filter, entry) =>
+      database.transaction(() => {
+        const queued = receiptsToReplay(database, filter).map((number) =>
+          queueOne(number, entry.at),
+        );
+        return record(
+          entry,
+          queued.reduce((sum, count) => sum + count, 0),
+        );
+      }),
     purge: async (before) =>
       database.transaction(() => ({
         keys: forget.run(before).changes,

@@ -8,10 +8,10 @@ import {
   isCorrelationId,
 } from '#partners/accept-delivery.ts';
 import type { Partner } from '#partners/partner.ts';
-import type { PartnerPath, Receipt } from '#partners/receipt.ts';
+import type { PartnerPath } from '#partners/receipt.ts';
+import { toReceiptOut } from '#partners/receipt-out.ts';
 import { toPathAndQuery, toPublicUri } from '#partners/signature.ts';
 import { type CallVerdict, isPartnerId, type PartnerCall } from '#partners/verify-call.ts';
-import { toRfc3339 } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
@@ -158,12 +158,10 @@ function answer(request: FastifyRequest, reply: FastifyReply, accepted: Accepted
   };
   if (kind === 'repeat') reply.header('idempotent-replayed', 'true');
   if (!reply.hasHeader('x-correlation-id')) reply.header('x-correlation-id', receipt.correlationId);
-  return reply.code(202).type('application/json; charset=utf-8').send(render(receipt));
-}
-
-/** The receipt as `receiptOut` describes it; written out here because every delivery pays for it. */
-function render({ receivedAt, ...receipt }: Receipt): string {
-  return JSON.stringify({ ...receipt, receivedAt: toRfc3339(receivedAt) });
+  return reply
+    .code(202)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toReceiptOut(receipt)));
 }
 
 function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createGroupCommit } from '#adapters/sqlite/group-commit.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt-status.ts';
@@ -41,6 +42,7 @@ function openFixture(database: Database): ReceiptStoreFixture {
         .prepare("UPDATE event SET leaseToken = 'held', leaseUntil = 9 WHERE id = ?")
         .run(eventOf.get(receiptId, 0)?.id);
     },
+    auditOf: async (subject) => createAuditLog(database).listOf(subject),
     stateOf: async (receiptId) =>
       handle
         .prepare<[string], Omit<EventState, 'payload'> & { payload: Buffer | null }>(

@@ -1,0 +1,59 @@
+import { refuse, TrackportError } from '#shared/errors.ts';
+import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
+import type { Receipt, ReceiptDetail } from './receipt.ts';
+import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
+
+const CURSOR_KIND = 'receipts/1';
+const LIMIT_MAX = 100;
+
+export type ReadReceiptsDeps = {
+  store: Pick<ReceiptStore, 'list' | 'read'>;
+  cursors: CursorSealer;
+};
+
+/** A read of the list. A cursor is bound to the filter; `limit` (1 to 100) may change. */
+export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
+
+export type ReceiptList = { items: readonly Receipt[]; pagination: Pagination };
+
+/**
+ * One page of receipts, newest first.
+ * @throws {validation-failed} @throws {invalid-cursor} @throws {store-unavailable}
+ */
+export async function listReceipts(
+  { store, cursors }: ReadReceiptsDeps,
+  { filter, limit, cursor }: ReceiptListQuery,
+): Promise<ReceiptList> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
+    refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
+  const binding = bindingOf(filter);
+  const after = cursor === undefined ? undefined : openCursor(cursors, binding, cursor);
+  const { receipts, next } = await store.list(filter, limit, after);
+  const pagination: Pagination =
+    next === undefined
+      ? { hasMore: false }
+      : { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, binding, next) };
+  return { items: receipts, pagination };
+}
+
+function openCursor(cursors: CursorSealer, binding: string, cursor: string): number {
+  const position = cursors.open(CURSOR_KIND, binding, cursor);
+  return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
+}
+
+function bindingOf({ partnerId, status, outcome, since }: ReceiptFilter): string {
+  return JSON.stringify([partnerId, status, outcome, since].map((value) => value ?? null));
+}
+
+/** One receipt with its events. @throws {not-found} @throws {store-unavailable} */
+export async function readReceipt(
+  { store }: Pick<ReadReceiptsDeps, 'store'>,
+  id: string,
+): Promise<ReceiptDetail> {
+  return (await store.read(id)) ?? refuseReceipt();
+}
+
+/** @throws {not-found} always */
+export function refuseReceipt(): never {
+  throw new TrackportError('not-found', { detail: 'There is no receipt with this id.' });
+}

@@ -1,0 +1,51 @@
+import { toRfc3339 } from '#shared/clock.ts';
+import type { Erasure, Outcome, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
+
+/** A receipt as every interface shows it. */
+export type ReceiptOut = {
+  id: string;
+  partnerId: string;
+  eventType: string;
+  externalId?: string;
+  correlationId: string;
+  status: ReceiptStatus;
+  receivedAt: string;
+};
+
+/** One event of a receipt as every interface shows it. */
+export type ReceiptEventOut = {
+  eventType?: string;
+  eventId?: string;
+  externalId?: string;
+  outcome: Outcome;
+  erasure?: Erasure;
+  leadIds: readonly string[];
+  attempts: number;
+  lastError?: string;
+  completedAt?: string;
+};
+
+export type ReceiptDetailOut = ReceiptOut & { events: readonly ReceiptEventOut[] };
+
+export function toReceiptOut(receipt: Receipt): ReceiptOut {
+  const { id, partnerId, eventType, externalId, correlationId, status, receivedAt } = receipt;
+  return {
+    id,
+    partnerId,
+    eventType,
+    ...(externalId === undefined ? {} : { externalId }),
+    correlationId,
+    status,
+    receivedAt: toRfc3339(receivedAt),
+  };
+}
+
+export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
+  return {
+    ...toReceiptOut(receipt),
+    events: receipt.events.map(({ completedAt, ...event }) => ({
+      ...event,
+      ...(completedAt === undefined ? {} : { completedAt: toRfc3339(completedAt) }),
+    })),
+  };
+}
