@@ -2,7 +2,7 @@ import { DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { SandboxFacts } from './sandbox.ts';
 
 /** What the banner tells. Commands whose facts are missing are left out. */
-export type BannerFacts = Omit<SandboxFacts, 'hmacPartner' | 'v3Partner'> & {
+export type BannerFacts = Omit<SandboxFacts, 'hmacPartner' | 'v3Partner' | 'token'> & {
   /** Base address of the adapter, without a slash at the end. */
   url: string;
   /** Milliseconds; dates in the commands are reckoned from it. */
@@ -10,14 +10,8 @@ export type BannerFacts = Omit<SandboxFacts, 'hmacPartner' | 'v3Partner'> & {
   apiKey?: string;
   hmacPartner?: SandboxFacts['hmacPartner'];
   v3Partner?: SandboxFacts['v3Partner'];
-  /** The sandbox issuer's client; `resource` where the issuer wants one. */
-  token?: {
-    endpoint: string;
-    clientId: string;
-    clientSecret: string;
-    scope: string;
-    resource?: string;
-  };
+  /** A client of the sandbox's issuer. */
+  token?: SandboxFacts['token'];
   portalUrl?: string;
 };
 
@@ -113,10 +107,7 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
   ];
 }
 
-function catalogSections(
-  { url, now }: BannerFacts,
-  token: NonNullable<BannerFacts['token']>,
-): Section[] {
+function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']): Section[] {
   const base = `${url}/api/v1/catalog`;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
   const draft = {
@@ -127,12 +118,11 @@ function catalogSections(
     title: 'Orders API',
   };
   const sunset = toRfc3339(Math.floor((now + 90 * DAY) / DAY) * DAY);
-  const resource = token.resource === undefined ? '' : ` -d resource=${token.resource}`;
   return [
     {
       title: 'Get a token (the sandbox issuer, client credentials)',
       lines: [
-        `TOKEN=$(curl -s -u '${token.clientId}:${token.clientSecret}' -d grant_type=client_credentials -d 'scope=${token.scope}'${resource} ${token.endpoint} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+        `TOKEN=$(curl -s -u '${token.clientId}:${token.clientSecret}' -d grant_type=client_credentials -d 'scope=${token.scope}' ${token.endpoint} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
       ],
     },
     {

@@ -1,0 +1,99 @@
+/**
+ * A real OpenID Connect provider on loopback: client credentials for machines, authorization code
+ * with PKCE for people. Everything it knows is made at its start and gone at its end.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair } from 'jose';
+import { Provider } from 'oidc-provider';
+import { randomBase62 } from '#shared/ids.ts';
+import { ALL_SCOPES, type MachineClient, PORTAL_CLIENT_ID } from './clients.ts';
+import { providerConfiguration } from './configuration.ts';
+import { answerInteraction, interactionPath, isInteraction } from './sign-in.ts';
+
+export type IssuerOptions = {
+  /** Default 0: any free port. */
+  port?: number;
+  /** Default `trackport`. */
+  audience?: string;
+  /** Further clients beside the one that may have every scope. */
+  machines?: readonly MachineClient[];
+};
+
+export type Issuer = {
+  /** As tokens name it. */
+  url: string;
+  audience: string;
+  tokenEndpoint: string;
+  /** A client that may have every scope, with a secret made at the start. */
+  machine: MachineClient;
+  /** The public client of people; it comes back to `/portal/callback` on any loopback port. */
+  portalClientId: string;
+  /** Every scope that can be had, with blanks between them. */
+  scopes: string;
+  close(): Promise<void>;
+};
+
+/** Starts the issuer on 127.0.0.1; no other address can be asked for. */
+export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> {
+  const { audience = 'trackport' } = options;
+  const machine = { clientId: 'sandbox-machine', clientSecret: randomBase62(40) };
+  const machines = [machine, ...(options.machines ?? [])];
+  const server = createServer();
+  await listen(server, options.port ?? 0);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const key = await makeKey();
+  const provider = new Provider(
+    url,
+    providerConfiguration({ key, audience, machines, interactionPath }),
+  );
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    if (isInteraction(path)) void interact(provider, request, response);
+    else void answer(request, response);
+  });
+  return {
+    url,
+    audience,
+    tokenEndpoint: `${url}/token`,
+    machine,
+    portalClientId: PORTAL_CLIENT_ID,
+    scopes: ALL_SCOPES,
+    close: () => close(server),
+  };
+}
+
+async function makeKey() {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomBase62(12), alg: 'ES256', use: 'sig' };
+}
+
+/** An interaction that has ended, or was never begun, is the person's to start again. */
+async function interact(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await answerInteraction(provider, request, response);
+  } catch {
+    if (!response.headersSent) response.writeHead(400, { 'content-type': 'text/plain' });
+    response.end('This sign-in has ended. Start again where you came from.\n');
+  }
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeAllConnections();
+  await closed;
+}
