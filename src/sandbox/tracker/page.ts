@@ -1,4 +1,4 @@
-import { toRfc3339 } from '#shared/clock.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Answer } from './answer.ts';
 import type { IssueRecord, Repository, World } from './model.ts';
 import { fullNameOf } from './world.ts';
@@ -9,43 +9,47 @@ import { fullNameOf } from './world.ts';
  */
 
 const ROWS_MAX = 200;
+const REFRESH_SECONDS = 3;
+const FRESH_MS = 30 * SECOND;
 
 /** The list, newest first, which loads itself again every three seconds. */
 export function listPage(world: World, repository: Repository): Answer {
   const newest = [...repository.issues.byNumber.values()].sort((a, b) => b.number - a.number);
   const open = newest.filter(({ state }) => state === 'open').length;
-  const rows = newest.slice(0, ROWS_MAX).map((issue) => listRow(repository, issue));
+  const now = world.clock.now();
+  const rows = newest.slice(0, ROWS_MAX).map((issue) => listRow(repository, issue, now));
   const more = newest.length > ROWS_MAX ? `<p>The newest ${ROWS_MAX} are shown.</p>` : '';
   return htmlAnswer(
     fullNameOf(repository),
-    `<p><b>${open}</b> open, <b>${newest.length - open}</b> closed, as of ${toRfc3339(Math.floor(world.clock.now() / 1000) * 1000)}</p>
+    `<p><b>${open}</b> open, <b>${newest.length - open}</b> closed, as of ${time(now)}. This page loads itself again; what changed a moment ago is marked.</p>
 <table><thead><tr><th scope="col">State</th><th scope="col">Issue</th><th scope="col">Labels</th><th scope="col">Updated</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>${more}`,
-    { refreshSeconds: 3 },
+    { refreshSeconds: REFRESH_SECONDS },
   );
 }
 
-function listRow(repository: Repository, issue: IssueRecord): string {
+function listRow(repository: Repository, issue: IssueRecord, now: number): string {
   const path = `/${fullNameOf(repository)}/${issue.isPullRequest ? 'pull' : 'issues'}/${issue.number}`;
   const comments =
     issue.comments.length > 0 ? ` · ${countOf(issue.comments.length, 'comment')}` : '';
   const assignees = issue.assignees.map(({ login }) => login).join(', ');
-  return `<tr><td>${stateMark(issue)}</td>
+  return `<tr${now - issue.updatedAt < FRESH_MS ? ' class="fresh"' : ''}><td>${stateMark(issue)}</td>
 <td><a href="${escape(path)}">${escape(issue.title)}</a><br><small>#${issue.number} by ${escape(issue.author?.login ?? 'ghost')}${comments}${assignees ? ` · ${escape(assignees)}` : ''}</small></td>
-<td>${labelMarks(issue)}</td><td><small>${toRfc3339(issue.updatedAt)}</small></td></tr>`;
+<td>${labelMarks(issue)}</td><td><small>${time(issue.updatedAt)}</small></td></tr>`;
 }
 
 /** One issue with its body, labels and comments. */
 export function issuePage(repository: Repository, issue: IssueRecord): Answer {
   const comments = issue.comments.map(
     ({ author, body, createdAt }) =>
-      `<section><small>${escape(author.login)}, ${toRfc3339(createdAt)}</small><pre>${escape(body)}</pre></section>`,
+      `<section><small>${escape(author.login)}, ${time(createdAt)}</small><pre>${escape(body)}</pre></section>`,
   );
   return htmlAnswer(
     `${issue.title} · #${issue.number}`,
     `<p><a href="/">${escape(fullNameOf(repository))}</a></p>
 <p>${stateMark(issue)} ${labelMarks(issue)}</p><pre>${escape(issue.body ?? '')}</pre>
 <h2>${countOf(issue.comments.length, 'comment')}</h2>${comments.join('\n')}`,
+    { refreshSeconds: REFRESH_SECONDS },
   );
 }
 
@@ -76,6 +80,11 @@ function isLight(color: string): boolean {
   return (red ?? 0) * 0.299 + (green ?? 0) * 0.587 + (blue ?? 0) * 0.114 > 140;
 }
 
+function time(ms: number): string {
+  const text = toRfc3339(Math.floor(ms / SECOND) * SECOND);
+  return `<time datetime="${text}">${text.replace('T', ' ').replace('Z', ' UTC')}</time>`;
+}
+
 function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -95,8 +104,10 @@ a{color:#0969da;text-decoration:none}a:hover{text-decoration:underline}small{col
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:1rem;border-radius:6px}
 .mark{display:inline-block;border-radius:1em;padding:0 .6em;font-size:.85em;white-space:nowrap}
 .open{background:#1a7f37;color:#fff}.closed{background:#8250df;color:#fff}.pull{background:#59636e;color:#fff}
+.fresh td{background:#ddf4ff}time{white-space:nowrap}
+@media(max-width:45rem){thead{display:none}td{display:inline-block;border:0;padding:.2rem .5rem}tr{display:block;border-top:1px solid #d1d9e0;padding:.4rem 0}}
 .note{background:#fff8c5;border:1px solid #d4a72c;border-radius:6px;padding:.5rem 1rem}
-@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}.note{background:#2b2410;border-color:#9e6a03}}`;
+@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}tr{border-color:#30363d}.fresh td{background:#121d2f}.note{background:#2b2410;border-color:#9e6a03}}`;
 
 /** Nothing from elsewhere, no script; label colours need inline styles. */
 const POLICY =
