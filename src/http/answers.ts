@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
@@ -10,7 +10,7 @@ import type { KnownPaths } from './known-paths.ts';
 import { URI_BYTES_MAX } from './limits.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { renderProblem } from './problem.ts';
-import { logAnswer } from './request-log.ts';
+import { logAnswer, routeOf } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export type AnswerDeps = { publicUrl: () => string; log: Log; metrics: Registry };
@@ -35,8 +35,9 @@ export function createAnswers(deps: AnswerDeps): Answers {
     reply.headers(common);
   };
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
-    measure(request, reply);
-    logAnswer(deps.log, request, reply);
+    const answered = { request, reply, route: routeOf(request) };
+    measure(answered);
+    logAnswer(deps.log, answered);
   };
   return {
     onFrameworkError: (error, request, reply) => {
@@ -71,21 +72,19 @@ function refuseBeforeRouting(app: HttpApp, greet: Greet): void {
   });
   app.addHook('onRequest', (request, reply, done) => {
     greet(request, reply);
-    if (request.is404) done(nothingHere(paths, request, reply));
-    else refuseEarly(request, stopping, done);
+    const refusal =
+      brokenRequest(request) ??
+      (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
+      (stopping && request.routeOptions.config.operation !== true ? isStopping() : undefined);
+    if (refusal) done(refusal);
+    else done();
   });
 }
 
-function refuseEarly(
-  request: FastifyRequest,
-  stopping: boolean,
-  done: HookHandlerDoneFunction,
-): void {
-  const { raw } = request;
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') done(withoutHost());
-  else if ((raw.url ?? '').length > URI_BYTES_MAX) done(uriTooLong());
-  else if (stopping && request.routeOptions.config.operation !== true) done(isStopping());
-  else done();
+/** What Node's parser lets through and HTTP does not. */
+function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') return withoutHost();
+  return (raw.url ?? '').length > URI_BYTES_MAX ? uriTooLong() : undefined;
 }
 
 type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };

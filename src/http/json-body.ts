@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
@@ -32,17 +32,22 @@ export function rawBodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-async function checkMediaType(request: FastifyRequest): Promise<void> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
-    refuseMediaType('Send the body without a `Content-Encoding`.');
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(
-    request.headers['content-type'] ?? '',
-  )?.[1];
+/** Compressed bodies and other charsets are refused before a byte of the body is read. */
+const checkMediaType: preParsingHookHandler = (request, _reply, payload, done) => {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (type === undefined && encoding === undefined) done(null, payload);
+  else done(mediaTypeProblem(type, encoding), payload);
+};
+
+function mediaTypeProblem(type = '', encoding = 'identity'): TrackportError | null {
+  if (encoding.trim().toLowerCase() !== 'identity')
+    return badMediaType('Send the body without a `Content-Encoding`.');
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    refuseMediaType('Send the body in UTF-8.');
+    return badMediaType('Send the body in UTF-8.');
+  return null;
 }
 
-function refuseMediaType(detail: string): never {
-  throw new TrackportError('unsupported-media-type', { detail });
+function badMediaType(detail: string): TrackportError {
+  return new TrackportError('unsupported-media-type', { detail });
 }

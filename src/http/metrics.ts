@@ -1,7 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { routeOf } from './request-log.ts';
+import type { Answered } from './request-log.ts';
 
 type Observe = (seconds: number) => void;
 
@@ -15,10 +14,10 @@ export function createRequestMetrics(registry: Registry) {
     registers: [registry],
   });
   const bound = new Map<string, Observe>();
-  return (request: FastifyRequest, reply: FastifyReply): void => {
+  return ({ request, reply, route }: Answered): void => {
     const labels = {
       method: request.method,
-      route: routeOf(request),
+      route,
       status: String(reply.statusCode),
     };
     const key = `${labels.method} ${labels.status} ${labels.route}`;

@@ -2,9 +2,12 @@ import * as z from 'zod';
 import type { CacheFacts } from '#leads/lead-reader.ts';
 import { strongEtag } from './conditional.ts';
 
+const TEXT_BYTES_MAX = 16 * 1024;
+
 /** The bytes of an answer with their validator. */
 export type Rendered = {
-  body: Buffer;
+  /** Short ones as text: Node then sends headers and body in one write. */
+  body: Buffer | string;
   etag: string;
   /** `Link` values by the query object they were asked with; there for lists with a next page. */
   links: WeakMap<object, string>;
@@ -19,17 +22,22 @@ export function createRenderer(schema: z.ZodType): (value: object) => Rendered {
   return (value) => {
     const known = kept.get(value);
     if (known) return known;
-    const body = Buffer.from(JSON.stringify(z.encode(schema, value)));
-    const rendered = { body, etag: strongEtag(body), links: new WeakMap<object, string>() };
+    const text = JSON.stringify(z.encode(schema, value));
+    const bytes = Buffer.from(text);
+    const body = bytes.length <= TEXT_BYTES_MAX ? text : bytes;
+    const rendered = { body, etag: strongEtag(bytes), links: new WeakMap<object, string>() };
     kept.set(value, rendered);
     return rendered;
   };
 }
 
-/** `Cache-Status` of an answer (RFC 9211 §2). A stale one was asked of the tracker in vain. */
+/**
+ * `Cache-Status` of an answer (RFC 9211 §2; `hit` and `fwd` exclude each other). A stale one was
+ * asked of the tracker in vain, whatever the tracker answered: 503 stands for that.
+ */
 export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
   const ttl = Math.floor(ttlMs / 1000);
   if (outcome === 'hit') return `trackport; hit; ttl=${ttl}`;
   if (outcome === 'miss') return `trackport; fwd=miss; stored; ttl=${ttl}`;
-  return `trackport; hit; fwd=stale; ttl=${Math.min(ttl, 0)}; detail="tracker-unavailable"`;
+  return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
 }

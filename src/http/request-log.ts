@@ -3,22 +3,27 @@ import type { Log } from '#shared/log.ts';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
 
+/** An answered request with its route's template. */
+export type Answered = { request: FastifyRequest; reply: FastifyReply; route: string };
+
 /**
  * One line per answered request: the route's template, never the path or query. Successful reads
- * are `debug`, since they are most of the traffic; our own failures are `warn`.
+ * are `debug`, since they are most of the traffic; mistakes of ours are `error`, and what failed around us is `warn`.
  */
-export function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+export function logAnswer(log: Log, answered: Answered): void {
+  const { request, reply, route } = answered;
   const status = reply.statusCode;
   const fields = {
     requestId: request.id,
     method: request.method,
-    route: routeOf(request),
+    route,
     status,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
     ...clientIdOf(request),
     ...request.logFacts,
   };
-  if (status >= 500) log.warn(fields, 'request failed');
+  if (status === 500) log.error(fields, 'request failed');
+  else if (status > 500) log.warn(fields, 'request failed');
   else if (status < 400 && isRead(request.method)) log.debug(fields, 'request answered');
   else log.info(fields, 'request answered');
 }

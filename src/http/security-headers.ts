@@ -7,14 +7,18 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
   return Object.freeze({
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
     ...(publicUrl.startsWith('https:') && {
       'strict-transport-security': 'max-age=31536000; includeSubDomains',
     }),
   });
 }
 
-/** For pages without scripts: own styles in a `<style>` are not needed, so none are allowed. */
-export const PAGE_POLICY =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** What a page sends beside them; `policy` opens what it needs, from this service only. */
+export function pageHeaders(policy = ''): Readonly<Record<string, string>> {
+  return Object.freeze({
+    'content-security-policy': `default-src 'none'; ${policy}base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'cross-origin-resource-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+  });
+}

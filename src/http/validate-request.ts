@@ -24,9 +24,14 @@ export function createRequestValidator(route: RouteOptions) {
   const checks = checksOf(route);
   if (checks.length === 0) return undefined;
   const isQueryOnly = checks.every(({ part }) => part === 'querystring');
+  const takesNoQuery = checks.every(({ schema }) => schema === noQuery);
   const known = new WeakMap<object, unknown>();
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
     const query = request.query as object;
+    if (takesNoQuery && isEmpty(query)) {
+      done();
+      return;
+    }
     const remembered = isQueryOnly ? known.get(query) : undefined;
     if (remembered !== undefined) {
       request.query = remembered;
@@ -49,11 +54,26 @@ function checksOf(route: RouteOptions): Check[] {
   const checks: Check[] = [];
   for (const part of parts) {
     const found = schema[part];
-    if (found instanceof z.ZodType) checks.push({ part, schema: found });
-    else if (part === 'querystring' && route.config?.freeQuery !== true)
+    if (found instanceof z.ZodType) {
+      if (part !== 'params' || !acceptsAnyText(found)) checks.push({ part, schema: found });
+    } else if (part === 'querystring' && route.config?.freeQuery !== true)
       checks.push({ part, schema: noQuery });
   }
   return checks;
+}
+
+/** Path parameters are text already: a schema that only names them has nothing to check. */
+function acceptsAnyText(schema: z.ZodType): boolean {
+  if (!(schema instanceof z.ZodObject)) return false;
+  const members: unknown[] = Object.values(schema.shape);
+  return members.every(
+    (member) => member instanceof z.ZodString && (member.def.checks ?? []).length === 0,
+  );
+}
+
+function isEmpty(query: object): boolean {
+  for (const _name in query) return false;
+  return true;
 }
 
 function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {

@@ -1,18 +1,18 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createApp } from '#http/app.ts';
-import type { AppDeps } from '#http/app.ts';
+import type { AppDeps, ServerDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
+import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { systemClock } from '#shared/clock.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 
-/** The public server with nothing in it but what a test brings. Close it when done. */
-export function buildTestApp(deps: Partial<AppDeps> = {}): HttpApp {
+/** What every server needs, with what a test brings in its place. */
+export function serverDeps(deps: Partial<ServerDeps> = {}): ServerDeps {
   const clock = deps.clock ?? systemClock;
-  return createApp({
+  return {
     clock,
     newId: newUuid,
     log: silentLog,
@@ -20,5 +20,10 @@ export function buildTestApp(deps: Partial<AppDeps> = {}): HttpApp {
     publicUrl: () => PUBLIC_URL,
     refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
     ...deps,
-  });
+  };
+}
+
+/** The public server with nothing in it but what a test brings. Close it when done. */
+export function buildTestApp(deps: Partial<AppDeps> = {}): HttpApp {
+  return createApp({ ...deps, ...serverDeps(deps) });
 }

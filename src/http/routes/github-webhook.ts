@@ -6,8 +6,14 @@ import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
 import { createEventQueue } from '../event-queue.ts';
 
-/** A delivery of the tracker's webhook as it came. Absent headers are empty strings. */
-export type TrackerDelivery = { event: string; signature: string; rawBody: Buffer };
+/** A delivery of the tracker's webhook as it came. */
+export type TrackerDelivery = {
+  /** `X-GitHub-Event`. */
+  event: string | undefined;
+  /** `X-Hub-Signature-256`. */
+  signature: string | undefined;
+  rawBody: Buffer;
+};
 
 export type TrackerWebhookDeps = {
   /** @throws {unauthorized} @throws {malformed-json} @throws {validation-failed} */
@@ -51,13 +57,13 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
   };
 }
 
-function textOf(header: string | string[] | undefined): string {
-  return typeof header === 'string' ? header : '';
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }
 
 function deliveryFacts(header: string | string[] | undefined) {
   const deliveryId = textOf(header);
-  return DELIVERY_ID.test(deliveryId) ? { deliveryId } : {};
+  return deliveryId !== undefined && DELIVERY_ID.test(deliveryId) ? { deliveryId } : {};
 }
 
 const webhookRoute = describeRoute({

@@ -3,7 +3,9 @@ import type { ErrorCode } from '#shared/errors.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import { problemKinds } from '../problem.ts';
 import { problemHelp } from '../problem-help.ts';
-import { PAGE_POLICY } from '../security-headers.ts';
+import { pageHeaders } from '../security-headers.ts';
+
+const PAGE_HEADERS = pageHeaders();
 
 /** The pages that problem types lead to: `/problems/{code}`, as HTML or JSON. */
 export function problemRoutes(context: HttpContext): Area {
@@ -18,7 +20,7 @@ export function problemRoutes(context: HttpContext): Area {
         const wantsJson = /\bjson\b/i.test(request.headers.accept ?? '');
         if (wantsJson) return reply.send(documentOf(context.publicUrl(), code));
         return reply
-          .header('content-security-policy', PAGE_POLICY)
+          .headers(PAGE_HEADERS)
           .header('content-type', 'text/html; charset=utf-8')
           .send(pageOf(code));
       },

@@ -1,0 +1,69 @@
+import { createLimiter } from '#access/limit.ts';
+import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
+import type { LeadRoutesDeps } from '#http/routes/leads.ts';
+import type { CacheFacts, Lead, LeadList, LeadListQuery, Visibility } from '#leads/lead-reader.ts';
+import { systemClock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+export const GOOD_KEY = 'tpk_good';
+/** Authenticates, but has no grant. */
+export const KEY_WITHOUT_GRANT = 'tpk_nogrant';
+export const withKey = { 'x-api-key': GOOD_KEY };
+
+export const someLead: Lead = {
+  id: '7',
+  title: 'Ada asks for a demo',
+  state: 'open',
+  labels: ['approved'],
+  createdAt: '2026-03-01T10:00:00Z',
+  updatedAt: '2026-03-01T11:00:00Z',
+  contact: { email: 'ada@example.com' },
+  connect: {},
+};
+
+export const someList: LeadList = {
+  items: [someLead],
+  pagination: { hasMore: true, nextCursor: 'next-1' },
+};
+
+export const freshHit: CacheFacts = { outcome: 'hit', ageMs: 3999, ttlMs: 11_001 };
+
+export type FakeLeads = LeadRoutesDeps & {
+  /** Every list query that reached the reader, with what the consumer may see. */
+  asked: { query: LeadListQuery; visibility: Visibility }[];
+  read: string[];
+};
+
+export type FakeAnswers = { list?: LeadList; lead?: Lead; cache?: CacheFacts; failure?: Error };
+
+/** Lead services that answer what the test says and remember what they were asked. */
+export function fakeLeads(answers: FakeAnswers = {}): FakeLeads {
+  const { list = someList, lead = someLead, cache = freshHit, failure } = answers;
+  const fake: Pick<FakeLeads, 'asked' | 'read'> = { asked: [], read: [] };
+  return {
+    ...fake,
+    reader: {
+      list: async (query, visibility) => {
+        fake.asked.push({ query, visibility });
+        if (failure) throw failure;
+        return { value: list, cache };
+      },
+      read: async (id) => {
+        fake.read.push(id);
+        if (failure) throw failure;
+        return { value: lead, cache };
+      },
+    },
+    keys: { authenticate: async (key) => principalOf(key) },
+    limiter: createLimiter({ clock: systemClock, limitPerMinute: 600 }),
+  };
+}
+
+function principalOf(key: string | undefined): ConsumerPrincipal {
+  const principal = { consumerId: 'consumer-1', keyId: 'key-1' };
+  if (key === GOOD_KEY)
+    return { ...principal, grants: [{ action: 'leads:read' }] } as unknown as ConsumerPrincipal;
+  if (key === KEY_WITHOUT_GRANT)
+    return { ...principal, grants: [] } as unknown as ConsumerPrincipal;
+  throw new TrackportError('unauthorized', { detail: 'Send a key.', challenge: 'ApiKey' });
+}
