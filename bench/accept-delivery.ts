@@ -79,7 +79,7 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
   const clock = systemClock;
   const partners = createPartners([partner]);
   const hashKey = createSecretKey(Buffer.alloc(32, 2));
-  const newId = createTimedIds(clock.now);
+  const newId = createTimedIds(clock);
   const deps = { store, clock, newId, hashKey, wakeWorker: () => {} };
   const limiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = createApp({

@@ -53,7 +53,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const accepting = {
     store: receipts,
     clock,
-    newId: createTimedIds(clock.now),
+    newId: createTimedIds(clock),
     hashKey: createSecretKey(directoryKey),
     wakeWorker: () => worker.wake(),
   };

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from './clock.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
@@ -11,11 +12,11 @@ export const newUuid: NewId = () => randomUUID();
 
 /**
  * Makes UUIDs that begin with the time (version 7, RFC 9562 §5.7): rows with such keys stand
- * together in an index, so that many of them touch few pages. `now` in ms since the Unix epoch.
+ * together in an index, so that many of them touch few pages.
  */
-export function createTimedIds(now: () => number): NewId {
+export function createTimedIds(clock: Pick<Clock, 'now'>): NewId {
   return () => {
-    const time = now().toString(16).padStart(12, '0');
+    const time = clock.now().toString(16).padStart(12, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
   };
 }

@@ -4,7 +4,7 @@ import { createTimedIds } from '#shared/ids.ts';
 
 test('timed ids are UUIDs of version 7 that begin with the time and never repeat', () => {
   let now = 1_790_000_000_000;
-  const newId = createTimedIds(() => now);
+  const newId = createTimedIds({ now: () => now });
   const early = Array.from({ length: 1000 }, newId);
   now += 1;
   const late = newId();
