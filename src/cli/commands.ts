@@ -52,11 +52,27 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'receipt',
+    summary: 'list what partners sent, show what became of it, and replay',
+    register: async (command, { actionOf, services }) => {
+      const { registerReceipt } = await import('./commands/receipt.ts');
+      registerReceipt(command, actionOf(services.receipt));
+    },
+  },
+  {
     name: 'claim',
     summary: 'list the leads that deletions have claimed, and release one',
     register: async (command, { actionOf, services }) => {
       const { registerClaim } = await import('./commands/claim.ts');
       registerClaim(command, actionOf(services.claim));
+    },
+  },
+  {
+    name: 'sign',
+    summary: 'sign a call as a partner would, to try it out',
+    register: async (command, context) => {
+      const { registerSign } = await import('./commands/sign.ts');
+      registerSign(command, context);
     },
   },
   {

@@ -3,6 +3,7 @@ import type { ConsumerServices } from './commands/consumer.ts';
 import type { DoctorServices } from './commands/doctor.ts';
 import type { MigrateServices } from './commands/migrate.ts';
 import type { OpenApiServices } from './commands/openapi.ts';
+import type { ReceiptServices } from './commands/receipt.ts';
 import type { ServeServices } from './commands/serve.ts';
 import type { Open } from './command.ts';
 
@@ -16,5 +17,6 @@ export type Services = {
   doctor: Open<DoctorServices>;
   migrate: Open<MigrateServices>;
   consumer: Open<ConsumerServices>;
+  receipt: Open<ReceiptServices>;
   claim: Open<ClaimServices>;
 };

@@ -1,11 +1,15 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { readMigrationState } from '#adapters/sqlite/migrate.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
 import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
 
 import { createLog } from './log.ts';
 import { openStore, type Store } from './store.ts';
@@ -55,6 +59,13 @@ function createStoreServices(clock: Clock) {
     };
   return {
     consumer: withStore(({ consumers }) => ({ consumers })),
+    receipt: withStore(({ database, secretKey }) => ({
+      receipts: createReceiptStore({
+        database,
+        sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
+      }),
+      cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
+    })),
     claim: withStore(({ database }, { tracker }) => ({
       claims: createClaimStore(database, tracker),
     })),

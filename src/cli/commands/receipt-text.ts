@@ -1,0 +1,81 @@
+import { styleText } from 'node:util';
+import type { Outcome, ReceiptStatus } from '#partners/receipt.ts';
+import type { ReceiptDetailOut, ReceiptOut } from '#partners/receipt-out.ts';
+import { printable, renderTable } from '../table.ts';
+
+const NONE = '–';
+
+const colourOf = {
+  ACCEPTED: 'yellow',
+  PENDING: 'yellow',
+  PROCESSED: 'green',
+  DONE: 'green',
+  IGNORED: 'dim',
+  UNMATCHED: 'yellow',
+  REJECTED: 'yellow',
+  FAILED: 'red',
+} as const satisfies Record<Outcome | ReceiptStatus, string>;
+
+/** One line per receipt. */
+export function renderReceipts(receipts: readonly ReceiptOut[], colour: boolean): string {
+  return renderTable(
+    ['received', 'id', 'partner', 'event type', 'external id', 'status'],
+    receipts.map((receipt) => [
+      receipt.receivedAt,
+      receipt.id,
+      receipt.partnerId,
+      printable(receipt.eventType),
+      printable(receipt.externalId ?? NONE),
+      renderState(receipt.status, colour),
+    ]),
+    'No receipt is like that.',
+  );
+}
+
+/** A receipt with its events. */
+export function renderReceipt(receipt: ReceiptDetailOut, colour: boolean): string {
+  const facts = [
+    ['id', receipt.id],
+    ['partner', receipt.partnerId],
+    ['event type', printable(receipt.eventType)],
+    ['external id', printable(receipt.externalId ?? NONE)],
+    ['correlation id', printable(receipt.correlationId)],
+    ['status', renderState(receipt.status, colour)],
+    ['received', receipt.receivedAt],
+  ] as const;
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return `${lines.join('\n')}\n\n${renderEvents(receipt, colour)}`;
+}
+
+function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
+  return renderTable(
+    [
+      'event type',
+      'event id',
+      'external id',
+      'outcome',
+      'erasure',
+      'leads',
+      'attempts',
+      'why',
+      'completed',
+    ],
+    events.map((event) => [
+      printable(event.eventType ?? NONE),
+      printable(event.eventId ?? NONE),
+      printable(event.externalId ?? NONE),
+      renderState(event.outcome, colour),
+      event.erasure ?? NONE,
+      event.leadIds.length === 0 ? NONE : event.leadIds.join(' '),
+      String(event.attempts),
+      event.lastError ?? NONE,
+      event.completedAt ?? NONE,
+    ]),
+    'No events: the batch was empty.',
+  );
+}
+
+function renderState(state: Outcome | ReceiptStatus, colour: boolean): string {
+  return colour ? styleText(colourOf[state], state, { validateStream: false }) : state;
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { parseSince } from '#leads/lead-query.ts';
+import { type Outcome, outcomes, receiptStatuses } from '#partners/receipt.ts';
+import { toReceiptDetailOut, toReceiptOut } from '#partners/receipt-out.ts';
+import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
+import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
+import { numberOption } from './consumer-options.ts';
+import { renderReceipt, renderReceipts } from './receipt-text.ts';
+
+/** What the `receipt` commands work on. */
+export type ReceiptServices = { receipts: ReceiptStore; cursors: CursorSealer };
+
+type FilterOptions = { partner?: string; status?: string; outcome?: string; since?: string };
+type ListOptions = FilterOptions & { limit?: string; cursor?: string };
+type ReplayOptions = FilterOptions & { all?: true };
+type ReceiptTask<Options = unknown> = Task<ReceiptServices, Options>;
+type Action = ActionOf<ReceiptServices>;
+
+const LIMIT_DEFAULT = '50';
+
+/** Adds `receipt list`, `show` and `replay`. */
+export const registerReceipt: Register<ReceiptServices> = (parent, action) => {
+  registerList(parent, action);
+  parent
+    .command('show <id>')
+    .description('show a receipt with what became of each event')
+    .action(action((task) => showReceipt(task)));
+  addFilterOptions(parent.command('replay [id]'))
+    .description('have events that ended UNMATCHED or FAILED worked again')
+    .option('--all', 'those of every receipt, when no other filter is given')
+    .action(action<ReplayOptions>((task) => replay(task)));
+};
+
+function registerList(parent: Command, action: Action): void {
+  addFilterOptions(parent.command('list'))
+    .description('list receipts, newest first')
+    .option('--limit <number>', '1 to 100', LIMIT_DEFAULT)
+    .option('--cursor <cursor>', 'where the page before it ended')
+    .action(action<ListOptions>((task) => showList(task)));
+}
+
+function addFilterOptions(command: Command): Command {
+  return command
+    .option('--partner <id>', 'only of this partner')
+    .option('--status <status>', receiptStatuses.join(', '))
+    .option('--outcome <outcome>', `with an event that is ${outcomes.join(', ')}`)
+    .option('--since <time>', 'received then or later: a date, or a date and time with its zone');
+}
+
+async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
+  const { services, terminal, json, options } = task;
+  const { items, pagination } = await listReceipts(
+    { store: services.receipts, cursors: services.cursors },
+    {
+      filter: toFilter(options),
+      limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
+      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+    },
+  );
+  const out = items.map(toReceiptOut);
+  if (json) return printJson(terminal, { items: out, pagination });
+  terminal.print(renderReceipts(out, terminal.colour));
+  if (pagination.nextCursor !== undefined)
+    terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);
+}
+
+async function showReceipt({ services, terminal, json, args }: ReceiptTask): Promise<void> {
+  const receipt = await readReceipt({ store: services.receipts }, args[0] ?? '');
+  const out = toReceiptDetailOut(receipt);
+  if (json) return printJson(terminal, out);
+  return terminal.print(renderReceipt(out, terminal.colour));
+}
+
+async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
+  const { services, clock, actor, terminal, json, args, options } = task;
+  const filter = toFilter(options);
+  const [id] = args;
+  const isFiltered = Object.keys(filter).length > 0;
+  if (Number(id !== undefined) + Number(isFiltered) + Number(options.all === true) !== 1)
+    throw new UsageError('Give either the id of a receipt, or filters, or --all.');
+  // The worker of a running service looks for due events by itself.
+  const deps: ReplayDeps = { store: services.receipts, clock, wakeWorker: () => undefined };
+  const replayed =
+    id === undefined
+      ? await replayReceipts(deps, filter, { actor })
+      : await replayReceipt(deps, id, { actor });
+  if (json) return printJson(terminal, replayed);
+  const { queued } = replayed;
+  return terminal.print(
+    `${queued} ${queued === 1 ? 'event waits' : 'events wait'} for the worker.`,
+  );
+}
+
+function toFilter({ partner, status, outcome, since }: FilterOptions): ReceiptFilter {
+  return {
+    ...(partner === undefined ? {} : { partnerId: partner }),
+    ...(status === undefined ? {} : { status: oneOf('--status', receiptStatuses, status) }),
+    ...(outcome === undefined ? {} : { outcome: oneOf<Outcome>('--outcome', outcomes, outcome) }),
+    ...(since === undefined ? {} : { since: toInstant(since) }),
+  };
+}
+
+function oneOf<T extends string>(option: string, allowed: readonly T[], given: string): T {
+  const found = allowed.find((value) => value === given.toUpperCase());
+  if (found === undefined)
+    throw new UsageError(`${option} is one of ${allowed.join(', ')}, not "${given}"`);
+  return found;
+}
+
+function toInstant(text: string): number {
+  const instant = parseSince(text);
+  if (instant === undefined)
+    throw new UsageError(
+      `--since takes a date such as 2026-09-21, or 2026-09-21T12:00:00Z, not "${text}"`,
+    );
+  return instant;
+}

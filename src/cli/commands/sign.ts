@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Config } from '#config/schema.ts';
+import { createPartner, type Partner } from '#partners/partner.ts';
+import { toPublicUri } from '#partners/signature.ts';
+import { signCall } from '#partners/sign-call.ts';
+import { Secret } from '#shared/secret.ts';
+import {
+  CommandFailure,
+  type ConfigOptions,
+  printJson,
+  type RunContext,
+  UsageError,
+} from '../command.ts';
+
+type SignOptions = ConfigOptions & {
+  partner?: string;
+  scheme?: string;
+  secret?: string;
+  url?: string;
+  path: string;
+  body?: string;
+  file?: string;
+  curl?: true;
+};
+
+/** Who signs, and for which public address. */
+type Signer = { partner: Partner; publicUrl: string };
+
+/** `sign`: a call as a partner would sign it now, for tests and first steps. */
+export function registerSign(command: Command, context: RunContext): void {
+  command
+    .requiredOption('--partner <id>', 'who sends it: a partner of the configuration')
+    .option('--path <path>', 'deletions, events, or a whole path with its query', 'deletions')
+    .option('--body <text>', 'the body')
+    .option('--file <file>', 'a file with the body, byte for byte; - is standard input')
+    .option('--curl', 'print a command to paste instead of the headers')
+    .option('--url <url>', 'the public address, in place of server.publicUrl')
+    .option('--scheme <scheme>', 'without a configuration: hmac-sha256 or signature-v3')
+    .option('--secret <secret>', 'without a configuration: what the partner signs with')
+    .addHelpText('after', '\nA signature-v3 call is good for 5 minutes.')
+    .action((_options: unknown, self: Command) => {
+      printSigned(context, self.optsWithGlobals<SignOptions>());
+    });
+}
+
+function printSigned(context: RunContext, options: SignOptions): void {
+  const { terminal, clock } = context;
+  const { partner, publicUrl } = findSigner(context, options);
+  const url = toPublicUri(publicUrl, toPath(partner.id, options.path));
+  const headers = signCall(partner, { uri: url, body: readBody(options) }, clock.now());
+  if (headers === undefined)
+    throw new CommandFailure(`No secret of ${partner.id} is active at this time.`);
+  if (options.json === true) printJson(terminal, { method: 'POST', url, headers });
+  else if (options.curl === true) terminal.print(toCurl(url, headers, options));
+  else for (const [name, value] of Object.entries(headers)) terminal.print(`${name}: ${value}`);
+}
+
+function findSigner(context: RunContext, options: SignOptions): Signer {
+  const { partner: id = '', scheme, secret, url } = options;
+  if (scheme !== undefined || secret !== undefined) return makeSigner(id, options);
+  const config = context.loadConfig(options);
+  const settings = config.partners[id];
+  if (settings === undefined)
+    throw new UsageError(
+      `--partner is one of ${Object.keys(config.partners).join(', ') || 'none'}, not "${id}"`,
+    );
+  return { partner: createPartner(id, settings), publicUrl: url ?? publicUrlOf(config) };
+}
+
+function makeSigner(id: string, { scheme, secret, url }: SignOptions): Signer {
+  if (scheme !== 'hmac-sha256' && scheme !== 'signature-v3')
+    throw new UsageError('--scheme is hmac-sha256 or signature-v3.');
+  if (secret === undefined || secret === '' || url === undefined)
+    throw new UsageError('--scheme needs --secret and --url as well.');
+  const partner = createPartner(id, { scheme, secrets: [{ value: new Secret(secret) }] });
+  return { partner, publicUrl: url };
+}
+
+function publicUrlOf({ server }: Config): string {
+  return server.publicUrl ?? `http://${server.host}:${server.port}`;
+}
+
+function toPath(partnerId: string, path: string): string {
+  if (path.startsWith('/')) return path;
+  if (path !== 'events' && path !== 'deletions')
+    throw new UsageError(`--path is deletions, events, or starts with a slash, not "${path}"`);
+  return `/api/v1/webhooks/partners/${partnerId}/${path}`;
+}
+
+function readBody({ body, file }: SignOptions): Buffer {
+  if ((body === undefined) === (file === undefined))
+    throw new UsageError('Give either --body or --file.');
+  if (body !== undefined) return Buffer.from(body);
+  try {
+    return readFileSync(file === '-' ? 0 : (file ?? ''));
+  } catch (error) {
+    throw new UsageError(`--file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function toCurl(url: string, headers: Record<string, string>, options: SignOptions): string {
+  const data = options.file === undefined ? (options.body ?? '') : `@${options.file}`;
+  const parts = [
+    'curl -sS',
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    // Curl would read a file for a body that starts with @.
+    `${options.file === undefined ? '--data-raw' : '--data-binary'} ${quote(data)}`,
+    quote(url),
+  ];
+  return parts.join(' \\\n  ');
+}
+
+/** One word for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
