@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { Lifecycle, Member, Source, VersionRecord } from './artifact.ts';
+import type { Lifecycle, Member, VersionRecord } from './artifact.ts';
 import type { Candidate } from './default-version.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
@@ -51,7 +51,7 @@ export type ListQuery = {
   type?: string;
   lifecycle?: Lifecycle;
   owner?: string;
-  source?: Source;
+  source?: string;
   /** Itself and all below it, on segment boundaries. */
   groupPath?: string;
   projectId?: string;

@@ -6,15 +6,16 @@
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
 
-export const sources = ['FILE', 'URL', 'GIT', 'INLINE', 'IMPORT'] as const;
-export type Source = (typeof sources)[number];
+/** Where a spec came from; the configuration's `catalog.sources` may add more. */
+export const coreSources = ['FILE', 'URL', 'GIT', 'INLINE', 'IMPORT'] as const;
 
 /** Kinds that are always known; the configuration's `catalog.types` may add more. */
 export const coreTypes = ['API', 'EVENT', 'SCHEMA', 'SERVICE', 'PRODUCT', 'GROUP'] as const;
 
 export const ARTIFACT_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
 export const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z._-]{0,62}[0-9A-Za-z])?$/;
-export const ARTIFACT_TYPE = /^[A-Z][A-Z0-9_-]{0,63}$/;
+/** Types and sources. */
+export const CAPITAL_WORD = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 export const TITLE_CHARACTERS_MAX = 200;
 export const DESCRIPTION_CHARACTERS_MAX = 10_000;
@@ -39,7 +40,7 @@ export type Content = {
   owner: string;
   title: string;
   description?: string;
-  source: Source;
+  source: string;
   /** The spec as one JSON text, numbers digit by digit as they came. */
   specText?: string;
   projectId?: string;

@@ -4,6 +4,7 @@ import { TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import type { Member, VersionRecord } from './artifact.ts';
 import type { ArtifactStore, ChangeAudit, VersionRef } from './artifact-store.ts';
+import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
 import type { SpecChecker } from './spec-check.ts';
 
@@ -13,8 +14,7 @@ export type CatalogDeps = {
   clock: Pick<Clock, 'now'>;
   cursors: CursorSealer;
   checkSpec: SpecChecker;
-  /** Every type that an artifact may have: `coreTypes` and those of the configuration. */
-  types: readonly string[];
+  words: Words;
   /** Whether findings stop a version from being published. */
   findings: 'block' | 'warn';
 };

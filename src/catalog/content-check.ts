@@ -22,12 +22,15 @@ import {
 /** What an owner writes, and where. `version` is absent when Trackport is to choose it. */
 export type Draft = Content & { id: string; version?: string };
 
+/** The words that are known: `coreTypes`, `coreSources` and those of the configuration. */
+export type Words = { types: readonly string[]; sources: readonly string[] };
+
 /**
  * Refuses a draft with everything that is wrong with it. The shape is taken for granted.
  * @throws {validation-failed} with a pointer for each
  * @throws {payload-too-large} for a spec of more than 5 MiB
  */
-export function checkDraft(draft: Draft, types: readonly string[]): void {
+export function checkDraft(draft: Draft, words: Words): void {
   const problems = [
     ...problem(!ARTIFACT_ID.test(draft.id), '#/id', 'pattern', ID_RULE),
     ...problem(
@@ -36,7 +39,7 @@ export function checkDraft(draft: Draft, types: readonly string[]): void {
       'pattern',
       VERSION_RULE,
     ),
-    ...contentProblems(draft, types),
+    ...contentProblems(draft, words),
     ...memberProblems(draft.members ?? []),
     ...countProblems(draft.counts ?? {}),
   ];
@@ -52,20 +55,16 @@ export const VERSION_RULE =
 /** What is wrong with the fields that PATCH can change, too. */
 export function contentProblems(
   content: Partial<Omit<Content, 'specText'>>,
-  types: readonly string[],
+  words: Words,
 ): FieldProblem[] {
-  const { type, groupPath } = content;
+  const { groupPath } = content;
   return [
     ...textProblems('title', content.title, TITLE_CHARACTERS_MAX),
     ...textProblems('owner', content.owner, OWNER_CHARACTERS_MAX),
     ...textProblems('description', content.description, DESCRIPTION_CHARACTERS_MAX),
     ...textProblems('projectId', content.projectId, PROJECT_ID_CHARACTERS_MAX),
-    ...problem(
-      type !== undefined && !types.includes(type),
-      '#/type',
-      'unknown-type',
-      `A type is one of ${types.join(', ')}.`,
-    ),
+    ...wordProblems('type', content.type, words.types),
+    ...wordProblems('source', content.source, words.sources),
     ...problem(
       groupPath !== undefined && !isGroupPath(groupPath),
       '#/groupPath',
@@ -73,6 +72,20 @@ export function contentProblems(
       `A group path has 1 to ${GROUP_PATH_SEGMENTS_MAX} segments with "/" between them, none empty, and at most ${GROUP_PATH_CHARACTERS_MAX} characters.`,
     ),
   ];
+}
+
+function wordProblems(
+  field: string,
+  word: string | undefined,
+  known: readonly string[],
+): FieldProblem[] {
+  const unknown = word !== undefined && !known.includes(word);
+  return problem(
+    unknown,
+    `#/${field}`,
+    `unknown-${field}`,
+    `A ${field} is one of ${known.join(', ')}.`,
+  );
 }
 
 function textProblems(field: string, text: string | undefined, max: number): FieldProblem[] {

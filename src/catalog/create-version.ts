@@ -16,7 +16,7 @@ export async function createVersion(
   caller: Caller,
   draft: Draft,
 ): Promise<VersionView> {
-  checkDraft(draft, deps.types);
+  checkDraft(draft, deps.words);
   const { specText } = draft;
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
   const now = deps.clock.now();

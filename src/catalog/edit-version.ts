@@ -38,7 +38,7 @@ export async function replaceVersion(
 ): Promise<VersionView> {
   const ref = await draftRef(deps, caller, target);
   const draft: Draft = { ...content, ...ref };
-  checkDraft(draft, deps.types);
+  checkDraft(draft, deps.words);
   const { specText, ...fields } = content;
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
   await changeVersion(deps, { caller, ref }, async (view) => {
@@ -88,7 +88,7 @@ export async function patchVersion(
       ...(typeof description === 'string' ? { description } : {}),
       ...(typeof groupPath === 'string' ? { groupPath } : {}),
     },
-    deps.types,
+    deps.words,
   );
   if (problems.length > 0) refuse(problems);
   const { record } = await readView(deps, caller, { ...target, spec: false });

@@ -148,6 +148,7 @@ test.each([
   ['title', 'bell\u0007'],
   ['description', 'x'.repeat(10_001)],
   ['source', 'file'],
+  ['source', 'UNKNOWN'],
   ['spec', 'text'],
   ['spec', []],
   ['spec', null],

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { TokenPrincipal } from '#access/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
-import { coreTypes } from '#catalog/artifact.ts';
+import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
 import { checkSpec } from '#catalog/spec-check.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
@@ -26,7 +26,7 @@ export function buildCatalog(facts: Partial<CatalogDeps> = {}): {
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec,
-    types: [...coreTypes, 'DASHBOARD'],
+    words: { types: [...coreTypes, 'DASHBOARD'], sources: [...coreSources, 'CRAWLER'] },
     findings: 'block',
     ...facts,
   };

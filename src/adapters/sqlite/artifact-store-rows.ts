@@ -1,4 +1,4 @@
-import type { Finding, Lifecycle, Source, VersionRecord } from '#catalog/artifact.ts';
+import type { Finding, Lifecycle, VersionRecord } from '#catalog/artifact.ts';
 import { orderOf } from '#catalog/version-order.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
@@ -12,7 +12,7 @@ export type VersionRow = {
   revision: number;
   lifecycle: Lifecycle;
   type: string;
-  source: Source;
+  source: string;
   owner: string;
   title: string;
   projectId: string | null;

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import {
   ARTIFACT_ID,
-  ARTIFACT_TYPE,
+  CAPITAL_WORD,
   COUNT_KEYS_MAX,
+  coreSources,
   coreTypes,
   DESCRIPTION_CHARACTERS_MAX,
   GROUP_PATH_CHARACTERS_MAX,
@@ -11,7 +12,6 @@ import {
   MEMBERS_MAX,
   OWNER_CHARACTERS_MAX,
   PROJECT_ID_CHARACTERS_MAX,
-  sources,
   TITLE_CHARACTERS_MAX,
   VERSION,
 } from '#catalog/artifact.ts';
@@ -25,7 +25,6 @@ const CURSOR_CHARACTERS_MAX = 4096;
 const SEARCH_CHARACTERS_MAX = 200;
 const ID_CHARACTERS_MAX = 128;
 
-const SOURCE_RULE = `must be one of ${sources.join(', ')}`;
 const instantOut = z.string().meta({ format: 'date-time' });
 const text = (max: number) =>
   z
@@ -43,19 +42,22 @@ const groupPath = z
   .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
   .refine(isGroupPath, 'must be 1 to 16 segments with "/" between them, none of them empty')
   .describe('Segments with "/" between them, such as `payments/cards`.');
-const type = z
-  .string()
-  .regex(ARTIFACT_TYPE, 'must be an upper-case word such as `API`')
-  .describe(
-    `One of ${coreTypes.map((name) => `\`${name}\``).join(', ')}, or one that the operator added.`,
-  );
+const word = (known: readonly string[]) =>
+  z
+    .string('must be a text')
+    .regex(CAPITAL_WORD, `must be a word of capital letters such as ${known[0]}`)
+    .describe(
+      `One of ${known.map((name) => `\`${name}\``).join(', ')}, or one that the operator added.`,
+    );
+const type = word(coreTypes);
+const source = word(coreSources);
 
 const contentIn = {
   type,
   owner: text(OWNER_CHARACTERS_MAX),
   title: text(TITLE_CHARACTERS_MAX),
   description: text(DESCRIPTION_CHARACTERS_MAX).exactOptional(),
-  source: z.enum(sources, SOURCE_RULE).default('INLINE').describe('Where the spec came from.'),
+  source: source.default('INLINE'),
   spec: z
     .record(z.string(), z.unknown(), 'must be an object')
     .exactOptional()
@@ -123,7 +125,7 @@ const summary = {
   title: z.string(),
   description: z.string().optional(),
   lifecycle: z.enum(lifecycles),
-  source: z.enum(sources),
+  source: z.string(),
   createdAt: instantOut,
   updatedAt: instantOut,
   publishedAt: instantOut.optional(),
@@ -221,7 +223,7 @@ export const catalogQuery = z.strictObject({
   type: type.exactOptional(),
   lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
   owner: text(OWNER_CHARACTERS_MAX).exactOptional(),
-  source: z.enum(sources, SOURCE_RULE).exactOptional(),
+  source: source.exactOptional(),
   groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
   projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
   q: text(SEARCH_CHARACTERS_MAX)
