@@ -23,7 +23,7 @@ import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 
 import { directoryCheck, storeCheck, trackerCheck, workerCheck } from './compose/health.ts';
 import { drain, listen, urlOf } from './compose/listen.ts';
@@ -169,7 +169,11 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
   });
   return opsPort === undefined
     ? { app }
-    : { app, operationsApp: createOperationsApp(server, operations) };
+    : {
+        app,
+        // Its own calls are not worth measuring, and a registry takes each metric once.
+        operationsApp: createOperationsApp({ ...server, metrics: new Registry() }, operations),
+      };
 }
 
 function createTrackerWebhook({ config, tracker, leads, partners }: Parts): TrackerWebhookDeps {

@@ -45,7 +45,11 @@ function explain(error: unknown): { text: string; exitCode: number } {
     return { text: error.message, exitCode: EXIT_MISCONFIGURED };
   if (error instanceof StartError || error instanceof CommandFailure)
     return { text: error.message, exitCode: EXIT_FAILED };
-  if (isTrackportError(error)) return { text: error.detail ?? error.code, exitCode: EXIT_FAILED };
+  if (isTrackportError(error)) {
+    const isMistake = error.code === 'validation-failed';
+    const text = error.detail ?? error.code;
+    return { text, exitCode: isMistake ? EXIT_MISCONFIGURED : EXIT_FAILED };
+  }
   return { text: describeBug(error), exitCode: EXIT_FAILED };
 }
 

@@ -11,8 +11,11 @@ import { lookUp, nearest, type Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
 
 const PREFIX = 'TRACKPORT_';
-/** Variables that name no key of the file. */
-const OTHERS: ReadonlySet<string> = new Set(['TRACKPORT_CONFIG']);
+/** No keys: ours, and what Kubernetes sets in every pod for a service that is named trackport. */
+const OTHERS = /^TRACKPORT_(?:CONFIG$|PORT$|PORT_\d|SERVICE_)/;
+
+/** A variable that differs from ours by more letters is somebody else's. */
+const DIFFERENCES_MAX = 2;
 
 export type Override = { name: string; path: KeyPath; value: unknown };
 
@@ -24,7 +27,7 @@ export function readOverrides(
   const overrides: Override[] = [];
   const problems: Problem[] = [];
   for (const [name, text] of Object.entries(environment)) {
-    if (!name.startsWith(PREFIX) || text === undefined || OTHERS.has(name)) continue;
+    if (!name.startsWith(PREFIX) || text === undefined || OTHERS.test(name)) continue;
     const path = resolveName(configKeys(), given, name.slice(PREFIX.length));
     if (path) overrides.push({ name, path, value: readValue(nodeAt(configKeys(), path), text) });
     else problems.push(...misspelt(name));
@@ -98,11 +101,8 @@ function parseFlow(text: string): unknown {
 
 function misspelt(name: string): Problem[] {
   const known = allKeyPaths().map((path) => variableOf(path.split('.')));
-  const meant = nearest(
-    name,
-    known.filter((variable) => !variable.includes('__')),
-  );
-  if (meant === undefined || Math.abs(meant.length - name.length) > 2) return [];
+  const meant = nearest(name, known, DIFFERENCES_MAX);
+  if (meant === undefined) return [];
   return [
     {
       path: name,

@@ -31,13 +31,13 @@ export function readEnvironment(): Environment {
  * @throws {ConfigError} with every problem at once
  */
 export function loadConfig(request: ConfigRequest): Config {
-  const source = request.file ?? 'The configuration';
+  const source = request.file ?? 'The configuration (no --config names a file)';
   const fromFile = request.file === undefined ? {} : readYaml(request.file);
   const { overrides, problems: misspelt } = readOverrides(request.environment, fromFile);
   const layered = layer(applyOverrides(fromFile, overrides), request.settings);
   const named = new Map(overrides.map(({ name, path }) => [pathText(path), name]));
   const { value, sources, problems: missing } = interpolate(layered, request.environment);
-  const { given, problems: ports } = withPort(coerceScalars(value), request);
+  const { given, problems: ports } = withPort(withTracker(coerceScalars(value)), request);
 
   const parsed = configSchema.safeParse(given);
   const findings = { given, sources: new Map([...named, ...sources]) };
@@ -89,6 +89,11 @@ function layer(below: unknown, above: unknown): unknown {
   const merged: Record<string, unknown> = { ...below };
   for (const [key, value] of Object.entries(above)) merged[key] = layer(merged[key], value);
   return merged;
+}
+
+/** Without the section that is always needed, each of its needed keys is named. */
+function withTracker(given: unknown): unknown {
+  return lookUp(given, ['tracker']) === undefined ? withValue(given, ['tracker'], {}) : given;
 }
 
 function withPort(

@@ -51,7 +51,12 @@ export type Findings = {
 
 /** What zod refused, as problems. */
 export function toProblems(issues: readonly z.core.$ZodIssue[], findings: Findings): Problem[] {
-  return issues.flatMap((issue) => toProblem(issue, [], findings));
+  const problems = issues.flatMap((issue) => toProblem(issue, [], findings));
+  // One value can fail several checks that all say the same.
+  return problems.filter(
+    ({ path, allowed }, at) =>
+      problems.findIndex((other) => other.path === path && other.allowed === allowed) === at,
+  );
 }
 
 function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings): Problem[] {
@@ -93,23 +98,24 @@ function unknownKey(path: KeyPath, key: string): Problem {
   };
 }
 
-/** A sibling that is spelt alike, else the same key in another place. */
+/** The same key in another place, else a sibling that is spelt alike. */
 function nearMiss(key: string, siblings: readonly string[]): string | undefined {
-  const sibling = nearest(key, siblings);
-  if (sibling !== undefined) return `did you mean ${sibling}?`;
-  const elsewhere = allKeyPaths().filter(
-    (path) => path.slice(path.lastIndexOf('.') + 1).toLowerCase() === key.toLowerCase(),
-  );
-  return elsewhere.length === 0 ? undefined : `did you mean ${elsewhere.join(' or ')}?`;
+  const elsewhere = allKeyPaths().filter((path) => path.slice(path.lastIndexOf('.') + 1) === key);
+  if (elsewhere.length > 0) return `did you mean ${elsewhere.join(' or ')}?`;
+  const sibling = nearest(key, siblings, key.length < 4 ? 1 : Math.max(2, key.length / 3));
+  return sibling === undefined ? undefined : `did you mean ${sibling}?`;
 }
 
-/** The candidate that differs by a few letters, if there is one. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** The candidate that differs by at most so many letters; case, `-` and `_` do not count. */
+export function nearest(
+  word: string,
+  candidates: readonly string[],
+  differencesMax: number,
+): string | undefined {
   if (candidates.length === 0) return undefined;
   const fold = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '');
   const best = closest(fold(word), candidates.map(fold));
-  const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
-  return distance(fold(word), best) <= limit
+  return distance(fold(word), best) <= differencesMax
     ? candidates.find((candidate) => fold(candidate) === best)
     : undefined;
 }

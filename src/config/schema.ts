@@ -22,9 +22,9 @@ import {
 const PORT_MAX = 65_535;
 
 /** Refusals of unknown keys and wrong types of whole sections read like all others. */
-const section = <Shape extends z.core.$ZodShape>(shape: Shape) =>
+const section = <Shape extends z.core.$ZodShape>(shape: Shape, allowed = 'a section with keys') =>
   z.strictObject(shape, {
-    error: (issue) => (issue.code === 'invalid_type' ? 'a section with keys' : undefined),
+    error: (issue) => (issue.code === 'invalid_type' ? allowed : undefined),
   });
 
 const server = section({
@@ -64,17 +64,20 @@ const numericId = (allowed: string) =>
     .union([z.int().positive(), z.string().regex(/^[1-9]\d{0,15}$/)], { error: allowed })
     .transform(String);
 
-const trackerAuth = section({
-  token: secret('a token').optional(),
-  appId: z
-    .union([z.int().positive(), z.string().regex(/^[\w.-]{1,64}$/)], {
-      error: "the App's id or client id",
-    })
-    .transform(String)
-    .optional(),
-  installationId: numericId("the number of the App's installation").optional(),
-  privateKey: secret("the App's private key as PEM text").optional(),
-});
+const trackerAuth = section(
+  {
+    token: secret('a token').optional(),
+    appId: z
+      .union([z.int().positive(), z.string().regex(/^[\w.-]{1,64}$/)], {
+        error: "the App's id or client id",
+      })
+      .transform(String)
+      .optional(),
+    installationId: numericId("the number of the App's installation").optional(),
+    privateKey: secret("the App's private key as PEM text").optional(),
+  },
+  'token, or appId, installationId and privateKey',
+);
 
 const tracker = section({
   repository: shaped(

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { allKeyPaths } from '#config/key-tree.ts';
+import { renderJsonSchema } from '#config/json-schema.ts';
+import { loadConfig } from '#config/load.ts';
+import { configSchema } from '#config/schema.ts';
+
+const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
+const manual = readFileSync('config/default.yaml', 'utf8');
+
+/** The manual with every key that it shows as an example, in place of what stands for its lack. */
+function everyKey(): string {
+  return manual.replace('\npartners: {}\n', '\n').replaceAll(/^( *)#(?! |$)/gm, '$1');
+}
+
+describe('config/default.yaml', () => {
+  test('sets exactly the defaults', () => {
+    const written = parse(manual) as { tracker: Record<string, unknown> };
+    const fromManual = configSchema.parse({
+      ...written,
+      tracker: { ...written.tracker, ...needed },
+    });
+    expect(JSON.stringify(fromManual)).toBe(
+      JSON.stringify(configSchema.parse({ tracker: needed })),
+    );
+  });
+
+  test('has every key', () => {
+    const shown = new Set(pathsOf(parse(everyKey())));
+    const wanted = allKeyPaths().map((path) => path.replace('partners.*', 'partners.crm-one'));
+    // Names of form fields are the user's own; the default form stands for all of them.
+    const forms = new Set(['leads.form.*', 'leads.form.*.heading', 'leads.form.*.multiline']);
+    expect(wanted.filter((path) => !shown.has(path) && !forms.has(path))).toEqual([]);
+  });
+
+  test('shows examples that are valid', () => {
+    const settings = parse(everyKey()) as { tracker: { auth: Record<string, unknown> } };
+    const { token } = settings.tracker.auth;
+    settings.tracker.auth = { token };
+    const variables = [...everyKey().matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name]) => String(name));
+    const environment = Object.fromEntries(variables.map((name) => [name, 'x']));
+    environment['TRACKPORT_SECRET_KEY'] = Buffer.alloc(32).toString('base64');
+    expect(() => loadConfig({ environment, settings })).not.toThrow();
+  });
+
+  test('explains every key that it sets or shows', () => {
+    const lines = manual.split('\n');
+    const unexplained = lines.filter((line, at) => {
+      const isKey = /^ *#?[A-Za-z-]+:/.test(line) && !/^ *# /.test(line);
+      return isKey && !isExplained(lines, at);
+    });
+    expect(unexplained).toEqual([]);
+  });
+});
+
+/** By a comment above it or its group; sections and the parts of an example stand for themselves. */
+function isExplained(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? '';
+  const indentOf = (text: string): number => text.search(/[^ ]/);
+  if (/^#?[a-z]+:/.test(line)) return true;
+  for (let above = at - 1; above >= 0; above -= 1) {
+    const text = lines[above] ?? '';
+    if (/^ *# /.test(text)) return indentOf(text) <= indentOf(line);
+    if (text.trim() === '') return false;
+  }
+  return false;
+}
+
+describe('config/schema.json', () => {
+  test('is made from the schema: `npm test -- -u test/config/files.test.ts` writes it', async () => {
+    await expect(renderJsonSchema()).toMatchFileSnapshot('../../config/schema.json');
+  });
+
+  test('takes the manual and references, and refuses what is unknown', () => {
+    const schema = JSON.parse(renderJsonSchema()) as { $schema?: string };
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    const written = parse(manual) as { tracker: Record<string, unknown> };
+    const tracker = { ...written.tracker, ...needed };
+    expect(validate({ ...written, tracker })).toBe(true);
+    expect(validate({ tracker, server: { port: '${PORT}' } })).toBe(true);
+    expect(validate({ tracker, leads: { freshFor: '${FRESH_FOR}' } })).toBe(true);
+    expect(validate({ tracker, server: { prot: 1 } })).toBe(false);
+    expect(validate({ tracker, leads: { freshFor: 15 } })).toBe(false);
+  });
+});
+
+function pathsOf(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, prefix));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, below]) => {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    return [path, ...pathsOf(below, path)];
+  });
+}

@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '#config/load.ts';
+import { ConfigError, type Problem } from '#config/problems.ts';
+
+const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
+const base = { tracker: needed };
+const partner = { scheme: 'hmac-sha256', secrets: ['s'] };
+
+function problems(settings: Record<string, unknown>): readonly Problem[] {
+  try {
+    loadConfig({ environment: {}, settings });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const app = (key: string) => ({
+  tracker: { ...needed, auth: { appId: 1, installationId: 2, privateKey: key } },
+});
+
+test('a valid configuration has no problem', () => {
+  expect(problems(base)).toEqual([]);
+  expect(problems(app(pem))).toEqual([]);
+});
+
+describe('one wrong value is one problem at its key', () => {
+  test.each<[path: string, settings: Record<string, unknown>]>([
+    ['server', { ...base, server: 'here' }],
+    ['server.host', { ...base, server: { host: '' } }],
+    ['server.port', { ...base, server: { port: 65_536 } }],
+    ['server.port', { ...base, server: { port: 80.5 } }],
+    ['server.publicUrl', { ...base, server: { publicUrl: 'adapter.example.com' } }],
+    ['server.publicUrl', { ...base, server: { publicUrl: 'https://user:pass@example.com' } }],
+    ['server.publicUrl', { ...base, server: { publicUrl: 'https://example.com?x=1' } }],
+    ['server.publicUrl', { ...base, server: { publicUrl: 'ftp://example.com' } }],
+    ['server.trustProxy', { ...base, server: { trustProxy: 'yes' } }],
+    ['server.opsPort', { ...base, server: { port: 9, opsPort: 9 } }],
+    ['server.refusedPerMinute', { ...base, server: { refusedPerMinute: 0 } }],
+    ['server.logLevel', { ...base, server: { logLevel: 'loud' } }],
+    ['secretKey', { ...base, secretKey: Buffer.alloc(31).toString('base64') }],
+    ['secretKey', { ...base, secretKey: 'this is no base64 but long enough to be 32 bytes' }],
+    ['store.url', { ...base, store: { url: 'data/trackport.db' } }],
+    ['store.url', { ...base, store: { url: 'mysql://host/db' } }],
+    ['tracker.repository', { tracker: { ...needed, repository: 'leads' } }],
+    ['tracker.repository', { tracker: { ...needed, repository: 'acme/leads/more' } }],
+    ['tracker.repository', { tracker: { ...needed, repository: 'acme/..' } }],
+    ['tracker.apiUrl', { tracker: { ...needed, apiUrl: 'api.github.com' } }],
+    ['tracker.auth', { tracker: { repository: 'acme/leads' } }],
+    ['tracker.auth', { tracker: { ...needed, auth: {} } }],
+    ['tracker.auth', { tracker: { ...needed, auth: { token: 't', appId: 1 } } }],
+    ['tracker.auth.token', { tracker: { ...needed, auth: { token: '  ' } } }],
+    [
+      'tracker.auth.installationId',
+      { tracker: { ...needed, auth: { appId: 1, privateKey: pem } } },
+    ],
+    ['tracker.auth.privateKey', app(`"${pem}"`)],
+    ['tracker.auth.privateKey', app(Buffer.from(pem).toString('base64'))],
+    ['tracker.auth.privateKey', app(pem.slice(0, 400))],
+    ['tracker.auth.privateKey', app(publicPem)],
+    ['tracker.webhookSecrets[1]', { tracker: { ...needed, webhookSecrets: ['a', ''] } }],
+    ['tracker.writeInterval', { tracker: { ...needed, writeInterval: '2m' } }],
+    ['tracker.requestTimeout', { tracker: { ...needed, requestTimeout: '0s' } }],
+    ['leads.approvedLabel', { ...base, leads: { approvedLabel: ' ' } }],
+    ['leads.form', { ...base, leads: { form: [] } }],
+    [
+      'leads.form',
+      { ...base, leads: { form: { message: 'M', n: { heading: 'N', multiline: true } } } },
+    ],
+    ['leads.form.b', { ...base, leads: { form: { a: 'Same', b: ' same ' } } }],
+    ['leads.form.first-name', { ...base, leads: { form: { 'first-name': 'F' } } }],
+    ['leads.form.a', { ...base, leads: { form: { a: 'two\nlines' } } }],
+    ['leads.freshFor', { ...base, leads: { freshFor: '15' } }],
+    ['leads.freshFor', { ...base, leads: { freshFor: '15 s' } }],
+    ['leads.freshFor', { ...base, leads: { freshFor: '2h' } }],
+    ['leads.cacheSizeMax', { ...base, leads: { cacheSizeMax: '64MB' } }],
+    ['leads.cacheSizeMax', { ...base, leads: { cacheSizeMax: '1KiB' } }],
+    ['identity.issuer', { ...base, identity: { audience: 'a' } }],
+    [
+      'identity.algorithms[0]',
+      { ...base, identity: { issuer: 'https://i', audience: 'a', algorithms: ['none'] } },
+    ],
+    [
+      'identity.algorithms[0]',
+      { ...base, identity: { issuer: 'https://i', audience: 'a', algorithms: ['HS256'] } },
+    ],
+    ['portal', { ...base, portal: { clientId: 'p' } }],
+    ['partners.CRM', { ...base, partners: { CRM: partner } }],
+    ['partners.crm.scheme', { ...base, partners: { crm: { ...partner, scheme: 'hmac' } } }],
+    ['partners.crm.secrets', { ...base, partners: { crm: { ...partner, secrets: [] } } }],
+    ['partners.crm.secrets[0]', { ...base, partners: { crm: { ...partner, secrets: [''] } } }],
+    [
+      'partners.crm.secrets[0].notAfter',
+      {
+        ...base,
+        partners: {
+          crm: {
+            ...partner,
+            secrets: [{ value: 's', notBefore: '2026-02-01', notAfter: '2026-01-01' }],
+          },
+        },
+      },
+    ],
+    [
+      'partners.crm.headers.signature',
+      { ...base, partners: { crm: { ...partner, headers: { signature: 'X Y' } } } },
+    ],
+    [
+      'partners.crm.headers.timestamp',
+      { ...base, partners: { crm: { ...partner, headers: { timestamp: 'X-Time' } } } },
+    ],
+    [
+      'partners.crm.fields.email',
+      { ...base, partners: { crm: { ...partner, fields: { email: 'email' } } } },
+    ],
+    [
+      'partners.crm.fields.email[0]',
+      { ...base, partners: { crm: { ...partner, fields: { email: ['/a~2'] } } } },
+    ],
+    [
+      'partners.crm.deletions.actions[0]',
+      { ...base, partners: { crm: { ...partner, deletions: { actions: ['erase'] } } } },
+    ],
+    [
+      'partners.crm.requireBearer',
+      { ...base, partners: { crm: { ...partner, requireBearer: true } } },
+    ],
+    ['deletions.deletedLabel', { ...base, deletions: { deletedLabel: 'Approved' } }],
+    ['deletions.retry', { ...base, deletions: { retry: [] } }],
+    ['catalog.types[0]', { ...base, catalog: { types: ['dataset'] } }],
+    ['catalog.findings', { ...base, catalog: { findings: 'ignore' } }],
+  ])('%s', (path, settings) => {
+    expect(problems(settings).map((problem) => problem.path)).toContain(path);
+    expect(problems(settings)).toHaveLength(1);
+  });
+});
+
+describe('unknown keys', () => {
+  test.each([
+    ['server.prot', { ...base, server: { prot: 1 } }, 'did you mean port?'],
+    ['server.public_url', { ...base, server: { public_url: 'x' } }, 'did you mean publicUrl?'],
+    [
+      'tracker.freshFor',
+      { tracker: { ...needed, freshFor: '1s' } },
+      'did you mean leads.freshFor?',
+    ],
+    ['port', { ...base, port: 1 }, 'did you mean server.port?'],
+    ['leeds', { ...base, leeds: {} }, 'did you mean leads?'],
+    [
+      'partners.crm.events',
+      { ...base, partners: { crm: { ...partner, events: [] } } },
+      'rules for events come in a later version',
+    ],
+    ['server.wholly-unknown', { ...base, server: { 'wholly-unknown': 1 } }, undefined],
+  ])('%s', (path, settings, suggestion) => {
+    expect(problems(settings)).toEqual([
+      {
+        path,
+        found: 'an unknown key',
+        allowed: expect.stringMatching(/^one of \w/),
+        ...(suggestion !== undefined && { suggestion }),
+      },
+    ]);
+  });
+});
+
+test('every problem is told at once, those between keys included', () => {
+  const found = problems({
+    server: { prot: 1, port: -1 },
+    tracker: { repository: 'x', auth: { appId: 1, installationId: 2, privateKey: 'nonsense' } },
+    leads: { form: { a: 'X', b: 'X' }, freshFor: 'soon' },
+    store: { url: 'postgres://u:p@h/d' },
+    portal: {},
+    partners: { crm: { scheme: 'x', secrets: [], requireBearer: true } },
+  });
+  expect(found.map(({ path }) => path)).toEqual([
+    'server.port',
+    'server.prot',
+    'tracker.repository',
+    'leads.freshFor',
+    'portal.clientId',
+    'partners.crm.scheme',
+    'partners.crm.secrets',
+    'store.url',
+    'secretKey',
+    'tracker.auth.privateKey',
+    'leads.form.b',
+    'portal',
+    'partners.crm.requireBearer',
+  ]);
+});
+
+describe('no secret is ever shown', () => {
+  const SECRET = 'hunter2-hunter2-hunter2';
+
+  test.each<[string, Record<string, unknown>]>([
+    ['a token in place of the section', { tracker: { ...needed, auth: SECRET } }],
+    ['a secret in place of a list', { tracker: { ...needed, webhookSecrets: SECRET } }],
+    ['a key that is no base64', { ...base, secretKey: `${SECRET} ${SECRET}` }],
+    ['a key that is no PEM', app(SECRET)],
+    ['a store address', { ...base, store: { url: `mysql://u:${SECRET}@h/d` } }],
+    ['a partner that is a secret', { ...base, partners: { crm: SECRET } }],
+    ['an unknown key', { ...base, tracker: { ...needed, tokn: SECRET } }],
+    [
+      'a secret that is a number',
+      { ...base, partners: { crm: { ...partner, secrets: [{ value: SECRET, x: 1 }] } } },
+    ],
+  ])('%s', (_name, settings) => {
+    const found = problems(settings);
+    expect(found).not.toEqual([]);
+    expect(JSON.stringify(found)).not.toContain(SECRET);
+  });
+
+  test('wherever a text stands by mistake', () => {
+    const key = fc.constantFrom('tracker', 'secretKey', 'store', 'partners', 'portal', 'identity');
+    const below = fc.constantFrom(
+      'auth',
+      'url',
+      'token',
+      'crm',
+      'secrets',
+      'clientSecret',
+      'value',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(key, below), { minLength: 1, maxLength: 4 }), (keys) => {
+        let value: unknown = SECRET;
+        for (const part of keys.toReversed()) value = { [part]: value };
+        expect(JSON.stringify(problems(value as Record<string, unknown>))).not.toContain(SECRET);
+      }),
+    );
+  });
+});

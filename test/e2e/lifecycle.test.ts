@@ -1,0 +1,156 @@
+import { createServer } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { configFile, listening, runTrackport, temporaryFolder, trackport } from './process.ts';
+import { createWorld, environment, leadBody, serve } from './world.ts';
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+
+async function readyStatus(url: string): Promise<number> {
+  return (await fetch(`${url}/readyz`)).status;
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s: readyz turns 503, the request in flight is answered, exit 0',
+  async (signal) => {
+    const { tracker, config, key } = await createWorld();
+    tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+    const { run, url } = await serve(config);
+    expect(await readyStatus(url)).toBe(200);
+    const gate = tracker.hold({ path: '/issues$' });
+    const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+    await gate.arrived();
+
+    run.child.kill(signal);
+
+    await vi.waitFor(async () => expect(await readyStatus(url)).toBe(503), PATIENCE);
+    gate.open();
+    expect((await inFlight).status).toBe(200);
+    expect(await run.exited).toBe(0);
+    expect(run.stderr()).toBe('');
+  },
+);
+
+test('a second signal ends the process at once', async () => {
+  const { tracker, config, key } = await createWorld();
+  const { run, url } = await serve(config);
+  const gate = tracker.hold({ path: '/issues$' });
+  const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  const outcome = inFlight.catch((error: unknown) => error);
+  await gate.arrived();
+  run.child.kill('SIGTERM');
+  await vi.waitFor(async () => expect(await readyStatus(url)).toBe(503), PATIENCE);
+
+  await vi.waitFor(() => {
+    run.child.kill('SIGTERM');
+    expect(run.child.exitCode).toBe(1);
+  }, PATIENCE);
+
+  expect(await outcome).toBeInstanceOf(TypeError);
+  gate.open();
+});
+
+test('a port in use is one line with a remedy, exit 1', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as { port: number };
+  const { config } = await createWorld();
+
+  const { code, stderr } = await runTrackport(
+    ['serve', '--config', config, '--port', String(port)],
+    { environment },
+  );
+
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `Port ${port} on 127.0.0.1 is in use. Stop what uses it, or choose another port with --port (0 picks a free one).\n`,
+  );
+});
+
+test('operations move to a port of their own and tell of the stop until its end', async () => {
+  const { tracker, config, key } = await createWorld({
+    server: { opsPort: await freePort() },
+  });
+  const { run, url } = await serve(config);
+  const opsPort = /"opsPort":(\d+)/.exec(await readText(config))?.[1];
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  expect((await fetch(`${url}/readyz`)).status).toBe(404);
+  expect(await readyStatus(opsUrl)).toBe(200);
+  const gate = tracker.hold({ path: '/issues$' });
+  const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  await gate.arrived();
+  run.child.kill('SIGTERM');
+  await vi.waitFor(async () => expect(await readyStatus(opsUrl)).toBe(503), PATIENCE);
+  gate.open();
+  expect((await inFlight).status).toBe(200);
+  expect(await run.exited).toBe(0);
+});
+
+test('the port is that of --port, then PORT, then server.port', async () => {
+  const { config } = await createWorld({ server: { port: 1 } });
+  const withBoth = trackport(['serve', '--config', config, '--port', '0'], {
+    environment: { ...environment, PORT: '2' },
+  });
+  expect(await listening(withBoth)).toMatch(/^http:\/\/127\.0\.0\.1:\d{3,5}$/);
+  const withVariable = trackport(['serve', '--config', config], {
+    environment: { ...environment, PORT: '0' },
+  });
+  expect(await listening(withVariable)).toMatch(/^http:\/\/127\.0\.0\.1:\d{3,5}$/);
+});
+
+const auth = { repository: 'acme/leads', auth: { token: 't' } };
+
+test('a configuration that is wrong prints every problem and exits 2', async () => {
+  const file = configFile({ server: { prot: 8080 }, tracker: auth, leads: { freshFor: 15 } });
+
+  const { code, stdout, stderr } = await runTrackport(['serve', '--config', file]);
+
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toBe(`${file} has 2 problems:
+  server.prot: found an unknown key, expected one of host, port, publicUrl, trustProxy, opsPort, refusedPerMinute, logLevel (did you mean port?)
+  leads.freshFor: found 15, expected a duration from 0s to 1h, such as 500ms, 15s, 5m, 24h or 30d
+`);
+});
+
+test('PostgreSQL is refused with what this version supports, exit 2', async () => {
+  const file = configFile({ tracker: auth, store: { url: 'postgres://u:secret-word@db/x' } });
+  const { code, stderr } = await runTrackport(['serve', '--config', file]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('this version keeps its data in SQLite only');
+  expect(stderr).not.toContain('secret-word');
+});
+
+test.each([
+  ['a file that is no database', 'file'],
+  ['a folder in its place', 'folder'],
+  ['a path below a file', 'below-file'],
+])('a store that cannot be used (%s) is one line with a remedy, exit 1', async (_name, kind) => {
+  const folder = temporaryFolder();
+  const inTheWay = path.join(folder, 'in-the-way');
+  if (kind === 'folder') mkdirSync(inTheWay);
+  else writeFileSync(inTheWay, 'not a database, but long enough to look at'.repeat(100));
+  const store = kind === 'below-file' ? path.join(inTheWay, 'trackport.db') : inTheWay;
+  const file = configFile({ tracker: auth, store: { url: `sqlite:${store}` } });
+
+  const { code, stderr } = await runTrackport(['serve', '--config', file, '--port', '0']);
+
+  expect(code).toBe(1);
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(stderr).toContain(store);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => void server.close(resolve));
+  return port;
+}
+
+async function readText(file: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return readFile(file, 'utf8');
+}

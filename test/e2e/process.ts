@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const entry = path.resolve('bin/trackport.js');
+
+export type Trackport = {
+  child: ChildProcess;
+  stdout: () => string;
+  stderr: () => string;
+  /** Lines of the log so far; what is no JSON is left out. */
+  log: () => Record<string, unknown>[];
+  /** Resolves with the first log line of this message. Rejects when the process ends before. */
+  logged: (message: string) => Promise<Record<string, unknown>>;
+  /** Resolves with the exit code. */
+  exited: Promise<number | null>;
+};
+
+export type StartOptions = { environment?: Record<string, string> };
+
+/** Runs the whole program as a process of its own; it is killed when the test is over. */
+export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
+  const child = spawn(process.execPath, [entry, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.environment },
+  });
+  const text = { out: '', err: '' };
+  const watchers = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text.out += part;
+    for (const look of watchers) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    text.err += part;
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const log = (): Record<string, unknown>[] => text.out.split('\n').flatMap(parseLine);
+  return {
+    child,
+    stdout: () => text.out,
+    stderr: () => text.err,
+    log,
+    exited,
+    logged: async (message) => {
+      const found = new Promise<Record<string, unknown>>((resolve) => {
+        const look = (): void => {
+          const line = log().find(({ msg }) => msg === message);
+          if (line) resolve(line);
+        };
+        watchers.add(look);
+        look();
+      });
+      const line = await Promise.race([found, exited]);
+      if (typeof line === 'object' && line !== null) return line;
+      throw new Error(`exited with ${line} before "${message}": ${text.out}${text.err}`);
+    },
+  };
+}
+
+/** Runs a command to its end. */
+export async function runTrackport(
+  args: readonly string[],
+  options: StartOptions = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const run = trackport(args, options);
+  const code = await run.exited;
+  return { code, stdout: run.stdout(), stderr: run.stderr() };
+}
+
+/** Resolves with the address once the service listens. */
+export async function listening(run: Trackport): Promise<string> {
+  return String((await run.logged('listening'))['url']);
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A configuration file with this content in a folder of its own. */
+export function configFile(content: unknown, folder: string = temporaryFolder()): string {
+  const file = path.join(folder, 'trackport.yaml');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+function parseLine(line: string): Record<string, unknown>[] {
+  try {
+    return [JSON.parse(line) as Record<string, unknown>];
+  } catch {
+    return [];
+  }
+}

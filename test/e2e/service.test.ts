@@ -1,0 +1,104 @@
+import { createHmac } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
+import { runTrackport } from './process.ts';
+import { createWorld, environment, leadBody, listLeads, serve, WEBHOOK_SECRET } from './world.ts';
+
+const PATIENCE = { timeout: 15_000, interval: 50 };
+
+test('a lead is read from the tracker, and a change is seen at once after its webhook', async () => {
+  const { tracker, config, key } = await createWorld();
+  const issue = tracker.createIssue({
+    title: 'Demo, please',
+    body: leadBody('ada@example.org'),
+    labels: ['approved'],
+  });
+  const { url } = await serve(config);
+  tracker.addWebhook(`${url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+
+  const [lead] = await listLeads(url, key);
+  expect(lead).toMatchObject({ id: String(issue.number), contact: { email: 'ada@example.org' } });
+  const detail = await fetch(`${url}/api/v1/leads/${issue.number}`, {
+    headers: { 'x-api-key': key },
+  });
+  expect(await detail.json()).toEqual(lead);
+
+  tracker.editIssue(issue.number, { title: 'Changed' });
+  await tracker.hooks.settled();
+  await vi.waitFor(async () => {
+    expect((await listLeads(url, key))[0]?.title).toBe('Changed');
+  }, PATIENCE);
+  tracker.relabel(issue.number, { remove: ['approved'] });
+  await tracker.hooks.settled();
+  await vi.waitFor(async () => expect(await listLeads(url, key)).toEqual([]), PATIENCE);
+});
+
+test('a signed deletion hides the lead and closes its issue', async () => {
+  const secret = 'crm-one-secret';
+  const { tracker, config, key } = await createWorld({
+    partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [secret] } },
+  });
+  const { number } = tracker.createIssue({
+    title: 'Demo',
+    body: leadBody('ada@example.org'),
+    labels: ['approved'],
+  });
+  const { url } = await serve(config);
+  const body = JSON.stringify({ eventType: 'lead.deletion', email: 'ADA@example.org' });
+
+  const answer = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-partner-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    },
+    body,
+  });
+
+  expect(answer.status).toBe(202);
+  expect(await answer.json()).toMatchObject({ partnerId: 'crm-one', status: 'ACCEPTED' });
+  await vi.waitFor(() => {
+    const issue = tracker.issues().find((candidate) => candidate.number === number);
+    expect(issue?.state).toBe('closed');
+    expect(issue?.labels.map(({ name }) => name)).toEqual(['deleted-by-partner']);
+  }, PATIENCE);
+  expect(await listLeads(url, key)).toEqual([]);
+});
+
+test('a key that is revoked by another process is refused within a second', async () => {
+  const { tracker, config, key } = await createWorld();
+  tracker.createIssue({ title: 'Demo', body: leadBody('ada@example.org'), labels: ['approved'] });
+  const { url } = await serve(config);
+  expect(await listLeads(url, key)).toHaveLength(1);
+  const list = await runTrackport(['consumer', 'list', '--json', '--config', config], {
+    environment,
+  });
+  const [consumer] = (JSON.parse(list.stdout) as { items: { id: string }[] }).items;
+
+  const revoked = await runTrackport(
+    ['consumer', 'revoke', String(consumer?.id), '--config', config],
+    { environment },
+  );
+
+  expect(revoked.code).toBe(0);
+  const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  expect(answer.status).toBe(401);
+});
+
+test('no log line holds a key, a secret or anything of a lead', async () => {
+  const { tracker, config, key } = await createWorld();
+  tracker.createIssue({ title: 'Demo', body: leadBody('ada@example.org'), labels: ['approved'] });
+  const { run, url } = await serve(config);
+  tracker.addWebhook(`${url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+  tracker.createIssue({ title: 'Other', body: leadBody('bob@example.org'), labels: ['approved'] });
+  await tracker.hooks.settled();
+  await listLeads(url, key);
+  await fetch(`${url}/api/v1/leads?label=nope&wrong=ada@example.org`, {
+    headers: { 'x-api-key': key },
+  });
+  run.child.kill('SIGTERM');
+
+  expect(await run.exited).toBe(0);
+  const everything = run.stdout() + run.stderr();
+  for (const hidden of [key, WEBHOOK_SECRET, 'e2e-token', 'example.org', 'Demo', 'Ada'])
+    expect(everything).not.toContain(hidden);
+});

@@ -1,0 +1,77 @@
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import {
+  configFile,
+  listening,
+  runTrackport,
+  temporaryFolder,
+  trackport,
+  type Trackport,
+} from './process.ts';
+
+export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
+
+export type World = { tracker: Tracker; config: string; key: string };
+
+/** A tracker, a configuration for it, and a consumer that may read every lead. */
+export async function createWorld(settings: Record<string, unknown> = {}): Promise<World> {
+  const tracker = await startTracker({ tokens: [{ token: 'e2e-token', can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  tracker.createLabel({ name: 'approved' });
+  tracker.createLabel({ name: 'deleted-by-partner' });
+  const folder = temporaryFolder();
+  const config = configFile(
+    {
+      store: { url: `sqlite:${path.join(folder, 'data', 'trackport.db')}` },
+      tracker: {
+        repository: 'acme/leads',
+        apiUrl: tracker.url,
+        auth: { token: '${E2E_TOKEN}' },
+        webhookSecrets: [WEBHOOK_SECRET],
+        writeInterval: '0s',
+      },
+      leads: { freshFor: '1h' },
+      ...settings,
+    },
+    folder,
+  );
+  const created = await runTrackport(
+    ['consumer', 'create', 'sales', '--grant', 'leads:read', '--json', '--config', config],
+    { environment },
+  );
+  const { key } = JSON.parse(created.stdout) as { key: string };
+  return { tracker, config, key };
+}
+
+export const environment = { E2E_TOKEN: 'e2e-token' };
+
+/** A lead as the issue form makes it. */
+export function leadBody(email: string): string {
+  const fields = {
+    'First name': 'Ada',
+    Email: email,
+    Company: 'Example',
+    Interest: 'Demo',
+    Message: 'Hello',
+    'Source page': '/',
+  };
+  return Object.entries(fields)
+    .map(([heading, value]) => `### ${heading}\r\n\r\n${value}`)
+    .join('\r\n\r\n');
+}
+
+/** Starts the service on a free port and answers its address. */
+export async function serve(config: string): Promise<{ run: Trackport; url: string }> {
+  const run = trackport(['serve', '--config', config, '--port', '0'], { environment });
+  return { run, url: await listening(run) };
+}
+
+type LeadListBody = { items: { id: string; title: string; contact: { email?: string } }[] };
+
+export async function listLeads(url: string, key: string): Promise<LeadListBody['items']> {
+  const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  if (answer.status !== 200) throw new Error(`leads answered ${answer.status}`);
+  return ((await answer.json()) as LeadListBody).items;
+}
