@@ -12,6 +12,7 @@ import type { LeadRules } from '#leads/lead.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
+import { createReceiptPurger, type ReceiptPurger } from '#partners/purge-receipts.ts';
 import { verifyCall } from '#partners/verify-call.ts';
 import { createDeletionWorker, type DeletionWorker } from '#partners/worker.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -29,6 +30,7 @@ export type PartnerArea = {
   routes: PartnerRoutesDeps;
   filler: DirectoryFiller;
   worker: DeletionWorker;
+  purger: ReceiptPurger;
 };
 
 export type PartnerAreaDeps = {
@@ -67,6 +69,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
     },
     filler,
     worker,
+    purger: createReceiptPurger({ store: receipts, clock, log: deps.log }),
   };
 }
 

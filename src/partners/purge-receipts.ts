@@ -8,21 +8,41 @@ const PURGE_EVERY_MS = HOUR;
 
 export type PurgeDeps = { store: Pick<ReceiptStore, 'purge'>; clock: Clock; log: Log };
 
-/**
- * Forgets what was kept for 30 days, at once and then every hour, until `stopping` is aborted.
- * A store that fails is tried again with the next hour.
- */
-export async function purgeReceipts(
-  { store, clock, log }: PurgeDeps,
-  stopping: AbortSignal,
-): Promise<void> {
+/** Forgets what was kept for 30 days, at its start and then every hour. */
+export type ReceiptPurger = {
+  start(): void;
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+};
+
+/** A store that fails is tried again with the next hour. */
+export function createReceiptPurger(deps: PurgeDeps): ReceiptPurger {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  return {
+    start: () => {
+      running ??= purgeUntil(deps, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort(new Error('the purger stops'));
+      await running;
+    },
+  };
+}
+
+async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
-    try {
-      const { keys, payloads } = await store.purge(clock.now() - KEPT_MS);
-      if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
-    } catch (error) {
-      log.warn(errorFields(error), 'receipts could not be purged');
-    }
-    await clock.sleep(PURGE_EVERY_MS, { signal: stopping, unref: true }).catch(() => undefined);
+    await purge(deps);
+    const next = deps.clock.sleep(PURGE_EVERY_MS, { signal: stopping, unref: true });
+    await next.catch(() => undefined);
+  }
+}
+
+async function purge({ store, clock, log }: PurgeDeps): Promise<void> {
+  try {
+    const { keys, payloads } = await store.purge(clock.now() - KEPT_MS);
+    if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
+  } catch (error) {
+    log.warn(errorFields(error), 'receipts could not be purged');
   }
 }
