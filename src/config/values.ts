@@ -12,7 +12,7 @@ import {
   parseDuration,
   parseSize,
   SIZE_PATTERN,
-} from './units.ts';
+} from '#shared/units.ts';
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { GrantInput } from '#access/grant.ts';
-import { parseDuration } from '#config/units.ts';
+import { parseDuration } from '#shared/units.ts';
 import { UsageError } from '../command.ts';
 
 /** `--grant` and `--label` as they stood on the command line. */

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from './clock.ts';
 
 const durationUnits = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY } as const;
 const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
