@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDuration, parseDuration, parseSize } from '#config/units.ts';
+import { formatDuration, parseDuration, parseSize } from '#shared/units.ts';
 
 test.each([
   ['500ms', 500],
