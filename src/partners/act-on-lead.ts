@@ -46,9 +46,9 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   const read = await deps.editor.read(task.lead.number);
   if (read.kind === 'pull-request') return { lead: failed(task.lead, 'pull-request') };
   if (read.kind !== 'issue') return refused(task, task.lead, read);
-  let { lead } = task;
+  let lead: LeadProgress = { ...task.lead, isMissing: false };
   if (actions.includes('delete') && lead.removal !== 'impossible') {
-    const removed = await removeIssue(deps, task, read.issue);
+    const removed = await removeIssue(deps, { ...task, lead }, read.issue);
     if (removed.delay || removed.lead.state !== 'open') return removed;
     ({ lead } = removed);
   }
@@ -73,6 +73,11 @@ async function removeIssue(
   await deps.pacer.turn(task.signal);
   await task.keep(tried);
   const removed = await deps.editor.remove(issue.nodeId);
+  if (removed.kind === 'impossible' && !removed.certain && !task.lead.isDoubted)
+    return {
+      lead: { ...task.lead, isDoubted: true },
+      delay: { kind: 'transient', code: 'delete-refused' },
+    };
   if (removed.kind === 'impossible') return { lead: { ...task.lead, removal: 'impossible' } };
   if (removed.kind !== 'done') return refused(task, tried, removed);
   const after = await deps.editor.read(issue.number);

@@ -14,6 +14,8 @@ const leadSchema = z.strictObject({
   erasure: z.enum(erasures).optional(),
   /** `tried` is noted before the call, so that after a crash an absent issue counts as deleted. */
   removal: z.enum(['tried', 'impossible']).optional(),
+  /** An earlier try was told that it may not delete, in a way that may pass. */
+  isDoubted: z.boolean().optional(),
   isCommented: z.boolean().optional(),
   /** An earlier try did not find the issue: a replica that lags looks the same. */
   isMissing: z.boolean().optional(),

@@ -43,8 +43,13 @@ export type IssueEditor = {
     marker: string,
   ): Promise<{ kind: 'found' } | { kind: 'none' } | Refusal>;
   comment(number: number, text: string): Promise<{ kind: 'done' } | Refusal>;
-  /** `impossible`: there is no token for it, or it may not. */
-  remove(nodeId: string): Promise<{ kind: 'done' } | { kind: 'impossible' } | Refusal>;
+  /**
+   * `impossible`: there is no token for it, or it may not. It is `certain` when the tracker said so
+   * of this issue, and not only refused the token.
+   */
+  remove(
+    nodeId: string,
+  ): Promise<{ kind: 'done' } | { kind: 'impossible'; certain: boolean } | Refusal>;
   /** How many revisions of the body can still be read. Undefined when that cannot be told. */
   countRevisions(nodeId: string): Promise<number | undefined>;
 };

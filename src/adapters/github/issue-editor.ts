@@ -136,7 +136,7 @@ async function explainAbsence(
 }
 
 async function remove({ adminClient }: IssueEditorDeps, nodeId: string) {
-  if (!adminClient) return { kind: 'impossible' } as const;
+  if (!adminClient) return impossible(true);
   try {
     const parameters = { query: DELETE_ISSUE, variables: { issueId: nodeId } };
     const options = { schema: removedSchema };
@@ -145,12 +145,16 @@ async function remove({ adminClient }: IssueEditorDeps, nodeId: string) {
     const { data, errors } = answer.data;
     if (isPassingError(errors)) return { kind: 'transient', code: 'server' } as const;
     const isDone = data?.deleteIssue !== undefined && data.deleteIssue !== null && !errors?.length;
-    return isDone ? ({ kind: 'done' } as const) : ({ kind: 'impossible' } as const);
+    return isDone ? ({ kind: 'done' } as const) : impossible(true);
   } catch (error) {
     // The admin token is only for this: that it may not is no reason to stop everything else.
-    if (isTrackerFailure(error) && MAY_NOT.has(error.kind)) return { kind: 'impossible' } as const;
+    if (isTrackerFailure(error) && MAY_NOT.has(error.kind)) return impossible(false);
     throw error;
   }
+}
+
+function impossible(certain: boolean) {
+  return { kind: 'impossible', certain } as const;
 }
 
 const MAY_NOT = new Set<TrackerFailureKind>(['unauthorized', 'forbidden', 'missing', 'moved']);

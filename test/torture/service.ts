@@ -1,0 +1,86 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A child process that has printed a JSON line with its address. */
+export type Child = {
+  url: string;
+  /** Everything that it wrote to both outputs so far. */
+  output(): string;
+  /** Ends it without any warning; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to end; resolves with its exit code. */
+  stop(): Promise<number | null>;
+};
+
+/** Starts `node <args>` and waits for its address. */
+export async function startChild(args: readonly string[]): Promise<Child> {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  const url = Promise.withResolvers<string>();
+  const take = (chunk: Buffer): void => {
+    text += chunk.toString();
+    const found = urlIn(text);
+    if (found !== undefined) url.resolve(found);
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  child.once('exit', () => url.reject(new Error(`${args.join(' ')} ended early:\n${text}`)));
+  return { url: await url.promise, output: () => text, ...controlsOf(child) };
+}
+
+function controlsOf(child: ChildProcess): Pick<Child, 'kill' | 'stop'> {
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const gone = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    return (await gone)[0];
+  };
+  return {
+    kill: async () => {
+      await end('SIGKILL');
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+function urlIn(text: string): string | undefined {
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('{') || !line.endsWith('}')) continue;
+    const { url } = JSON.parse(line) as { url?: unknown };
+    if (typeof url === 'string') return url;
+  }
+  return undefined;
+}
+
+/** The sandbox tracker in another process, driven over its control address. */
+export type RemoteTracker = {
+  url: string;
+  token: string;
+  control<T = unknown>(name: string, ...args: unknown[]): Promise<T>;
+  list<T>(name: string): Promise<T[]>;
+  stop(): Promise<unknown>;
+};
+
+export async function startRemoteTracker(): Promise<RemoteTracker> {
+  const child = await startChild(['bench/tracker-process.ts', '--issues', '0']);
+  const ask = async <T>(name: string, init: RequestInit): Promise<T> => {
+    const answer = await fetch(`${child.url}/_control/${name}`, init);
+    if (!answer.ok) throw new Error(`control ${name}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  return {
+    url: child.url,
+    token: 'sandbox-admin-token',
+    control: (name, ...args) =>
+      ask(name, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(args),
+      }),
+    list: (name) => ask(name, {}),
+    stop: () => child.stop(),
+  };
+}
