@@ -4,7 +4,6 @@ import '@octokit/auth-app';
 import '@octokit/rest';
 import '@octokit/webhooks';
 import 'better-sqlite3';
-import 'close-with-grace';
 import 'commander';
 import 'fastify-type-provider-zod';
 import 'jose';

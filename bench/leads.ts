@@ -4,6 +4,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Octokit } from '@octokit/rest';
 import autocannon from 'autocannon';
+import { SANDBOX_ADMIN_TOKEN as TOKEN } from '../src/sandbox/tracker/tracker.ts';
 import { output, start, type Running } from './processes.ts';
 import { median, ratioRow, type BenchRow } from './row.ts';
 
@@ -27,8 +28,7 @@ type World = {
 
 const LATENCY_MS = 50;
 const WEBHOOK_SECRET = 'bench-webhook-secret';
-const TOKEN = 'bench-token';
-const COLOURS = ['emea', 'apac', 'priority:high', 'priority:low'];
+const LABELS = ['partner-program', 'priority: high', 'priority: low'];
 
 /** Hot reads, tracker calls, walks, a storm of changes, start-up: every figure of reading leads. */
 export async function measureLeads(scale: LeadBenchScale): Promise<BenchRow[]> {
@@ -52,7 +52,7 @@ async function openWorld({ leads }: LeadBenchScale): Promise<World> {
   const tracker = await start([
     'bench/tracker-process.ts',
     ...['--issues', String(leads), '--pull-requests', '0.2', '--latency', String(LATENCY_MS)],
-    ...['--token', TOKEN, '--quota', '100000000'],
+    ...['--secret', WEBHOOK_SECRET],
   ]);
   const configFile = path.join(directory, 'trackport.yaml');
   writeFileSync(
@@ -65,7 +65,7 @@ async function openWorld({ leads }: LeadBenchScale): Promise<World> {
       `  auth: { token: ${TOKEN} }`,
       `  webhookSecrets: [${WEBHOOK_SECRET}]`,
       'leads: { approvedLabel: approved }',
-      'consumers: { limitPerMinute: 100000000 }',
+      'consumers: { limitPerMinute: 1000000 }',
     ].join('\n'),
   );
   const created = await output([
@@ -207,7 +207,8 @@ async function measureChanges(
   const server = await serve(world);
   try {
     await control(world, 'addWebhook', [
-      { url: `${server.url}/api/v1/webhooks/github`, secret: WEBHOOK_SECRET },
+      `${server.url}/api/v1/webhooks/github`,
+      WEBHOOK_SECRET,
     ]);
     await twenty(40, (at) => read(world, `${server.url}/api/v1/leads?${ourFilter(at)}`));
     await control(world, 'calls.clear', []);
@@ -246,7 +247,7 @@ async function change(world: World, second: number, leads: number): Promise<void
     await control(world, 'createIssue', [{ title: 'New lead', labels: ['approved'], body: '' }]);
   else if (second % 4 === 1)
     await control(world, 'setState', [number, second % 8 === 1 ? 'closed' : 'open']);
-  else await control(world, 'relabel', [number, { add: [COLOURS[second % COLOURS.length]] }]);
+  else await control(world, 'relabel', [number, { add: [LABELS[second % LABELS.length]] }]);
 }
 
 async function measureStart(world: World, { rounds }: LeadBenchScale): Promise<BenchRow[]> {
@@ -285,14 +286,14 @@ async function measureStart(world: World, { rounds }: LeadBenchScale): Promise<B
 
 const FILTERS = [
   '',
-  'label=emea',
-  'label=apac',
+  'label=partner-program',
+  'label=priority:+low',
   'state=all',
   'state=closed',
-  'label=priority:high',
+  'label=priority:+high',
   'limit=20',
   'limit=100&state=all',
-  'label=emea,priority:high',
+  'label=partner-program,priority:+medium',
 ];
 
 function ourFilter(at: number): string {
