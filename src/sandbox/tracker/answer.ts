@@ -1,15 +1,13 @@
-/** What the tracker answers. `json` is ready text, so that long lists are not written twice. */
+/** What the tracker answers. The body is ready bytes, JSON unless a header says otherwise. */
 export type Answer = {
   status: number;
-  json?: string;
-  /** Text of another kind, for pages and for faults. */
-  text?: string;
+  body?: Buffer;
   headers: Record<string, string>;
-  /** Of an answer that is remembered: what was made of its text already. */
+  /** Of an answer that is remembered: what was made of its body already. */
   made?: Made;
 };
 
-/** The compressed text, and the digest for each credential and media type. */
+/** The compressed body, and the digest for each credential and media type. */
 type Made = { compressed?: Buffer; digests: Map<string, string> };
 
 const DOCS = 'https://docs.github.com/rest';
@@ -18,7 +16,7 @@ export function jsonAnswer(
   value: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Answer {
-  return { status, json: JSON.stringify(value), headers };
+  return { status, body: Buffer.from(JSON.stringify(value)), headers };
 }
 
 export function emptyAnswer(): Answer {

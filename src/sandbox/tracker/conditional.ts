@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { newUuid } from '#shared/ids.ts';
 import type { Answer } from './answer.ts';
 import type { TrackerRequest } from './route.ts';
@@ -7,10 +7,10 @@ import { apiVersionOf } from './route.ts';
 const GZIP_BYTES_MIN = 1024;
 
 /** True when the answer will leave compressed: then its ETag is a weak one. */
-export function isCompressed(request: TrackerRequest, json: string | undefined): boolean {
+export function isCompressed(request: TrackerRequest, body: Buffer | undefined): boolean {
   return (
     /\bgzip\b/.test(request.headers['accept-encoding'] ?? '') &&
-    (json?.length ?? 0) >= GZIP_BYTES_MIN
+    (body?.length ?? 0) >= GZIP_BYTES_MIN
   );
 }
 
@@ -37,10 +37,13 @@ export function withValidator(request: TrackerRequest, answer: Answer): Answer {
 function etagOf(request: TrackerRequest, answer: Answer): string {
   const { accept, authorization, cookie } = request.headers;
   const covered = [accept, authorization, cookie].join('');
-  const digest =
-    answer.made?.digests.get(covered) ?? hash('sha256', `${covered}:${answer.json ?? ''}`);
+  const digest = answer.made?.digests.get(covered) ?? digestOf(covered, answer.body);
   answer.made?.digests.set(covered, digest);
-  return isCompressed(request, answer.json) ? `W/"${digest}"` : `"${digest}"`;
+  return isCompressed(request, answer.body) ? `W/"${digest}"` : `"${digest}"`;
+}
+
+function digestOf(covered: string, body: Buffer = Buffer.alloc(0)): string {
+  return createHash('sha256').update(`${covered}:`).update(body).digest('hex');
 }
 
 function isKnown(header: string | undefined, etag: string): boolean {

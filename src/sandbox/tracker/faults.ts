@@ -130,7 +130,7 @@ type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 function statusAnswer({ status, json = {}, text, headers = {} }: FaultOf<'status'>): Answer {
   if (text === undefined) return jsonAnswer(json, { status, headers });
   const type = { 'content-type': 'text/html; charset=utf-8' };
-  return { status, text, headers: { ...type, ...headers } };
+  return { status, body: Buffer.from(text), headers: { ...type, ...headers } };
 }
 
 function redirectAnswer({ location, status = 301 }: FaultOf<'redirect'>): Answer {

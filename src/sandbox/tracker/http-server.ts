@@ -97,10 +97,15 @@ function respondWithFault(
 }
 
 function bent(answer: Answer, { kind }: Fault): Answer {
-  const text = answer.json ?? '';
-  if (kind === 'truncated') return { ...answer, json: text.slice(0, Math.ceil(text.length / 2)) };
+  const { body } = answer;
+  if (kind === 'truncated' && body)
+    return { status: answer.status, headers: answer.headers, body: firstHalf(body) };
   if (kind === 'empty') return { status: answer.status, headers: answer.headers };
   return answer;
+}
+
+function firstHalf(bytes: Buffer): Buffer {
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<TrackerRequest> {
@@ -126,7 +131,7 @@ async function send(
   outgoing: ServerResponse,
   answer: Answer,
 ): Promise<void> {
-  const body = answer.text ?? answer.json;
+  const { body } = answer;
   if (body === undefined) {
     const hasNoLength = answer.status === 204 || answer.status === 304;
     const length = hasNoLength ? {} : { 'content-length': 0 };
@@ -135,7 +140,7 @@ async function send(
   }
   const type = { 'content-type': 'application/json; charset=utf-8' };
   if (!isCompressed(request, body)) {
-    const length = { 'content-length': Buffer.byteLength(body) };
+    const length = { 'content-length': body.length };
     outgoing.writeHead(answer.status, { ...type, ...length, ...answer.headers }).end(body);
     return;
   }

@@ -25,18 +25,29 @@ export function listIssuesRoute(pageWall: number): (context: RouteContext) => An
     const rows = page.rows.map((row) => rendered(context, row));
     const target = { world, repository, path: 'issues' };
     const headers = linkHeader(target, relationsOf(page, query, request.query));
-    return { status: 200, json: `[${rows.join(',')}]`, headers };
+    return { status: 200, body: arrayOf(rows), headers };
   };
 }
 
 /** Records never change, so that each is written as JSON once; `rendered` forgets with them. */
-function rendered({ world, repository, apiVersion }: RouteContext, row: IssueRecord): string {
+function rendered({ world, repository, apiVersion }: RouteContext, row: IssueRecord): Buffer {
   const key = `${apiVersion} ${fullNameOf(repository)}`;
   const known = world.rendered.get(row);
-  if (known?.key === key) return known.json;
-  const json = JSON.stringify(issueDocument(world, repository, row, { apiVersion }));
-  world.rendered.set(row, { key, json });
-  return json;
+  if (known?.key === key) return known.bytes;
+  const document = issueDocument(world, repository, row, { apiVersion });
+  const bytes = Buffer.from(JSON.stringify(document));
+  world.rendered.set(row, { key, bytes });
+  return bytes;
+}
+
+/** A JSON array of ready documents. */
+function arrayOf(rows: readonly Buffer[]): Buffer {
+  const [open, comma, close] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+  return Buffer.concat([
+    open,
+    ...rows.flatMap((row, at) => (at === 0 ? [row] : [comma, row])),
+    close,
+  ]);
 }
 
 function relationsOf(

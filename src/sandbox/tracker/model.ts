@@ -110,8 +110,8 @@ export type World = {
   readonly accounts: Map<string, Account>;
   readonly lagging: LaggingWrite[];
   readonly listeners: ((change: TrackerChange) => void)[];
-  /** List rows as JSON, for the repository's name and API version that `key` holds. */
-  readonly rendered: WeakMap<IssueRecord, { key: string; json: string }>;
+  /** List rows as bytes of JSON, for the repository's name and API version that `key` holds. */
+  readonly rendered: WeakMap<IssueRecord, { key: string; bytes: Buffer }>;
   nextId: number;
   /** Grows with every change that a reader could see. */
   version: number;

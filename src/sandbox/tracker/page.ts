@@ -129,5 +129,5 @@ function htmlAnswer(
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
-  return { status, text, headers };
+  return { status, body: Buffer.from(text), headers };
 }
