@@ -19,6 +19,8 @@ import { createQueryParser } from './query-parser.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './catalog-call.ts';
 import { catalogRoutes } from './routes/catalog.ts';
+import { consumerRoutes } from './routes/consumers.ts';
+import type { ConsumerRoutesDeps } from './routes/consumers.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
 import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
@@ -31,6 +33,8 @@ import type { OperationsDeps } from './routes/operations.ts';
 import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
 import type { PartnerRoutesDeps } from './routes/partners.ts';
 import { problemRoutes } from './routes/problems.ts';
+import { receiptRoutes } from './routes/receipts.ts';
+import type { ReceiptRoutesDeps } from './routes/receipts.ts';
 import { createRequestValidator } from './validate-request.ts';
 
 /** What any of our HTTP servers needs. */
@@ -54,6 +58,8 @@ export type AppDeps = ServerDeps & {
   removals?: RemovalRoutesDeps;
   trackerWebhook?: TrackerWebhookDeps;
   catalog?: CatalogRoutesDeps;
+  consumers?: ConsumerRoutesDeps;
+  receipts?: ReceiptRoutesDeps;
   partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
@@ -70,6 +76,8 @@ export function createApp(deps: AppDeps): HttpApp {
     deps.removals && removalRoutes(context, deps.removals),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     deps.catalog && catalogRoutes(deps.catalog),
+    deps.consumers && consumerRoutes(context, deps.consumers),
+    deps.receipts && receiptRoutes(context, deps.receipts),
     deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);

@@ -10,8 +10,9 @@ import type { HttpApp } from './http-app.ts';
 export type AuthorizeBearer = (request: FastifyRequest, scope: string) => Promise<TokenPrincipal>;
 
 /** The options of a route that only tokens with `scope` may call. */
-export function withScope<T extends { config: object }>(scope: string, route: T) {
-  return { ...route, config: { ...route.config, scope } };
+export function withScope<T extends { config: object; schema: object }>(scope: string, route: T) {
+  const security = [{ Bearer: [scope] }];
+  return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };
 }
 
 /**

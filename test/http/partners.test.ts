@@ -540,8 +540,8 @@ describe('a partner’s own settings', () => {
   test('requireBearer needs a good token besides the signature', async () => {
     const server = buildPartnerServer({
       partners: { 'crm-one': { ...settings, requireBearer: true } },
-      checkBearer: async (authorization) => {
-        if (authorization !== 'Bearer good')
+      checkBearer: async ({ headers }) => {
+        if (headers.authorization !== 'Bearer good')
           throw new TrackportError('unauthorized', { challenge: 'Bearer error="invalid_token"' });
       },
     });

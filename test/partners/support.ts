@@ -8,6 +8,7 @@ import { createLimiter } from '#access/limit.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import type { AppDeps } from '#http/app.ts';
+import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners, type PartnerSettings } from '#partners/partner.ts';
 import { createPayloadSealer, type PayloadSealer } from '#partners/payload.ts';
@@ -79,7 +80,7 @@ type Options = {
   clock?: FakeClock;
   database?: Database;
   refusedPerMinute?: number;
-  checkBearer?: (authorization: string | undefined) => Promise<void>;
+  checkBearer?: PartnerRoutesDeps['checkBearer'];
   app?: Partial<AppDeps>;
 };
 

@@ -26,8 +26,8 @@ export type PartnerRoutesDeps = {
   verify: (call: PartnerCall) => CallVerdict;
   /** `acceptDelivery` with its services. */
   accept: (delivery: Delivery) => Promise<AcceptedDelivery>;
-  /** Checks the `Authorization` header for partners with `requireBearer`. @throws {unauthorized} */
-  checkBearer: (authorization: string | undefined) => Promise<void>;
+  /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
+  checkBearer: (request: FastifyRequest) => Promise<unknown>;
   /** One window per partner, of those that have a limit. */
   limiter: Limiter;
   metrics: Registry;
@@ -121,7 +121,7 @@ async function checkBearer(
   partnerId: string,
 ): Promise<void> {
   try {
-    await services.deps.checkBearer(request.headers.authorization);
+    await services.deps.checkBearer(request);
   } catch (error) {
     if (isTrackportError(error, 'unauthorized')) refuseCall(services, request, partnerId, 'bearer');
     throw error;

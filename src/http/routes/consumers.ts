@@ -1,0 +1,229 @@
+import type { ManageDeps } from '#access/consumer-change.ts';
+import { toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
+import type { Consumer } from '#access/consumer.ts';
+import {
+  createConsumer,
+  readConsumer,
+  replaceGrants,
+  revokeConsumer,
+  updateConsumer,
+} from '#access/manage-consumers.ts';
+import { addKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
+import { pageConsumers } from '#access/page-consumers.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import { forOperators, linkNext, operatorProblems, originOf, uncached } from '../admin-call.ts';
+import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
+import type { Area, HttpApp, HttpContext } from '../http-app.ts';
+import {
+  consumerIn,
+  consumerListOut,
+  consumerListQuery,
+  consumerOut,
+  consumerParams,
+  consumerPatch,
+  createdConsumerOut,
+  grantsReplace,
+  keyIn,
+  keyParams,
+  newKeyOut,
+  rotateIn,
+} from '../schemas/consumer.ts';
+import { describeRoute } from '../schemas/describe-route.ts';
+
+export type ConsumerRoutesDeps = {
+  manage: ManageDeps;
+  cursors: CursorSealer;
+  authorize: AuthorizeBearer;
+};
+
+const PATH = '/api/v1/consumers';
+
+/** Consumers with their grants and keys, for operators. Every change is in the audit log. */
+export function consumerRoutes(context: HttpContext, deps: ConsumerRoutesDeps): Area {
+  return (app) => {
+    requireBearer(app, deps.authorize);
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(uncached);
+      done();
+    });
+    addReads(app, context, deps);
+    addChanges(app, context, deps);
+    addKeys(app, deps);
+  };
+}
+
+function addReads(app: HttpApp, context: HttpContext, { manage, cursors }: ConsumerRoutesDeps) {
+  app.get(PATH, routes.list, async (request, reply) => {
+    const { store } = manage;
+    const { items, pagination } = await pageConsumers({ store, cursors }, request.query);
+    linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+    return { items: items.map((consumer) => render(manage, consumer)), pagination };
+  });
+  app.get(`${PATH}/:id`, routes.read, async (request) =>
+    render(manage, await readConsumer(manage, request.params.id)),
+  );
+}
+
+function addChanges(app: HttpApp, context: HttpContext, { manage }: ConsumerRoutesDeps) {
+  app.post(PATH, routes.create, async (request, reply) => {
+    const { expires, ...input } = request.body;
+    const created = await createConsumer(
+      manage,
+      { ...input, ...(expires !== undefined && { expiresInMs: expires }) },
+      originOf(request),
+    );
+    const address = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
+    return reply.code(201).header('location', address).send(toCreatedConsumerOut(created));
+  });
+  app.patch(`${PATH}/:id`, routes.update, async (request) => {
+    const input = { id: request.params.id, patch: request.body };
+    return render(manage, await updateConsumer(manage, input, originOf(request)));
+  });
+  app.delete(`${PATH}/:id`, routes.revoke, async (request) =>
+    render(manage, await revokeConsumer(manage, request.params, originOf(request))),
+  );
+  app.put(`${PATH}/:id/grants`, routes.grant, async (request) => {
+    const input = { id: request.params.id, grants: request.body.grants };
+    return render(manage, await replaceGrants(manage, input, originOf(request)));
+  });
+}
+
+function addKeys(app: HttpApp, { manage }: ConsumerRoutesDeps) {
+  app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
+    const expiresInMs = request.body?.expires;
+    const input = { id: request.params.id, ...(expiresInMs !== undefined && { expiresInMs }) };
+    const { issued } = await addKey(manage, input, originOf(request));
+    return reply.code(201).send({ key: issued.key.reveal() });
+  });
+  app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request) => {
+    const overlapMs = request.body?.overlap;
+    const input = { ...request.params, ...(overlapMs !== undefined && { overlapMs }) };
+    const { issued } = await rotateKey(manage, input, originOf(request));
+    return { key: issued.key.reveal() };
+  });
+  app.delete(`${PATH}/:id/keys/:keyId`, routes.revokeKey, async (request) =>
+    render(manage, await revokeKey(manage, request.params, originOf(request))),
+  );
+}
+
+function render({ clock }: ManageDeps, consumer: Consumer) {
+  return toConsumerOut(consumer, clock.now());
+}
+
+const common = { tag: 'Consumers', security: 'Bearer' } as const;
+const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
+const changeProblems = [
+  'not-found',
+  'invalid-lifecycle-transition',
+  ...bodyProblems,
+  ...operatorProblems,
+] as const;
+const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
+const responseHeaders = { 200: ['Cache-Control'], 201: ['Cache-Control'] };
+
+const routes = {
+  list: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'listConsumers',
+      summary: 'List consumers',
+      description: 'Oldest first, those that are revoked among them.',
+      request: { querystring: consumerListQuery },
+      ok: { 200: { description: 'One page of consumers.', schema: consumerListOut } },
+      responseHeaders: { 200: ['Cache-Control', 'Link'] },
+      problems: ['invalid-cursor', ...operatorProblems],
+    }),
+  ),
+  create: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'createConsumer',
+      summary: 'Create a consumer with its first key',
+      request: { body: consumerIn },
+      ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
+      responseHeaders: { 201: ['Cache-Control', 'Location'] },
+      problems: [...bodyProblems, ...operatorProblems],
+    }),
+  ),
+  read: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'readConsumer',
+      summary: 'Read one consumer with its grants and keys',
+      request: { params: consumerParams },
+      ok: { 200: theConsumer },
+      responseHeaders,
+      problems: ['not-found', ...operatorProblems],
+    }),
+  ),
+  update: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'updateConsumer',
+      summary: 'Change a consumer’s name, limit or state',
+      request: { params: consumerParams, body: consumerPatch },
+      ok: { 200: theConsumer },
+      responseHeaders,
+      problems: changeProblems,
+    }),
+  ),
+  revoke: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'revokeConsumer',
+      summary: 'Revoke a consumer with all its keys, for good',
+      description: 'It stays readable. Repeating the call changes nothing.',
+      request: { params: consumerParams },
+      ok: { 200: theConsumer },
+      responseHeaders,
+      problems: ['not-found', ...operatorProblems],
+    }),
+  ),
+  grant: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'replaceGrants',
+      summary: 'Replace all grants of a consumer',
+      request: { params: consumerParams, body: grantsReplace },
+      ok: { 200: theConsumer },
+      responseHeaders,
+      problems: changeProblems,
+    }),
+  ),
+  addKey: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'addKey',
+      summary: 'Make one more key for a consumer',
+      description: 'A consumer has at most 20 active keys.',
+      request: { params: consumerParams, body: keyIn.optional() },
+      ok: { 201: { description: 'The only answer with the key.', schema: newKeyOut } },
+      responseHeaders,
+      problems: changeProblems,
+    }),
+  ),
+  rotate: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'rotateKey',
+      summary: 'Make a new key in place of an old one',
+      description: 'The old key stays good for the overlap.',
+      request: { params: keyParams, body: rotateIn.optional() },
+      ok: { 200: { description: 'The only answer with the new key.', schema: newKeyOut } },
+      responseHeaders,
+      problems: changeProblems,
+    }),
+  ),
+  revokeKey: forOperators(
+    describeRoute({
+      ...common,
+      operationId: 'revokeKey',
+      summary: 'Revoke one key, for good',
+      description: 'Repeating the call changes nothing.',
+      request: { params: keyParams },
+      ok: { 200: theConsumer },
+      responseHeaders,
+      problems: ['not-found', ...operatorProblems],
+    }),
+  ),
+};

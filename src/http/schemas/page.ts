@@ -1,0 +1,18 @@
+import * as z from 'zod';
+import { queryInteger } from './common.ts';
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
+const CURSOR_CHARACTERS_MAX = 2048;
+
+/** The two query parameters of every list for operators. */
+export const pageParameters = {
+  limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
+    description: 'How many items a page holds.',
+  }),
+  cursor: z
+    .string('must be given once')
+    .max(CURSOR_CHARACTERS_MAX, 'is too long')
+    .exactOptional()
+    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
+};

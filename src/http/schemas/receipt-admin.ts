@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { parseSince } from '#leads/lead-query.ts';
+import { outcomes, receiptStatuses } from '#partners/receipt.ts';
+import { paginationOut, sinceText } from './common.ts';
+import { pageParameters } from './page.ts';
+import { receiptOut } from './receipt.ts';
+
+const PARTNER_ID_CHARACTERS_MAX = 63;
+
+const filters = {
+  partnerId: z
+    .string('must be given once')
+    .max(PARTNER_ID_CHARACTERS_MAX, 'is too long')
+    .exactOptional(),
+  status: z.enum(receiptStatuses, `must be one of ${receiptStatuses.join(', ')}`).exactOptional(),
+  outcome: z
+    .enum(outcomes, `must be one of ${outcomes.join(', ')}`)
+    .exactOptional()
+    .meta({ description: 'At least one event of the receipt has it.' }),
+  since: sinceText
+    .transform((text, context) => {
+      const since = parseSince(text);
+      if (since !== undefined) return since;
+      context.addIssue({
+        code: 'custom',
+        message:
+          'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
+      });
+      return z.NEVER;
+    })
+    .exactOptional()
+    .meta({ description: 'Received at or after this instant.' }),
+};
+
+/** Which receipts a replay is for. */
+export const receiptFilterQuery = z.strictObject(filters);
+
+export const receiptListQuery = z.strictObject({ ...pageParameters, ...filters });
+
+export const receiptParams = z.object({ id: z.string().describe('The receipt’s id, a UUID.') });
+
+const dateTime = z.string().meta({ format: 'date-time' });
+
+const receiptEventOut = z
+  .object({
+    eventType: z.string().optional().describe('As it was sent.'),
+    eventId: z.string().optional(),
+    externalId: z.string().optional(),
+    outcome: z.enum(outcomes),
+    erasure: z
+      .enum(['complete', 'incomplete-history', 'impossible'])
+      .optional()
+      .describe('How complete the strongest action that succeeded has erased the data.'),
+    leadIds: z.array(z.string()).readonly(),
+    attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
+    lastError: z.string().optional().describe('A code, such as `names-nobody`.'),
+    completedAt: dateTime.optional(),
+  })
+  .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });
+
+export const receiptDetailOut = receiptOut
+  .extend({ events: z.array(receiptEventOut).readonly() })
+  .meta({ id: 'ReceiptDetail', description: 'A receipt with its events.' });
+
+export const receiptListOut = z
+  .object({ items: z.array(receiptOut).readonly(), pagination: paginationOut })
+  .meta({ id: 'ReceiptList' });
+
+export const replayedOut = z
+  .object({ queued: z.int().describe('How many events wait for the worker because of this.') })
+  .meta({ id: 'Replayed', examples: [{ queued: 1 }] });
