@@ -8,8 +8,11 @@ const FIRST_ID = 2_400_000_000; // ids are far from numbers, yet fit the 32 bits
 
 /** An empty tracker: no repository yet. */
 export function createWorld(deps: { clock: Clock; newId: NewId; replicaLagMs: number }): World {
+  const { clock, newId, replicaLagMs } = deps;
   return {
-    ...deps,
+    clock,
+    newId,
+    replicaLagMs,
     origin: 'http://127.0.0.1',
     repositories: new Map(),
     names: new Map(),
