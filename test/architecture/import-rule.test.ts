@@ -1,0 +1,142 @@
+/**
+ * A rule that silently matches nothing looks just like code without faults, so each line of the
+ * import rule is tried on a planted violation, in a copy of the layout.
+ */
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+type Report = { diagnostics: { code: string; filename: string }[] };
+
+/** A file of each folder, and imports that it must not have. */
+const forbidden: Record<string, string[]> = {
+  'src/shared/x.ts': ['#leads/lead.ts', '#config/load.ts', '#http/app.ts'],
+  'src/config/x.ts': ['#leads/lead.ts', '#adapters/github/auth.ts', '#cli/cli.ts'],
+  'src/leads/x.ts': [
+    '../access/grant.ts',
+    '#access/grant.ts',
+    '#partners/event.ts',
+    '#config/load.ts',
+    '#adapters/github/auth.ts',
+    '#http/app.ts',
+    'fastify',
+    '@octokit/rest',
+    'better-sqlite3',
+    'jose',
+  ],
+  'src/access/x.ts': ['#leads/lead.ts', '#catalog/artifact.ts', 'fastify', 'jose'],
+  'src/catalog/x.ts': ['#leads/lead.ts', '#access/grant.ts', 'better-sqlite3'],
+  'src/partners/x.ts': [
+    '#access/grant.ts',
+    '#catalog/artifact.ts',
+    '#adapters/sqlite/claims.ts',
+    '@octokit/core',
+    'better-sqlite3',
+  ],
+  'src/sandbox/x.ts': [
+    '#leads/lead.ts',
+    '#http/app.ts',
+    '#adapters/github/auth.ts',
+    '#config/load.ts',
+  ],
+  'src/adapters/github/x.ts': [
+    '#adapters/sqlite/claims.ts',
+    '#http/app.ts',
+    '#config/load.ts',
+    '#cli/cli.ts',
+    '#sandbox/sandbox.ts',
+    '../sqlite/claims.ts',
+    '../../http/app.ts',
+  ],
+  'src/http/routes/y.ts': ['../../adapters/sqlite/claims.ts'],
+  'src/http/x.ts': [
+    '#adapters/sqlite/claims.ts',
+    '#cli/cli.ts',
+    '#sandbox/sandbox.ts',
+    '#config/load.ts',
+  ],
+  'src/cli/x.ts': ['#adapters/sqlite/claims.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
+  'src/compose/x.ts': ['#cli/cli.ts'],
+  'src/compose.ts': ['#cli/cli.ts'],
+};
+
+/** Imports that each folder lives from: the rule must not fire on everything. */
+const allowed: Record<string, string[]> = {
+  'src/config/ok.ts': ['#shared/clock.ts'],
+  'src/leads/ok.ts': ['#shared/clock.ts', './lead.ts', 'lru-cache'],
+  'src/partners/ok.ts': ['#leads/claims.ts', '#shared/clock.ts'],
+  'src/adapters/github/ok.ts': ['#leads/claims.ts', '#partners/event.ts', '@octokit/rest'],
+  'src/http/ok.ts': ['#leads/claims.ts', 'fastify'],
+  'src/cli/ok.ts': ['#leads/claims.ts', '#config/load.ts', 'commander'],
+  'src/compose/ok.ts': ['#adapters/sqlite/claims.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
+};
+
+let folder: string;
+let report: Report;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'trackport-canary-'));
+  copyFileSync('.oxlintrc.json', path.join(folder, '.oxlintrc.json'));
+  plant(forbidden);
+  plant(allowed);
+  const oxlint = path.resolve('node_modules/.bin/oxlint');
+  const run = await promisify(execFile)(oxlint, ['--format', 'json', 'src'], { cwd: folder }).catch(
+    (error: { stdout: string }) => error, // faults make it exit 1
+  );
+  report = JSON.parse(run.stdout) as Report;
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** One file per import: `src/leads/x.ts` becomes `src/leads/x0.ts`, `src/leads/x1.ts`, … */
+function plant(imports: Record<string, string[]>): void {
+  for (const [file, specifiers] of Object.entries(imports))
+    for (const [index, specifier] of specifiers.entries()) {
+      const target = path.join(folder, fileOf(file, index));
+      mkdirSync(path.dirname(target), { recursive: true });
+      writeFileSync(target, `import { it } from '${specifier}';\nexport const use = it;\n`);
+    }
+}
+
+function fileOf(file: string, index: number): string {
+  return file === 'src/compose.ts' ? file : file.replace('.ts', `${index}.ts`);
+}
+
+function isFlagged(file: string): boolean {
+  return report.diagnostics.some(
+    ({ code, filename }) => filename === file && code === 'eslint(no-restricted-imports)',
+  );
+}
+
+const each = (imports: Record<string, string[]>) =>
+  Object.entries(imports).flatMap(([file, specifiers]) =>
+    specifiers.map((specifier, index) => [fileOf(file, index), specifier] as const),
+  );
+
+test.each(each(forbidden))('%s must not import %s', (file) => {
+  expect(isFlagged(file)).toBe(true);
+});
+
+test.each(each(allowed))('%s may import %s', (file) => {
+  expect(isFlagged(file)).toBe(false);
+});
+
+test('the environment can be read in src/config and at the edge only', async () => {
+  const place = (file: string): void => {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), 'export const home = process.env.HOME;\n');
+  };
+  for (const file of ['src/leads/env.ts', 'src/http/env.ts', 'src/config/env.ts']) place(file);
+  const oxlint = path.resolve('node_modules/.bin/oxlint');
+  const args = ['--format', 'json', 'src/leads/env.ts', 'src/http/env.ts', 'src/config/env.ts'];
+  const run = await promisify(execFile)(oxlint, args, { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  );
+  const flagged = (JSON.parse(run.stdout) as Report).diagnostics
+    .filter(({ code }) => code === 'node(no-process-env)')
+    .map(({ filename }) => filename);
+  expect(flagged.sort()).toEqual(['src/http/env.ts', 'src/leads/env.ts']);
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+type PackageFile = {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+const RUNTIME_DEPENDENCIES = 21;
+
+type LockFile = { packages: Record<string, { integrity?: string; resolved?: string }> };
+
+const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const packageFile = read('package.json') as PackageFile;
+
+test('a new runtime dependency is a decision: raise the number with the reason in the commit', () => {
+  expect(Object.keys(packageFile.dependencies)).toHaveLength(RUNTIME_DEPENDENCIES);
+});
+
+test('every version is exact', () => {
+  const versions = { ...packageFile.dependencies, ...packageFile.devDependencies };
+  for (const [name, version] of Object.entries(versions))
+    expect(`${name}@${version}`).toMatch(/^\S+@\d+\.\d+\.\d+(?:-[\w.]+)?$/);
+});
+
+test('the lock file has an integrity for every package and no download address', () => {
+  const { packages } = read('package-lock.json') as LockFile;
+  const entries = Object.entries(packages).filter(([name]) => name !== '');
+  expect(entries.length).toBeGreaterThan(100);
+  expect(entries.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  expect(entries.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
+});
+
+test('no script relies on pre and post hooks, which ignore-scripts switches off', () => {
+  const names = Object.keys(packageFile.scripts);
+  const hooks = names.filter((name) => /^(?:pre|post)/.test(name) || name === 'prepare');
+  expect(hooks).toEqual([]);
+});
