@@ -1,0 +1,201 @@
+import { Command } from 'commander';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt-status.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { type ActionOf, type Task, UsageError } from '#cli/command.ts';
+import { type ReceiptServices, registerReceipt } from '#cli/commands/receipt.ts';
+import type { Config } from '#config/schema.ts';
+import { acceptDelivery } from '#partners/accept-delivery.ts';
+import { createPartner } from '#partners/partner.ts';
+import type { Outcome } from '#partners/receipt.ts';
+import { DAY } from '#shared/clock.ts';
+import { createTimedIds } from '#shared/ids.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { hashKey, sealer, secretsOf } from '../partners/support.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../support/stores.ts';
+
+let database: Database;
+let clock: FakeClock;
+
+beforeEach(() => {
+  database = temporaryDatabase();
+  clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
+});
+
+type Output = { out: string; notes: string };
+
+/** Runs `trackport receipt …` on a connection of its own, as the command line does. */
+async function receipt(args: string[], { json = false } = {}): Promise<Output> {
+  const output: Output = { out: '', notes: '' };
+  const services: ReceiptServices = {
+    receipts: createReceiptStore({ database: connectTo(database.handle.name), sealer }),
+    cursors: createCursorSealer(Buffer.alloc(32)),
+  };
+  const terminal = {
+    print: (text: string) => void (output.out += `${text}\n`),
+    note: (text: string) => void (output.notes += `${text}\n`),
+    colour: false,
+    interactive: false,
+  };
+  const actor = { kind: 'cli' as const, subject: 'operator' };
+  const action: ActionOf<ReceiptServices> =
+    <Options>(work: (task: Task<ReceiptServices, Options>) => Promise<void>) =>
+    async (...received: unknown[]) => {
+      const command = received.at(-1) as Command;
+      const base = { services, config: {} as Config, terminal, clock, actor, json };
+      await work({ ...base, args: command.args, options: command.opts() as Options });
+    };
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  registerReceipt(program.command('receipt'), action);
+  await program.parseAsync(['receipt', ...args], { from: 'user' });
+  return output;
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  return JSON.parse((await receipt(args, { json: true })).out) as T;
+}
+
+/** Accepts a deletion and gives back its receipt's id. */
+async function accept(externalId: string, partnerId = 'crm-one'): Promise<string> {
+  const store = createReceiptStore({ database, sealer });
+  const partner = createPartner(partnerId, { scheme: 'hmac-sha256', secrets: secretsOf('s') });
+  const deps = { store, clock, newId: createTimedIds(clock), hashKey, wakeWorker: () => {} };
+  const body = Buffer.from(JSON.stringify({ eventType: 'lead.deletion', externalId }));
+  return (await acceptDelivery(deps, { partner, path: 'deletions', body })).receipt.id;
+}
+
+function settle(id: string, outcome: Outcome): void {
+  const { handle } = database;
+  const number = handle.prepare('SELECT number FROM receipt WHERE id = ?').pluck().get(id);
+  handle
+    .prepare(
+      `UPDATE event SET outcome = ?, completedAt = ?, dueAt = NULL, attempts = 11,
+       lastError = 'tracker-server', leadIds = '["7","9"]' WHERE receipt = ?`,
+    )
+    .run(outcome, clock.now(), number);
+  handle.prepare(REFRESH_RECEIPT_STATUS).run(number);
+}
+
+type List = { items: { id: string }[]; pagination: { hasMore: boolean; nextCursor?: string } };
+const idsOf = ({ items }: List) => items.map(({ id }) => id);
+
+describe('receipt list', () => {
+  test('shows what partners sent, newest first', async () => {
+    const first = await accept('x-1');
+    await clock.advance(DAY);
+    const second = await accept('x-2', 'crm-two');
+    expect((await receipt(['list'])).out).toBe(
+      [
+        'RECEIVED              ID                                    PARTNER  EVENT TYPE     EXTERNAL ID  STATUS',
+        `2026-03-02T12:00:00Z  ${second}  crm-two  lead.deletion  x-2          ACCEPTED`,
+        `2026-03-01T12:00:00Z  ${first}  crm-one  lead.deletion  x-1          ACCEPTED\n`,
+      ].join('\n'),
+    );
+    expect(await json<List>('list', '--partner', 'crm-one')).toMatchObject({
+      items: [
+        {
+          id: first,
+          partnerId: 'crm-one',
+          eventType: 'lead.deletion',
+          externalId: 'x-1',
+          status: 'ACCEPTED',
+          receivedAt: '2026-03-01T12:00:00Z',
+        },
+      ],
+      pagination: { hasMore: false },
+    });
+  });
+
+  test('filters and pages', async () => {
+    const first = await accept('x-1');
+    settle(first, 'FAILED');
+    await clock.advance(DAY);
+    const second = await accept('x-2');
+    expect(idsOf(await json('list', '--status', 'failed'))).toEqual([first]);
+    expect(idsOf(await json('list', '--outcome', 'PENDING'))).toEqual([second]);
+    expect(idsOf(await json('list', '--since', '2026-03-02'))).toEqual([second]);
+    const page = await json<List>('list', '--limit', '1');
+    expect(idsOf(page)).toEqual([second]);
+    const cursor = page.pagination.nextCursor ?? '';
+    expect(idsOf(await json('list', '--limit', '5', '--cursor', cursor))).toEqual([first]);
+    expect((await receipt(['list', '--limit', '1'])).notes).toContain(`--cursor ${cursor}`);
+  });
+
+  test('says so when there is nothing', async () => {
+    expect((await receipt(['list'])).out).toBe('No receipt is like that.\n');
+  });
+
+  test.each([
+    ['--status', 'OPEN'],
+    ['--outcome', 'LOST'],
+    ['--since', 'yesterday'],
+    ['--limit', 'ten'],
+  ])('refuses %s %s', async (option, value) => {
+    await expect(receipt(['list', option, value])).rejects.toBeInstanceOf(UsageError);
+  });
+});
+
+describe('receipt show', () => {
+  test('tells what became of each event', async () => {
+    const id = await accept('x-1');
+    settle(id, 'FAILED');
+    const { out } = await receipt(['show', id]);
+    expect(out).toMatch(new RegExp(`^id +${id}\\npartner +crm-one\\n`));
+    expect(out).toMatch(/FAILED +– +7 9 +11 +tracker-server +2026-03-01T12:00:00Z/);
+    expect(await json('show', id)).toMatchObject({
+      id,
+      status: 'FAILED',
+      events: [
+        {
+          eventType: 'lead.deletion',
+          externalId: 'x-1',
+          outcome: 'FAILED',
+          leadIds: ['7', '9'],
+          attempts: 11,
+          lastError: 'tracker-server',
+          completedAt: '2026-03-01T12:00:00Z',
+        },
+      ],
+    });
+  });
+
+  test('of an unknown id fails', async () => {
+    await expect(receipt(['show', 'nothing'])).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('receipt replay', () => {
+  test('of one queues its dead letters and stands in the audit log', async () => {
+    const id = await accept('x-1');
+    settle(id, 'FAILED');
+    expect(await json('replay', id)).toEqual({ queued: 1 });
+    expect(await json('show', id)).toMatchObject({ status: 'ACCEPTED' });
+    expect(createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
+      { actor: { subject: 'operator' }, action: 'receipt.replay', changes: { queued: 1 } },
+    ]);
+    expect((await receipt(['replay', id])).out).toBe('0 events wait for the worker.\n');
+  });
+
+  test('of a filter, or of all, queues what it finds', async () => {
+    for (const [name, outcome] of [
+      ['a', 'FAILED'],
+      ['b', 'UNMATCHED'],
+      ['c', 'DONE'],
+    ] as const)
+      settle(await accept(name), outcome);
+    expect((await receipt(['replay', '--outcome', 'FAILED'])).out).toBe(
+      '1 event waits for the worker.\n',
+    );
+    expect(await json('replay', '--all')).toEqual({ queued: 1 });
+  });
+
+  test.each([[[]], [['some-id', '--all']], [['some-id', '--partner', 'crm-one']]])(
+    'refuses %j: exactly one way to say what',
+    async (args) => {
+      await expect(receipt(['replay', ...args])).rejects.toBeInstanceOf(UsageError);
+    },
+  );
+});

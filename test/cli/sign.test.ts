@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { CommandFailure, type ConfigOptions, UsageError } from '#cli/command.ts';
+import { registerSign } from '#cli/commands/sign.ts';
+import { loadConfig } from '#config/load.ts';
+import { buildPartnerServer, NOW, PARTNER_URL, secretsOf } from '../partners/support.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { temporaryDirectory } from '../support/stores.ts';
+
+const settings = {
+  server: { publicUrl: PARTNER_URL },
+  tracker: { repository: 'acme/leads', auth: { token: 'none' } },
+  partners: {
+    'crm-one': { scheme: 'hmac-sha256', secrets: ['the secret of one'] },
+    'crm-two': { scheme: 'signature-v3', secrets: ['the secret of two'] },
+    late: {
+      scheme: 'hmac-sha256',
+      secrets: [{ value: 'later', notBefore: '2100-01-01T00:00:00Z' }],
+    },
+  },
+};
+
+function run(...args: string[]): string {
+  let out = '';
+  const context = {
+    terminal: {
+      print: (text: string) => void (out += `${text}\n`),
+      note: () => undefined,
+      colour: false,
+      interactive: false,
+    },
+    clock: createFakeClock(NOW),
+    loadConfig: () => loadConfig({ environment: {}, port: undefined, settings }),
+    configFile: (options: ConfigOptions) => options.config,
+  };
+  const program = new Command()
+    .option('--json')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  registerSign(program.command('sign'), context);
+  program.parse(['sign', ...args], { from: 'user' });
+  return out;
+}
+
+type Signed = { method: string; url: string; headers: Record<string, string> };
+const signed = (...args: string[]) => JSON.parse(run(...args, '--json')) as Signed;
+
+const BODY = '[{"objectId":1,"note":"it\'s @me"}]';
+
+describe('trackport sign', () => {
+  test.each([
+    ['crm-one', 'deletions'],
+    ['crm-one', 'events'],
+    ['crm-two', 'deletions'],
+    ['crm-two', '/api/v1/webhooks/partners/crm-two/events?source=%3A&x=%20y'],
+  ])('signs for %s on %s what the service accepts', async (partner, target) => {
+    const { app } = buildPartnerServer({
+      partners: {
+        'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf('the secret of one') },
+        'crm-two': { scheme: 'signature-v3', secrets: secretsOf('the secret of two') },
+      },
+    });
+    const call = signed('--partner', partner, '--path', target, '--body', BODY);
+    const answer = await app.inject({
+      method: 'POST',
+      url: call.url.slice(PARTNER_URL.length),
+      headers: call.headers,
+      body: BODY,
+    });
+    expect(answer.statusCode).toBe(202);
+  });
+
+  test('prints headers', () => {
+    expect(run('--partner', 'crm-one', '--body', '{}')).toMatch(
+      /^Content-Type: application\/json\nX-Partner-Signature: sha256=[0-9a-f]{64}\n$/,
+    );
+    expect(run('--partner', 'crm-two', '--body', '{}')).toMatch(
+      /\nX-Vendor-Signature-v3: \S{44}\nX-Vendor-Request-Timestamp: 1790000002000\n$/,
+    );
+  });
+
+  test('prints a command that a shell reads back exactly', () => {
+    const command = run('--partner', 'crm-two', '--body', BODY, '--curl');
+    const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${command}`;
+    const words = execFileSync('sh', ['-c', script]).toString().trimEnd().split('\n');
+    expect(words.slice(-3)).toEqual([
+      '--data-raw',
+      BODY,
+      `${PARTNER_URL}/api/v1/webhooks/partners/crm-two/deletions`,
+    ]);
+  });
+
+  test('signs the bytes of a file', () => {
+    const file = path.join(temporaryDirectory(), 'body.json');
+    writeFileSync(file, BODY);
+    const fromFile = signed('--partner', 'crm-one', '--file', file);
+    expect(fromFile).toEqual(signed('--partner', 'crm-one', '--body', BODY));
+    expect(run('--partner', 'crm-one', '--file', file, '--curl')).toContain(
+      `--data-binary '@${file}'`,
+    );
+  });
+
+  test('needs no configuration when it is told scheme, secret and address', () => {
+    const told = [
+      '--scheme',
+      'signature-v3',
+      '--secret',
+      'the secret of two',
+      '--url',
+      PARTNER_URL,
+    ];
+    expect(signed('--partner', 'crm-two', '--body', BODY, ...told)).toEqual(
+      signed('--partner', 'crm-two', '--body', BODY),
+    );
+  });
+
+  test.each([
+    [['--partner', 'nobody', '--body', '{}']],
+    [['--partner', 'crm-one']],
+    [['--partner', 'crm-one', '--body', '{}', '--file', 'x']],
+    [['--partner', 'crm-one', '--file', '/does/not/exist']],
+    [['--partner', 'crm-one', '--body', '{}', '--path', 'deletion']],
+    [['--partner', 'crm-one', '--body', '{}', '--scheme', 'none']],
+    [['--partner', 'crm-one', '--body', '{}', '--scheme', 'hmac-sha256']],
+  ])('refuses %j', (args) => {
+    expect(() => run(...args)).toThrow(UsageError);
+  });
+
+  test('fails when no secret is active', () => {
+    expect(() => run('--partner', 'late', '--body', '{}')).toThrow(CommandFailure);
+  });
+});
