@@ -14,7 +14,7 @@ const often = [
   { kind: 'reset', when: 'after' },
   { kind: 'hang' },
   { kind: 'hang', when: 'after' },
-  { kind: 'slow', ms: 250 },
+  { kind: 'slow', ms: 150 },
   { kind: 'drop-labels' },
 ];
 

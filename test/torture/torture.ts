@@ -30,7 +30,7 @@ export type TortureReport = {
 };
 
 const BYSTANDERS = 20;
-const SENDERS = 4;
+const SENDERS = 2;
 const SETTLE_SECONDS_MAX = 120;
 
 type Run = {
@@ -131,7 +131,7 @@ function configOf({ port, tracker, folder }: Run): string {
     `  auth: { token: ${tracker.token} }`,
     `  adminToken: ${tracker.token}`,
     '  writeInterval: 2ms',
-    '  requestTimeout: 200ms',
+    '  requestTimeout: 100ms',
     'leads: { portalAuthors: ["acme-portal[bot]"] }',
     `deletions: { retry: [${Array.from({ length: 40 }, () => '100ms').join(', ')}] }`,
     'partners:',
