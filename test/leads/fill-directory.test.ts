@@ -1,0 +1,222 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import { createCrawlBudget } from '#leads/crawl-budget.ts';
+import { directoryChecks, hashIdentity } from '#leads/lead-directory.ts';
+import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { leadIssue, openDesk, type Desk } from '../support/deletion-desk.ts';
+import { claimLeads, directoryKey, leadRules, REPOSITORY } from '../support/directory.ts';
+
+const byEmail = (value: string) => hashIdentity(directoryKey, { kind: 'email', value });
+
+const complete = (desk: Desk) =>
+  vi.waitFor(() => expect(desk.filler.status().state).toBe('complete'), { timeout: 5000 });
+
+const listCalls = (desk: Desk) =>
+  desk.tracker.calls.entries.filter(({ path }) => path.endsWith('/issues'));
+
+const seeds = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...leadIssue({ email: `person-${index}@example.com` }),
+    createdAt: Date.parse('2026-01-01') + index * SECOND,
+    ...(index % 3 === 1 && { state: 'closed' as const }),
+    ...(index % 3 === 2 && { labels: [] }),
+  }));
+
+describe('the first crawl', () => {
+  test('takes in every issue in any state and with any label, but no pull request', async () => {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(250));
+    desk.tracker.createIssue({ ...leadIssue({ email: 'pull@example.com' }), isPullRequest: true });
+    desk.filler.start();
+    await complete(desk);
+    expect(desk.filler.status()).toMatchObject({ state: 'complete', issues: 250 });
+    for (const index of [0, 1, 2, 249])
+      expect(await desk.directory.find(byEmail(`person-${index}@example.com`))).toEqual([
+        index + 1,
+      ]);
+    expect(await desk.directory.find(byEmail('pull@example.com'))).toEqual([]);
+    expect(listCalls(desk)).toHaveLength(3);
+  });
+
+  test('goes on after a restart where it was cut short', async () => {
+    const first = await openDesk();
+    first.tracker.seedIssues(seeds(350));
+    first.tracker.fault({ kind: 'status', status: 500, path: '/issues$', skip: 2, count: 9 });
+    first.filler.start();
+    await vi.waitFor(() => expect(first.filler.status().lastError).toBe('tracker-unavailable'));
+    expect(first.filler.status()).toMatchObject({ state: 'crawling', issues: 200 });
+    await first.stop();
+    first.tracker.clearFaults();
+    first.tracker.calls.clear();
+    const second = await openDesk({ of: first });
+    second.filler.start();
+    await complete(second);
+    expect(listCalls(second)).toHaveLength(2);
+    expect(listCalls(second)[0]?.query).toContain('since=2026-01-01T00%3A03%3A18Z');
+    expect(await second.directory.find(byEmail('person-349@example.com'))).toEqual([350]);
+    expect(await second.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+  });
+
+  test('meets an issue again that changes while it runs', async () => {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(150));
+    const gate = desk.tracker.hold({ path: '/issues$' });
+    desk.filler.start();
+    await gate.arrived();
+    desk.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
+    gate.open();
+    await complete(desk);
+    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
+    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+  });
+});
+
+describe('the daily crawl', () => {
+  test('removes what the tracker has no more, but never the row of a claimed lead', async () => {
+    const clock = createFakeClock();
+    const desk = await openDesk({ clock });
+    desk.tracker.seedIssues(seeds(3));
+    desk.filler.start();
+    await complete(desk);
+    for (const number of [1, 2]) desk.tracker.deleteIssue(number);
+    const repositoryId = (await desk.directory.repositoryId()) ?? 0;
+    claimLeads(desk.database, { numbers: [2], repositoryId });
+    await clock.advance(DAY);
+    await vi.waitFor(async () => expect(await desk.directory.has(1)).toBe(false), 5000);
+    expect(await desk.directory.has(2)).toBe(true);
+    expect(await desk.directory.find(byEmail('person-1@example.com'))).toEqual([2]);
+    expect(await desk.directory.has(3)).toBe(true);
+    await vi.waitFor(async () => expect((await desk.directory.state())?.crawling).toBe(false));
+  });
+});
+
+describe('a catch-up', () => {
+  test('reads with an overlap of 60 seconds what changed since the last one', async () => {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(3));
+    desk.filler.start();
+    await complete(desk);
+    desk.tracker.calls.clear();
+    desk.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
+    expect(await desk.filler.catchUp()).toEqual({ complete: true });
+    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([4]);
+    expect(listCalls(desk).map(({ query }) => new URLSearchParams(query).get('since'))).toEqual([
+      '2025-12-31T23:59:02Z',
+    ]);
+  });
+
+  test('in flight serves nobody who came after it began; the next serves all of them', async () => {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(1));
+    desk.filler.start();
+    await complete(desk);
+    desk.tracker.calls.clear();
+    const gate = desk.tracker.hold({ path: '/issues$' });
+    const early = desk.filler.catchUp();
+    await gate.arrived();
+    desk.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
+    const late = [desk.filler.catchUp(), desk.filler.catchUp(), desk.filler.catchUp()];
+    gate.open();
+    await Promise.all([early, ...late]);
+    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([2]);
+    expect(listCalls(desk)).toHaveLength(2);
+  });
+
+  test('tells that the first crawl is not complete', async () => {
+    const desk = await openDesk();
+    expect(await desk.filler.catchUp()).toEqual({ complete: false });
+  });
+});
+
+describe('the tracker’s webhook', () => {
+  const issueOf = (desk: Desk, number: number, changes: object = {}) => {
+    const record = desk.tracker.readIssue(number);
+    if (!record) throw new Error('no such issue');
+    return {
+      ...record,
+      body: record.body ?? '',
+      labels: record.labels.map(({ name }) => name),
+      assignees: [],
+      author: 'acme-portal[bot]',
+      ...changes,
+    };
+  };
+
+  async function filledDesk(): Promise<Desk> {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(1));
+    desk.filler.start();
+    await complete(desk);
+    return desk;
+  }
+
+  const edited = { body: leadIssue({ email: 'new@example.com' }).body };
+
+  test('keeps the row current, and an older event that comes late changes nothing', async () => {
+    const desk = await filledDesk();
+    const issue = issueOf(desk, 1);
+    const newer = issueOf(desk, 1, { ...edited, updatedAt: issue.updatedAt + MINUTE });
+    await desk.filler.apply({ kind: 'issue', issue: newer, gone: false });
+    await desk.filler.apply({ kind: 'issue', issue, gone: false });
+    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
+    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+  });
+
+  test('never changes the row of a claimed lead: a later event still finds it', async () => {
+    const desk = await filledDesk();
+    const repositoryId = (await desk.directory.repositoryId()) ?? 0;
+    claimLeads(desk.database, { numbers: [1], repositoryId });
+    const redacted = issueOf(desk, 1, { body: '', updatedAt: Date.now() });
+    await desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
+    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+  });
+
+  test('of an issue that is gone keeps the row until the next crawl', async () => {
+    const desk = await filledDesk();
+    await desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1), gone: true });
+    expect(await desk.directory.has(1)).toBe(true);
+  });
+});
+
+describe('what the stored hashes depend on', () => {
+  const open = async (desk: Desk, key: Buffer, rules = leadRules) => {
+    const directory = createLeadDirectory(desk.database, { repository: REPOSITORY });
+    const id = (await directory.repositoryId()) ?? 0;
+    await directory.open(id, directoryChecks(rules, key), 1);
+    return { has: await directory.has(1), completedAt: (await directory.state())?.completedAt };
+  };
+
+  test('another key drops every row; another form keeps them; both need a new crawl', async () => {
+    const desk = await openDesk();
+    desk.tracker.seedIssues(seeds(1));
+    desk.filler.start();
+    await complete(desk);
+    expect(await open(desk, directoryKey)).toEqual({ has: true, completedAt: expect.any(Number) });
+    const otherForm = { ...leadRules, portalAuthors: [] };
+    expect(await open(desk, directoryKey, otherForm)).toEqual({ has: true });
+    expect(await open(desk, Buffer.alloc(32, 9))).toEqual({ has: false });
+  });
+});
+
+describe('the budget of a crawl', () => {
+  test('is half of what the quota has left, then it waits for the reset', async () => {
+    const clock = createFakeClock();
+    const resetAt = clock.now() + HOUR;
+    let quota: TrackerQuota = { limit: 100, remaining: 11, resetAt };
+    const tracker = { quota: () => quota } as LeadTracker;
+    const budget = createCrawlBudget({ tracker, clock });
+    const { signal } = new AbortController();
+    let spent = 0;
+    const crawl = (async () => {
+      for (; spent < 8; spent += 1) await budget.spend(signal);
+    })();
+    await clock.advance(0);
+    expect(spent).toBe(5);
+    quota = { limit: 100, remaining: 100, resetAt: resetAt + HOUR };
+    await clock.advance(HOUR + SECOND);
+    await crawl;
+    expect(spent).toBe(8);
+  });
+});
