@@ -39,6 +39,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Query parameters that the schema does not name are ignored instead of refused. */
     freeQuery?: boolean;
+    /** The body stays raw bytes: its schema is for openapi.json alone. */
+    signedBody?: boolean;
     /** Answers while the service is overloaded or stopping, too. */
     operation?: boolean;
     /** Names of documented response headers by status, for openapi.json. */

@@ -54,6 +54,7 @@ function checksOf(route: RouteOptions): Check[] {
   const checks: Check[] = [];
   for (const part of parts) {
     const found = schema[part];
+    if (part === 'body' && route.config?.signedBody === true) continue;
     if (found instanceof z.ZodType) {
       if (part !== 'params' || !acceptsAnyText(found)) checks.push({ part, schema: found });
     } else if (part === 'querystring' && route.config?.freeQuery !== true)

@@ -17,8 +17,9 @@ import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import type { RefusalLimiter } from '../refusal-limiter.ts';
 import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
+import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
-import { partnerParams, receiptOut } from '../schemas/receipt.ts';
+import { deliveryHeaders, partnerParams, receiptOut } from '../schemas/receipt.ts';
 import { headerValues, requireJson, unverified } from '../signed-call.ts';
 
 export type PartnerRoutesDeps = {
@@ -188,8 +189,9 @@ function describeDelivery(path: PartnerPath) {
     summary: `Take ${what} of a partner`,
     description:
       'Durable when it is answered. The same event again gets the original receipt and `Idempotent-Replayed: true`. Every call that cannot be verified gets the same 401.',
-    security: 'PartnerSignature',
-    request: { params: partnerParams },
+    security: ['PartnerSignature', 'VendorSignature'],
+    request: { params: partnerParams, headers: deliveryHeaders },
+    signedBody: deliveryIn,
     freeQuery: true,
     ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
     responseHeaders: {

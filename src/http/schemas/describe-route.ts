@@ -4,7 +4,12 @@ import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
 import { problemOut } from './common.ts';
 
 /** Ways to authenticate, as openapi.json names them. */
-export type SecurityScheme = 'ApiKey' | 'Bearer' | 'PartnerSignature' | 'TrackerSignature';
+export type SecurityScheme =
+  | 'ApiKey'
+  | 'Bearer'
+  | 'PartnerSignature'
+  | 'VendorSignature'
+  | 'TrackerSignature';
 
 type RequestSchemas = {
   params?: z.ZodType;
@@ -21,9 +26,11 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
   operationId: string;
   summary: string;
   description?: string;
-  /** Omitted: anybody may call. Scopes are listed in the description. */
-  security?: SecurityScheme;
+  /** Omitted: anybody may call. Of several, one will do. Scopes are listed in the description. */
+  security?: SecurityScheme | readonly SecurityScheme[];
   request?: R;
+  /** What a raw body holds, for openapi.json alone: it is read once its signature was checked. */
+  signedBody?: z.ZodType;
   /** Successful answers by status, all JSON. */
   ok: S;
   /** The call honours `If-None-Match`. */
@@ -51,6 +58,7 @@ export function describeRoute<
     ...(given.bodyLimit !== undefined && { bodyLimit: given.bodyLimit }),
     config: {
       ...(given.freeQuery === true && { freeQuery: true }),
+      ...(given.signedBody && { signedBody: true }),
       ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
     },
     schema: {
@@ -58,7 +66,8 @@ export function describeRoute<
       operationId: given.operationId,
       summary: given.summary,
       ...(given.description !== undefined && { description: given.description }),
-      security: given.security === undefined ? [] : [{ [given.security]: [] }],
+      security: [given.security ?? []].flat().map((scheme) => ({ [scheme]: [] })),
+      ...(given.signedBody && { body: given.signedBody }),
       ...(given.request as R),
       response: {
         ...jsonResponses(given.ok),

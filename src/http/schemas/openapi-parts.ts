@@ -48,8 +48,14 @@ export const securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Partner-Signature',
+    description: 'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+  },
+  VendorSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Vendor-Signature-v3',
     description:
-      '`sha256=` and the hex HMAC-SHA256 of the raw body. Partners of the scheme `signature-v3` send `X-Vendor-Signature-v3` with `X-Vendor-Request-Timestamp` instead.',
+      'Scheme `signature-v3`: the base64 HMAC-SHA256 of method, public URI, raw body and the value of `X-Vendor-Request-Timestamp`, without separators. A partner may have other header names.',
   },
   TrackerSignature: {
     type: 'apiKey',

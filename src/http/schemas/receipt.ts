@@ -37,14 +37,14 @@ const signature = z.string().optional();
 
 /** Headers that a delivery may carry. Which pair counts is set for each partner. */
 export const deliveryHeaders = z.object({
-  'x-partner-signature': signature.describe(
+  'X-Partner-Signature': signature.describe(
     'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
   ),
-  'x-vendor-signature-v3': signature.describe(
+  'X-Vendor-Signature-v3': signature.describe(
     'Scheme `signature-v3`: base64 HMAC-SHA256 of method, URI, body and timestamp.',
   ),
-  'x-vendor-request-timestamp': signature.describe(
+  'X-Vendor-Request-Timestamp': signature.describe(
     'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
   ),
-  'x-correlation-id': signature.describe('1 to 128 visible ASCII characters; echoed.'),
+  'X-Correlation-Id': signature.describe('1 to 128 visible ASCII characters; echoed.'),
 });
