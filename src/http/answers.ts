@@ -90,7 +90,7 @@ function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
 type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
 
 /** Writes the problem document of an error and leaves what the log line needs. */
-export function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
+function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
   const failure = toTrackportError(error);
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
   request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };

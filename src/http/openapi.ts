@@ -56,7 +56,7 @@ function templateOf(url: string): string {
 }
 
 /** One operation, as the maps of this folder name it. */
-export function operationKey(method: string, path: string): string {
+function operationKey(method: string, path: string): string {
   return `${method.toLowerCase()} ${path}`;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CacheFacts } from '#leads/lead-reader.ts';
 import { strongEtag } from './conditional.ts';
 
-const TEXT_BYTES_MAX = 16 * 1024;
+const TEXT_BYTES_MAX = 8 * 1024;
 
 /** The bytes of an answer with their validator. */
 export type Rendered = {

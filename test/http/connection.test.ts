@@ -2,18 +2,22 @@ import { connect } from 'node:net';
 import nock from 'nock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
+import { silentLog } from '#shared/log.ts';
+import type { LogFields } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../support/app.ts';
 import { fakeLeads } from '../support/http-leads.ts';
 
 let app: HttpApp;
 let port: number;
 const reached: string[] = [];
+const mistakes: LogFields[] = [];
 
 beforeAll(async () => {
   // It would read our broken HTTP in the server's place.
   nock.restore();
   app = buildTestApp({
     leads: fakeLeads(),
+    log: { ...silentLog, error: (fields) => mistakes.push(fields) },
     trackerWebhook: {
       verify: async ({ rawBody }) => {
         reached.push(rawBody.toString());
@@ -163,4 +167,8 @@ test('a kept connection serves one request after the other', async () => {
   const get = `GET /problems/overloaded HTTP/1.1\r\n${HOST}`;
   const received = await exchange(`${get}\r\n${get}Connection: close\r\n\r\n`);
   expect(received.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+});
+
+test('nothing of all this is logged as a mistake of ours', () => {
+  expect(mistakes).toEqual([]);
 });

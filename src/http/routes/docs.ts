@@ -105,8 +105,8 @@ async function fileAsset(name: string): Promise<Asset> {
   if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
   const mediaType = packageFiles.get(name);
   if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
-  const address = import.meta.resolve(`@fastify/swagger-ui/static/${name}`);
-  return toAsset(await readFile(new URL(address)), mediaType);
+  const folder = import.meta.resolve('@fastify/swagger-ui/static/index.html');
+  return toAsset(await readFile(new URL(name, folder)), mediaType);
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {

@@ -3,7 +3,7 @@ import type { Area, HttpContext } from '../http-app.ts';
 import { errorFields } from '#shared/log.ts';
 
 /** What one part of the service says of itself. */
-export type CheckResult = {
+type CheckResult = {
   /** False takes the instance out of service; a part that is merely impaired says true. */
   isReady: boolean;
   /** One word: `ok`, `paused`, `incomplete`, `unavailable`. */

@@ -3,7 +3,7 @@ import type { LeadListQuery } from '#leads/lead-reader.ts';
 import { parseSince, splitLabels } from '#leads/lead-query.ts';
 import { paginationOut, queryInteger, sinceText } from './common.ts';
 
-export const LIMIT_MAX = 100;
+const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 50;
 const LABELS_MAX = 10;
 const LABEL_CHARACTERS_MAX = 200;
