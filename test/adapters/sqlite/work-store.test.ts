@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work-store.ts';
+import type { ActProgress } from '#partners/deletion-progress.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
+import type { NewEvent } from '#partners/receipt-store.ts';
+import type { WorkItem, WorkStore } from '#partners/work-store.ts';
+import { SECOND } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+
+const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
+const matching = { stage: 'match' as const, askedAt: 1, misses: 0, provisional: [] };
+
+async function setUp() {
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.put([1, 2, 3].map((number) => entry(number)));
+  const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+  const receipts = createReceiptStore({ database, sealer });
+  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const accept = async (text: string, receivedAt = 0): Promise<string> => {
+    const event: NewEvent = {
+      position: 0,
+      sameEventKey: Buffer.from(text),
+      hasEventId: false,
+      outcome: 'PENDING',
+      payload: Buffer.from(text),
+    };
+    const { receipt } = await receipts.accept({
+      id: newUuid(),
+      partnerId: 'crm-one',
+      path: 'deletions',
+      eventType: 'lead.deletion',
+      correlationId: 'c',
+      receivedAt,
+      events: [event],
+    });
+    return receipt.id;
+  };
+  return { database, directory, receipts, store, accept };
+}
+
+async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now = 0) {
+  const [item] = await store.lease(stage, now, 1);
+  if (!item) throw new Error('nothing is due');
+  return item;
+}
+
+const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) =>
+  store.claim(item, { claim: numbers, withdraw: [] }, { progress: act, dueAt: now, now });
+
+describe('a lease', () => {
+  test('gives each due event to one worker, oldest due first, with its payload', async () => {
+    const { store, accept } = await setUp();
+    await accept('b', 20);
+    await accept('a', 10);
+    await accept('later', 99);
+    const items = await store.lease('match', 50, 10);
+    expect(items.map(({ payload }) => payload?.toString())).toEqual(['a', 'b']);
+    expect(await store.lease('match', 50, 10)).toEqual([]);
+    expect(await store.nextDueAt('match')).toBe(99);
+  });
+
+  test('ends after 25 seconds; then whoever had it can write nothing any more', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    const lost = await leaseOne(store);
+    expect(await store.lease('match', 25 * SECOND - 1, 1)).toEqual([]);
+    const mine = await leaseOne(store, 'match', 25 * SECOND);
+    expect(await claimAll(store, lost, [1])).toBeUndefined();
+    expect(await store.saveProgress(lost, matching, 0)).toBe(false);
+    expect(await store.reschedule(lost, { dueAt: 0, attempts: 1 })).toBe(false);
+    expect(await store.settle(lost, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe(false);
+    expect(await store.settle(mine, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe(true);
+  });
+
+  test('is renewed with the progress, and forgotten when the only worker starts anew', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    const item = await leaseOne(store);
+    expect(await store.saveProgress(item, matching, 20 * SECOND)).toBe(true);
+    expect(await store.lease('match', 30 * SECOND, 1)).toEqual([]);
+    await store.forgetLeases();
+    expect((await leaseOne(store, 'match', 30 * SECOND)).progress).toEqual(matching);
+  });
+
+  test('that is given back leaves the event due', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    await store.giveBack(await leaseOne(store));
+    expect((await leaseOne(store)).payload?.toString()).toBe('a');
+  });
+
+  test('of an event sealed under another key brings no payload', async () => {
+    const { database, accept } = await setUp();
+    await accept('a');
+    const sealer = createPayloadSealer(Buffer.alloc(32, 2));
+    const other = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+    expect(await leaseOne(other)).not.toHaveProperty('payload');
+  });
+});
+
+describe('a claim', () => {
+  test('and the event’s progress are one: then the event is due for its actions', async () => {
+    const { store, accept, receipts } = await setUp();
+    const id = await accept('a');
+    const item = await leaseOne(store);
+    expect(await claimAll(store, item, [3, 1])).toEqual([1, 3]);
+    expect(await store.lease('match', 50, 1)).toEqual([]);
+    const due = await leaseOne(store, 'act', 5);
+    expect(due.progress).toEqual({
+      ...act,
+      leads: [
+        { number: 1, state: 'open' },
+        { number: 3, state: 'open' },
+      ],
+    });
+    expect(await store.held(due)).toEqual([1, 3]);
+    expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '3']);
+  });
+
+  test('is undone together with the progress when the commit fails', async () => {
+    const { database, store, accept } = await setUp();
+    await accept('a');
+    const item = await leaseOne(store);
+    database.handle.exec(
+      `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event
+       BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    );
+    await expect(claimAll(store, item, [1])).rejects.toThrow('no');
+    expect(await store.held(item)).toEqual([]);
+  });
+
+  test('can give up what a better match did not confirm', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    const change = { claim: [1, 2], withdraw: [] };
+    await store.claim(await leaseOne(store), change, { progress: matching, dueAt: 0, now: 0 });
+    const item = await leaseOne(store);
+    const better = { claim: [2, 3], withdraw: [1] };
+    expect(await store.claim(item, better, { progress: act, dueAt: 0, now: 0 })).toEqual([2, 3]);
+  });
+
+  test('of a repository that is another one now is not held any more', async () => {
+    const { database, store, accept } = await setUp();
+    await accept('a');
+    const item = await leaseOne(store);
+    await claimAll(store, item, [1]);
+    await openedDirectory(database, REPOSITORY_ID + 1);
+    expect(await store.held(item)).toEqual([]);
+  });
+});
+
+describe('an end', () => {
+  test('of DONE drops the payload, every other keeps it for a replay', async () => {
+    const { store, accept, receipts, database } = await setUp();
+    const payloads = database.handle.prepare('SELECT count(payload) FROM event').pluck();
+    const id = await accept('a');
+    await store.settle(await leaseOne(store), { outcome: 'DONE', attempts: 1 }, 7);
+    expect(payloads.get()).toBe(0);
+    expect(await receipts.read(id)).toMatchObject({
+      status: 'PROCESSED',
+      events: [{ outcome: 'DONE', attempts: 1, completedAt: 7 }],
+    });
+    const failed = await accept('b');
+    const lastError = 'transferred';
+    await store.settle(await leaseOne(store), { outcome: 'FAILED', attempts: 2, lastError }, 8);
+    expect(payloads.get()).toBe(1);
+    expect(await receipts.read(failed)).toMatchObject({
+      status: 'FAILED',
+      events: [{ outcome: 'FAILED', lastError }],
+    });
+    expect(await store.counts()).toEqual({ open: 0, deadLetters: 1 });
+  });
+
+  test('of an event that came again meanwhile is a new start', async () => {
+    const { store, accept, receipts } = await setUp();
+    const id = await accept('a', 3);
+    const item = await leaseOne(store, 'match', 3);
+    await accept('a', 4);
+    expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe(true);
+    expect((await receipts.read(id))?.status).toBe('ACCEPTED');
+    expect(await store.counts()).toEqual({ open: 1, deadLetters: 0, oldestReceivedAt: 3 });
+    const again = await leaseOne(store, 'match', 7);
+    expect(again.payload?.toString()).toBe('a');
+    expect(again).not.toHaveProperty('progress');
+  });
+});
