@@ -25,7 +25,9 @@ import { createCursorSealer } from '#shared/page.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 import { Registry } from 'prom-client';
 
+import { createBearerAreas } from './compose/bearer-areas.ts';
 import { directoryCheck, storeCheck, trackerCheck, workerCheck } from './compose/health.ts';
+import { createIdentity, issuerCheck, type Identity } from './compose/identity.ts';
 import { drain, listen, urlOf } from './compose/listen.ts';
 import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
@@ -91,6 +93,8 @@ type PartsDeps = ServiceDeps & { registry: Registry; store: Store };
 
 type Parts = PartsDeps & {
   tracker: TrackerParts;
+  /** Without it nothing that needs a bearer token is served. */
+  identity: Identity | undefined;
   leads: Leads;
   partners: PartnerArea;
   leadRoutes: LeadRoutesDeps;
@@ -113,6 +117,8 @@ function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
     ...config.leads,
   });
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
+  const identity = config.identity && createIdentity({ ...deps, identity: config.identity });
+  if (identity) held.push('the issuer', () => identity.close());
   const lastUsed = createLastUsed({ store: store.consumers, clock, log });
   held.push('the times of last use', () => lastUsed.close());
   const leadRoutes: LeadRoutesDeps = {
@@ -127,8 +133,9 @@ function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
   return {
     ...deps,
     tracker,
+    identity,
     leads,
-    partners: createPartnerArea({ ...deps, rules, tracker }),
+    partners: createPartnerArea({ ...deps, rules, tracker, identity }),
     leadRoutes,
     removalRoutes: {
       ...leadRoutes,
@@ -138,8 +145,9 @@ function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
 }
 
 function createApps(parts: Parts, address: Address): { app: HttpApp; operationsApp?: HttpApp } {
-  const { config, clock, log, registry, store, tracker, partners } = parts;
+  const { config, clock, log, registry, store, tracker, partners, identity } = parts;
   const { opsPort, trustProxy, refusedPerMinute } = config.server;
+  const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
     clock,
     newId: newUuid,
@@ -147,7 +155,7 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
     metrics: registry,
     publicUrl: () => address.publicUrl ?? '',
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
-    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
+    refusalLimiter,
   };
   const operations: OperationsDeps = {
     metrics: registry,
@@ -157,6 +165,7 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
       trackerCheck(tracker.leadTracker),
       workerCheck(partners.worker),
       directoryCheck(partners.worker),
+      ...(identity ? [issuerCheck(identity)] : []),
     ],
   };
   const app = createApp({
@@ -165,6 +174,7 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
     removals: parts.removalRoutes,
     trackerWebhook: createTrackerWebhook(parts),
     partners: partners.routes,
+    ...(identity && createBearerAreas({ ...parts, identity, refusalLimiter })),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined

@@ -26,6 +26,7 @@ export async function renderOpenApi(): Promise<string> {
       keys: { authenticate: notServing },
       limiter,
     },
+    removals: { keys: { authenticate: notServing }, limiter, list: notServing },
     trackerWebhook: { verify: notServing, onTrackerEvent: notServing },
     partners: {
       verify: notServing,
@@ -34,6 +35,9 @@ export async function renderOpenApi(): Promise<string> {
       limiter,
       metrics,
     },
+    catalog: { catalog: unserved, idempotency: unserved, authorize: notServing },
+    consumers: { manage: unserved, cursors: unserved, authorize: notServing },
+    receipts: { read: unserved, replay: unserved, authorize: notServing },
   });
   try {
     return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
@@ -45,3 +49,6 @@ export async function renderOpenApi(): Promise<string> {
 function notServing(): never {
   throw new Error('this app only describes itself');
 }
+
+/** Services of many parts, none of which may be touched. */
+const unserved = new Proxy({}, { get: notServing }) as never;

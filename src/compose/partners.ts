@@ -6,7 +6,9 @@ import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
+import { authenticateBearer } from '#http/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
+import type { ReceiptRoutesDeps } from '#http/routes/receipts.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directory.ts';
 import type { LeadRules } from '#leads/lead.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
@@ -20,14 +22,18 @@ import { TrackportError } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
 import type { Registry } from 'prom-client';
 
+import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker.ts';
 
 /** Partner intake, the lead directory that matching needs, and the worker. */
 export type PartnerArea = {
   routes: PartnerRoutesDeps;
+  /** Reading receipts and replaying them. */
+  receipts: Pick<ReceiptRoutesDeps, 'read' | 'replay'>;
   filler: DirectoryFiller;
   worker: DeletionWorker;
   purger: ReceiptPurger;
@@ -38,13 +44,15 @@ export type PartnerAreaDeps = {
   rules: LeadRules;
   store: Store;
   tracker: TrackerParts;
+  /** Checks the tokens of partners with `requireBearer`. */
+  identity: Identity | undefined;
   registry: Registry;
   clock: Clock;
   log: Log;
 };
 
 export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
-  const { config, store, clock, registry } = deps;
+  const { config, store, clock, registry, identity } = deps;
   const partners = createPartners(
     Object.entries(config.partners).map(([id, settings]) => createPartner(id, settings)),
   );
@@ -52,20 +60,30 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const directoryKey = deriveKey(store.secretKey, 'directory');
   const receipts = createReceiptStore({ database: store.database, sealer });
   const { filler, worker } = createWorkerParts(deps, { partners, sealer, directoryKey });
+  const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
     clock,
     newId: createTimedIds(clock),
     hashKey: createSecretKey(directoryKey),
-    wakeWorker: () => worker.wake(),
+    wakeWorker,
   };
   return {
     routes: {
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => acceptDelivery(accepting, delivery),
-      checkBearer: refuseBearer,
+      checkBearer: identity
+        ? (request) => authenticateBearer(identity.verifier, request)
+        : refuseBearer,
       limiter: createLimiter({ clock, limitPerMinute: Number.MAX_SAFE_INTEGER }),
       metrics: registry,
+    },
+    receipts: {
+      read: {
+        store: receipts,
+        cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
+      },
+      replay: { store: receipts, clock, wakeWorker },
     },
     filler,
     worker,

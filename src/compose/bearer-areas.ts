@@ -1,0 +1,49 @@
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import type { Limiter } from '#access/limit.ts';
+import type { Config } from '#config/schema.ts';
+import type { AppDeps } from '#http/app.ts';
+import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
+import { createRefusalLimiter } from '#http/refusal-limiter.ts';
+import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { newUuid } from '#shared/ids.ts';
+import { createCursorSealer } from '#shared/page.ts';
+
+import { createCatalog } from './catalog.ts';
+import type { Identity } from './identity.ts';
+import type { PartnerArea } from './partners.ts';
+import type { Store } from './store.ts';
+
+export type BearerAreaDeps = {
+  config: Config;
+  identity: Identity;
+  store: Store;
+  partners: Pick<PartnerArea, 'receipts'>;
+  /** The limiter of refused credentials that the app uses too. */
+  refusalLimiter: Limiter;
+  clock: Clock;
+};
+
+/** The areas that need a bearer token: catalog, consumers, receipts. */
+export function createBearerAreas(
+  deps: BearerAreaDeps,
+): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts'>> {
+  const { config, identity, store, partners, refusalLimiter, clock } = deps;
+  const authorize = createAuthorizeBearer({
+    verifier: identity.verifier,
+    refusals: createRefusalLimiter({ limiter: refusalLimiter }),
+  });
+  return {
+    catalog: {
+      catalog: createCatalog({ config, clock, store }),
+      idempotency: { store: createIdempotencyStore(store.database), clock },
+      authorize,
+    },
+    consumers: {
+      manage: { store: store.consumers, clock, newId: newUuid },
+      cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
+      authorize,
+    },
+    receipts: { ...partners.receipts, authorize },
+  };
+}
