@@ -1,20 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadConfig, type ConfigRequest } from '#config/load.ts';
 import { ConfigError, type Problem } from '#config/problems.ts';
 import type { Config } from '#config/schema.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
 
 /** Writes a file below a folder that is gone after the test. */
 function temporaryFile(name: string, content: string): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-config-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, name);
+  const file = path.join(temporaryFolder(), name);
   writeFileSync(file, content);
   return file;
 }

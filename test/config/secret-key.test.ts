@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
 import { Secret } from '#shared/secret.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 let database: string;
 
 beforeEach(() => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-key-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  database = path.join(folder, 'data', 'trackport.db');
+  database = path.join(temporaryFolder(), 'data', 'trackport.db');
 });
 
 const storeAt = (file: string) => ({ store: { url: { engine: 'sqlite', path: file } } }) as const;

@@ -2,7 +2,8 @@ import { createServer } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { configFile, listening, runTrackport, temporaryFolder, trackport } from './process.ts';
+import { configFile, listening, runTrackport, trackport } from './process.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from './world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../support/folder.ts';
 
 const entry = path.resolve('bin/trackport.js');
 
@@ -77,13 +77,6 @@ export async function runTrackport(
 /** Resolves with the address once the service listens. */
 export async function listening(run: Trackport): Promise<string> {
   return String((await run.logged('listening'))['url']);
-}
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A configuration file with this content in a folder of its own. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { listening, runTrackport, temporaryFolder, trackport } from './process.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { listening, runTrackport, trackport } from './process.ts';
 
 /** The commands of the banner, one per section, as a person would paste them. */
 function pastedCommands(banner: string): string[] {

@@ -2,14 +2,8 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
-import {
-  configFile,
-  listening,
-  runTrackport,
-  temporaryFolder,
-  trackport,
-  type Trackport,
-} from './process.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { configFile, listening, runTrackport, trackport, type Trackport } from './process.ts';
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
 
