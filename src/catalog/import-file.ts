@@ -9,6 +9,7 @@ import {
 } from './artifact.ts';
 import type { Draft } from './content-check.ts';
 import { toArtifactDraft } from './import-artifact.ts';
+import { foldText } from './search-terms.ts';
 import { specKindOf } from './spec-check.ts';
 
 /** A file as it was found: its name without folders, and its bytes. */
@@ -21,6 +22,8 @@ const FIRST_VERSION = '1.0.0';
 const OWNER_UNKNOWN = 'unknown';
 const ID_CHARACTERS_MAX = 128;
 const VERSION_CHARACTERS_MAX = 64;
+/** More of what stands in place of a version is not looked at. */
+const VERSION_SOURCE_CHARACTERS_MAX = 256;
 const VALUES_MAX = 500_000;
 const ALIASES_MAX = 100;
 
@@ -46,7 +49,7 @@ export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
 function jsonOfYaml(bytes: Uint8Array): Buffer {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const document = parseDocument(text, { intAsBigInt: true, logLevel: 'silent' });
+    const document = parseDocument(text, { intAsBigInt: true, logLevel: 'error' });
     if (document.errors[0]) throw document.errors[0];
     const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
     return Buffer.from(JSON.stringify(value, writeNumber) ?? 'null');
@@ -88,18 +91,16 @@ function toSpecDraft(document: Record<string, unknown>, fileName: string): Impor
 
 /** `Pet Store API (v2)` → `pet-store-api-v2`; undefined when nothing is left. */
 function toId(text: string): string | undefined {
-  const plain = text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
-    .toLowerCase();
-  const id = plain.replaceAll(/[^a-z0-9._]+/g, '-').slice(0, ID_CHARACTERS_MAX);
+  const id = foldText(text)
+    .replaceAll(/[^a-z0-9._]+/g, '-')
+    .slice(0, ID_CHARACTERS_MAX);
   return trimToWord(id) || undefined;
 }
 
 /** `1.0.0+build 7` → `1.0.0-build-7`. A number in YAML or JSON is taken as it is written. */
 function toVersion(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
-  const version = text.replaceAll(/[^0-9A-Za-z._-]+/g, '-');
+  const version = text.slice(0, VERSION_SOURCE_CHARACTERS_MAX).replaceAll(/[^0-9A-Za-z._-]+/g, '-');
   return trimToWord(trimToWord(version).slice(0, VERSION_CHARACTERS_MAX)) || FIRST_VERSION;
 }
 

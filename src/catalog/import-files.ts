@@ -17,7 +17,7 @@ export type ImportResult = {
   version?: string;
   /** How many findings the spec has; they block its publication, not its import. */
   findings?: number;
-  /** Why it failed. */
+  /** Why it failed, or what else is to be said. */
   detail?: string;
 };
 
@@ -44,7 +44,7 @@ export async function importFiles(
   request: ImportRequest,
 ): Promise<ImportResult[]> {
   const results: ImportResult[] = [];
-  const seen = new Map<string, string>();
+  const seen: Seen = new Map();
   for (const file of request.files) {
     request.onProgress(results.length, file);
     results.push(await importFile(deps, caller, { request, file, seen }));
@@ -53,7 +53,10 @@ export async function importFiles(
   return results;
 }
 
-type One = { request: ImportRequest; file: string; seen: Map<string, string> };
+/** Files of this import by id and version. */
+type Seen = Map<string, { file: string; content: string }>;
+
+type One = { request: ImportRequest; file: string; seen: Seen };
 
 async function importFile(
   deps: CatalogDeps,
@@ -65,11 +68,12 @@ async function importFile(
     const { id, version } = draft;
     const name = `${foldId(id)} ${version}`;
     const former = seen.get(name);
-    seen.set(name, former ?? file);
-    const named = { file, id, version };
-    if (former !== undefined)
-      return { ...named, outcome: 'failed', detail: `${former} has the same id and version.` };
-    return { ...named, ...(await importDraft(deps, caller, { draft, dryRun: request.dryRun })) };
+    const content = fingerprint(draft);
+    if (former) return { file, id, version, ...compare(former, content) };
+    const { dryRun } = request;
+    const decided = await importDraft(deps, caller, { draft, dryRun });
+    if (decided.outcome !== 'failed') seen.set(name, { file, content });
+    return { file, id, version, ...decided };
   } catch (error) {
     if (isTrackportError(error, 'store-unavailable')) throw error;
     return { file, outcome: 'failed', detail: detailOf(error) };
@@ -77,6 +81,13 @@ async function importFile(
 }
 
 type Decided = Omit<ImportResult, 'file'>;
+
+/** The same document may lie there twice, as YAML and JSON say; two different ones may not. */
+function compare(former: { file: string; content: string }, content: string): Decided {
+  return former.content === content
+    ? { outcome: 'unchanged', detail: `The same as ${former.file}.` }
+    : { outcome: 'failed', detail: `${former.file} has the same id and version.` };
+}
 
 async function importDraft(
   deps: CatalogDeps,
@@ -121,8 +132,16 @@ function fingerprint(content: Omit<ImportedDraft, 'id' | 'version'>): string {
   const { projectId, groupPath, members, counts } = content;
   const sorted = counts && Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([
-    ...[type, owner, title, description, source, specText],
-    ...[projectId, groupPath, members, sorted],
+    type,
+    owner,
+    title,
+    description,
+    source,
+    specText,
+    projectId,
+    groupPath,
+    members,
+    sorted,
   ]);
 }
 

@@ -6,17 +6,21 @@
 export const SEARCH_TERMS_MAX = 16;
 const TERM_CHARACTERS_MAX = 64;
 
+/** Lower case without accents; `ß` is written as `ss`, as a person without that key does. */
+export function foldText(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .toUpperCase()
+    .toLowerCase();
+}
+
 /**
- * The terms of a text, in order: runs of letters and digits, folded to lower case without accents.
+ * The terms of a text, in order: runs of letters and digits, folded.
  * `Zahlungs-API/v2.1` → `zahlungs`, `api`, `v2`, `1`.
  */
 export function searchTerms(text: string): string[] {
-  const folded = text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
-    .toUpperCase() // writes `ß` as `SS`, as a person without that key does
-    .toLowerCase();
-  const terms = folded.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const terms = foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
   return terms.map((term) => term.slice(0, TERM_CHARACTERS_MAX));
 }
 

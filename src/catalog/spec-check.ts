@@ -1,4 +1,4 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Validator } from '@seriousme/openapi-schema-validator';
 import type { Finding } from './artifact.ts';
 import { brokenReferences } from './spec-references.ts';
 
@@ -15,9 +15,6 @@ export type SpecChecker = (specText: string) => Promise<Finding[]>;
 
 type SchemaError = { instancePath: string; keyword: string; params: object; message?: string };
 
-const firstOnly = new Validator();
-const exhaustive = new Validator({ allErrors: true });
-
 /** Looks at the document's own word: `openapi` or `swagger`, `asyncapi`. */
 export function specKindOf(document: unknown): SpecKind {
   if (typeof document !== 'object' || document === null) return 'other';
@@ -26,18 +23,30 @@ export function specKindOf(document: unknown): SpecKind {
 }
 
 /**
- * Validates an OpenAPI document (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) against its published
- * schema and looks up its local references. At most 50 findings; none for other kinds.
+ * Validates OpenAPI documents (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) against their published
+ * schemas and looks up their local references. At most 50 findings; none for other kinds. The
+ * validator is loaded with the first document.
  */
-export const checkSpec: SpecChecker = async (specText) => {
-  const document: unknown = JSON.parse(specText);
-  if (specKindOf(document) !== 'openapi') return [];
-  const specification = document as Record<string, unknown>;
-  if (!isKnownVersion(specification)) return [unknownVersion(specification)];
-  const broken = brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
-  const findings = summarize(await schemaErrors(specification, specText.length));
-  return [...findings, ...broken].slice(0, FINDINGS_MAX);
-};
+export function createSpecChecker(): SpecChecker {
+  let validators: Promise<Validators> | undefined;
+  return async (specText) => {
+    const document: unknown = JSON.parse(specText);
+    if (specKindOf(document) !== 'openapi') return [];
+    const specification = document as Record<string, unknown>;
+    if (!isKnownVersion(specification)) return [unknownVersion(specification)];
+    validators ??= loadValidators();
+    const errors = await schemaErrors(await validators, specification, specText.length);
+    const broken = brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
+    return [...summarize(errors), ...broken].slice(0, FINDINGS_MAX);
+  };
+}
+
+type Validators = { firstOnly: Validator; exhaustive: Validator };
+
+async function loadValidators(): Promise<Validators> {
+  const { Validator } = await import('@seriousme/openapi-schema-validator');
+  return { firstOnly: new Validator(), exhaustive: new Validator({ allErrors: true }) };
+}
 
 function isKnownVersion({ openapi, swagger }: Record<string, unknown>): boolean {
   if (swagger !== undefined) return swagger === '2.0';
@@ -54,6 +63,7 @@ function unknownVersion(specification: Record<string, unknown>): Finding {
 }
 
 async function schemaErrors(
+  { firstOnly, exhaustive }: Validators,
   specification: Record<string, unknown>,
   characters: number,
 ): Promise<SchemaError[]> {

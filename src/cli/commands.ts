@@ -76,6 +76,14 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'catalog',
+    summary: 'import API descriptions and artifacts from files',
+    register: async (command, { actionOf, services }) => {
+      const { registerCatalog } = await import('./commands/catalog-import.ts');
+      registerCatalog(command, actionOf(services.catalog));
+    },
+  },
+  {
     name: 'openapi',
     summary: 'print the description of the HTTP interface',
     register: async (command, { services, terminal }) => {

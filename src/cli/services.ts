@@ -1,3 +1,4 @@
+import type { CatalogServices } from './commands/catalog-import.ts';
 import type { ClaimServices } from './commands/claim.ts';
 import type { ConsumerServices } from './commands/consumer.ts';
 import type { DoctorServices } from './commands/doctor.ts';
@@ -19,4 +20,5 @@ export type Services = {
   consumer: Open<ConsumerServices>;
   receipt: Open<ReceiptServices>;
   claim: Open<ClaimServices>;
+  catalog: Open<CatalogServices>;
 };

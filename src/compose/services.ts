@@ -69,6 +69,10 @@ function createStoreServices(clock: Clock) {
     claim: withStore(({ database }, { tracker }) => ({
       claims: createClaimStore(database, tracker),
     })),
+    catalog: async (config: Config) => {
+      const { createCatalog } = await import('./catalog.ts');
+      return withStore((store) => ({ catalog: createCatalog({ config, clock, store }) }))(config);
+    },
     migrate: withStore(({ database, migrated }) => ({
       applied: migrated.map(({ name }) => name),
       present: readMigrationState(database).applied.map(({ name }) => name),

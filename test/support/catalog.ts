@@ -4,7 +4,7 @@ import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
-import { checkSpec } from '#catalog/spec-check.ts';
+import { createSpecChecker } from '#catalog/spec-check.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -25,7 +25,7 @@ export function buildCatalog(facts: Partial<CatalogDeps> = {}): {
     store: createArtifactStore(database),
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    checkSpec,
+    checkSpec: createSpecChecker(),
     words: { types: [...coreTypes, 'DASHBOARD'], sources: [...coreSources, 'CRAWLER'] },
     findings: 'block',
     ...facts,

@@ -1,0 +1,56 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import type { ImportFile } from '#catalog/import-file.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+import { UsageError } from './command.ts';
+
+const IMPORTED = /\.(?:ya?ml|json)$/i;
+const SKIPPED_FOLDERS = new Set(['node_modules']);
+/** Pretty-printed, a spec of 5 MiB can take several times its compact size. */
+const FILE_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A file by the name that people see: below a folder, without the folder. */
+export type FoundFile = { shown: string; path: string };
+
+/**
+ * The files to import, sorted: the one that is named, or every `.yaml`, `.yml` and `.json` below a
+ * folder. Hidden names, `node_modules` and symbolic links are left out.
+ * @throws {UsageError} when there is nothing
+ */
+export function listImportFiles(target: string): FoundFile[] {
+  if (!statOf(target).isDirectory()) return [{ shown: target, path: target }];
+  const files = walk(target).map((file) => ({ shown: path.relative(target, file), path: file }));
+  if (files.length === 0) throw new UsageError(`${target} holds no .yaml, .yml or .json file.`);
+  return files;
+}
+
+function statOf(target: string) {
+  try {
+    return statSync(target);
+  } catch {
+    throw new UsageError(`${target} cannot be found or read.`);
+  }
+}
+
+function walk(folder: string): string[] {
+  const names = readdirSync(folder).toSorted();
+  return names.flatMap((name) => {
+    const file = path.join(folder, name);
+    const stat = lstatSync(file);
+    if (name.startsWith('.') || stat.isSymbolicLink()) return [];
+    if (stat.isDirectory()) return SKIPPED_FOLDERS.has(name) ? [] : walk(file);
+    return stat.isFile() && IMPORTED.test(name) ? [file] : [];
+  });
+}
+
+/** @throws {payload-too-large} for more than 32 MiB, and the file system's own errors */
+export function readImportFile(file: string): ImportFile {
+  const { size } = statSync(file);
+  if (size > FILE_BYTES_MAX)
+    throw new TrackportError('payload-too-large', {
+      detail: `The file has more than ${FILE_BYTES_MAX} bytes (32 MiB).`,
+    });
+  return { name: path.basename(file), bytes: readFileSync(file) };
+}

@@ -1,0 +1,31 @@
+import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import { coreSources, coreTypes } from '#catalog/artifact.ts';
+import type { CatalogDeps } from '#catalog/catalog.ts';
+import { createSpecChecker } from '#catalog/spec-check.ts';
+import type { Config } from '#config/schema.ts';
+import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { createCursorSealer } from '#shared/page.ts';
+
+import type { Store } from './store.ts';
+
+/** The catalog on the open store, with the words of the configuration. */
+export function createCatalog({
+  config,
+  clock,
+  store,
+}: {
+  config: Pick<Config, 'catalog'>;
+  clock: Clock;
+  store: Pick<Store, 'database' | 'secretKey'>;
+}): CatalogDeps {
+  const { types, sources, findings } = config.catalog;
+  return {
+    store: createArtifactStore(store.database),
+    clock,
+    cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
+    checkSpec: createSpecChecker(),
+    words: { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] },
+    findings,
+  };
+}

@@ -1,0 +1,259 @@
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { CatalogDeps } from '#catalog/catalog.ts';
+import { changeLifecycle } from '#catalog/change-lifecycle.ts';
+import type { ActionOf, Task } from '#cli/command.ts';
+import { type CatalogServices, registerCatalog } from '#cli/commands/catalog-import.ts';
+import type { Config } from '#config/schema.ts';
+import type { FakeClock } from '../support/clock.ts';
+import { buildCatalog } from '../support/catalog.ts';
+import { temporaryDirectory } from '../support/stores.ts';
+
+const examples = fileURLToPath(new URL('../../node_modules/@readme/oas-examples', import.meta.url));
+const github = fileURLToPath(
+  new URL('../../node_modules/@octokit/openapi/generated', import.meta.url),
+);
+
+let catalog: CatalogDeps;
+let clock: FakeClock;
+let folder: string;
+
+beforeEach(() => {
+  ({ catalog, clock } = buildCatalog());
+  folder = temporaryDirectory();
+});
+
+type Output = { out: string; notes: string; failure?: string };
+
+async function run(
+  args: string[],
+  { json = false, interactive = false, colour = false } = {},
+): Promise<Output> {
+  const output: Output = { out: '', notes: '' };
+  const terminal = {
+    print: (text: string) => {
+      output.out += `${text}\n`;
+    },
+    note: (text: string) => {
+      output.notes += `${text}\n`;
+    },
+    colour,
+    interactive,
+  };
+  const actor = { kind: 'cli' as const, subject: 'operator' };
+  const action: ActionOf<CatalogServices> =
+    <Options>(work: (task: Task<CatalogServices, Options>) => Promise<void>) =>
+    async (...received: unknown[]) => {
+      const command = received.at(-1) as Command;
+      const base = { services: { catalog }, config: {} as Config, terminal, clock, actor, json };
+      await work({ ...base, args: command.args, options: command.opts() as Options });
+    };
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  registerCatalog(program.command('catalog'), action);
+  try {
+    await program.parseAsync(['catalog', 'import', ...args], { from: 'user' });
+  } catch (error) {
+    output.failure = `${(error as Error).name}: ${(error as Error).message}`;
+  }
+  return output;
+}
+
+type Told = {
+  workspace: string;
+  dryRun: boolean;
+  files: {
+    file: string;
+    outcome: string;
+    id?: string;
+    version?: string;
+    findings?: number;
+    detail?: string;
+  }[];
+  summary: Record<string, number>;
+};
+
+async function told(...args: string[]): Promise<Told> {
+  return JSON.parse((await run(args, { json: true })).out) as Told;
+}
+
+function put(name: string, text: string): void {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const artifact = (facts: object = {}): string =>
+  JSON.stringify({ id: 'orders', type: 'API', owner: 'team-a', title: 'Orders', ...facts });
+
+const read = async (id: string, version: string, workspace = 'default'): Promise<unknown> =>
+  catalog.store.read(workspace, { id, version }, { spec: true });
+
+describe('real documents', () => {
+  test('of every version of OpenAPI are imported as drafts, and a second run changes nothing', async () => {
+    for (const name of ['2.0/json/petstore.json', '3.0/json/star-trek.json'])
+      cpSync(path.join(examples, name), path.join(folder, path.basename(name)));
+    for (const name of ['readme', 'train-travel', 'webhooks'])
+      cpSync(path.join(examples, `3.1/yaml/${name}.yaml`), path.join(folder, `${name}.yaml`));
+    const first = await told(folder);
+    expect(first.files).toEqual([
+      { file: 'petstore.json', id: 'swagger-petstore', version: '1.0.0', outcome: 'created' },
+      { file: 'readme.yaml', id: 'readme-api', version: '2.0.0', outcome: 'created' },
+      { file: 'star-trek.json', id: 'stapi', version: '1.0.0', outcome: 'created' },
+      { file: 'train-travel.yaml', id: 'train-travel-api', version: '1.0.0', outcome: 'created' },
+      { file: 'webhooks.yaml', id: 'webhook-example', version: '1.0.0', outcome: 'created' },
+    ]);
+    const before = await read('train-travel-api', '1.0.0');
+    expect(before).toMatchObject({
+      record: {
+        title: 'Train Travel API',
+        lifecycle: 'DRAFT',
+        source: 'FILE',
+        type: 'API',
+        owner: 'Train Support',
+        findings: [],
+        revision: 1,
+      },
+    });
+    await clock.advance(1000);
+    const second = await told(folder);
+    expect(second.summary).toEqual({ created: 0, replaced: 0, unchanged: 5, failed: 0 });
+    expect(await read('train-travel-api', '1.0.0')).toEqual(before);
+    expect(await catalog.store.listAudit('default', { id: 'stapi', limit: 9 })).toHaveLength(1);
+  });
+
+  test('can all be published: none of them has findings', async () => {
+    const { files } = await told(path.join(examples, '3.1/json'));
+    for (const { id = '', version = '' } of files) {
+      const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
+      const view = await changeLifecycle(catalog, caller, { id, version, action: 'publish' });
+      expect(view.record.lifecycle).toBe('PUBLISHED');
+    }
+    expect(files.length).toBeGreaterThan(10);
+  });
+
+  test('as YAML and as JSON are the same artifact', async () => {
+    for (const kind of ['json', 'yaml'])
+      cpSync(path.join(examples, `3.1/${kind}/readme.${kind}`), path.join(folder, `a.${kind}`));
+    expect((await told(folder)).files).toMatchObject([
+      { file: 'a.json', outcome: 'created' },
+      { file: 'a.yaml', outcome: 'unchanged', detail: 'The same as a.json.' },
+    ]);
+  });
+
+  test('of more than 5 MiB fail with a clear word', async () => {
+    const { files } = await told(path.join(github, 'api.github.com.json'));
+    expect(files[0]).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('5 MiB') });
+  });
+});
+
+describe('a file that changed', () => {
+  test('replaces its draft', async () => {
+    put('a.json', artifact({ description: 'old', spec: { a: 1 }, counts: { b: 1, a: 2 } }));
+    await told(folder);
+    put('a.json', artifact({ counts: { a: 2, b: 1 } }));
+    expect((await told(folder)).files[0]).toMatchObject({ outcome: 'replaced' });
+    const found = await read('orders', '1.0.0');
+    expect(found).not.toHaveProperty('specText');
+    expect(found).toMatchObject({ record: { revision: 2, counts: { a: 2, b: 1 } } });
+    expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  test('fails when its version is published; unchanged it does not', async () => {
+    put('a.json', artifact());
+    await told(folder);
+    const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
+    await changeLifecycle(catalog, caller, { id: 'orders', action: 'publish' });
+    expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
+    put('a.json', artifact({ title: 'New' }));
+    const before = await read('orders', '1.0.0');
+    expect((await told(folder)).files[0]).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringContaining('not a draft any more'),
+    });
+    expect(await read('orders', '1.0.0')).toEqual(before);
+  });
+});
+
+test('--dry-run tells the same and writes nothing', async () => {
+  put('a.json', artifact({ spec: { openapi: '3.0.0' } }));
+  put('b.json', artifact({ id: 'x y' }));
+  const plan = await told(folder, '--dry-run');
+  expect(plan).toMatchObject({ dryRun: true, summary: { created: 1, failed: 1 } });
+  expect(plan.files[0]?.findings).toBeGreaterThan(0);
+  expect(await read('orders', '1.0.0')).toEqual({ kind: 'no-artifact' });
+  const done = await told(folder);
+  expect(done.files).toEqual(plan.files);
+});
+
+test('--workspace names where to', async () => {
+  put('a.json', artifact());
+  expect(await told(folder, '--workspace', 'team-1')).toMatchObject({ workspace: 'team-1' });
+  expect(await read('orders', '1.0.0')).toEqual({ kind: 'no-artifact' });
+  expect(await read('orders', '1.0.0', 'team-1')).toMatchObject({ kind: 'found' });
+});
+
+test('a file that fails stops no other, and the command fails', async () => {
+  put('a.yaml', 'a: [');
+  put('b.json', artifact({ type: 'UNKNOWN' }));
+  put('c.json', '{}');
+  put('d.json', artifact());
+  put('e.yaml', artifact({ title: 'Another' }));
+  const { out, failure } = await run([folder], { json: true });
+  expect(failure).toMatch(/^CommandFailure: 4 of 5 failed/);
+  const { files, summary } = JSON.parse(out) as Told;
+  expect(summary).toEqual({ created: 1, replaced: 0, unchanged: 0, failed: 4 });
+  expect(files.map(({ detail }) => detail)).toEqual([
+    expect.stringContaining('not one YAML document'),
+    expect.stringContaining('A type is one of'),
+    expect.stringContaining('no OpenAPI or AsyncAPI document'),
+    undefined,
+    'd.json has the same id and version.',
+  ]);
+});
+
+test('a folder is walked in order, without hidden files, node_modules and links', async () => {
+  put('z.yml', artifact({ id: 'z' }));
+  put('sub/a.JSON', artifact({ id: 'a' }));
+  put('.hidden/b.json', artifact({ id: 'b' }));
+  put('.c.json', artifact({ id: 'c' }));
+  put('node_modules/d.json', artifact({ id: 'd' }));
+  put('readme.md', 'words');
+  symlinkSync(path.join(folder, 'z.yml'), path.join(folder, 'link.yml'));
+  expect((await told(folder)).files.map(({ file }) => file)).toEqual(['sub/a.JSON', 'z.yml']);
+});
+
+test.each([
+  [['/does/not/exist'], 'cannot be found'],
+  [[], 'missing required argument'],
+])('%j is a wrong command line', async (args, message) => {
+  expect((await run(args)).failure).toContain(message);
+});
+
+test('an empty folder and a wrong workspace are wrong command lines', async () => {
+  expect((await run([folder])).failure).toMatch(/^UsageError: .* holds no/);
+  put('a.json', artifact());
+  expect((await run([folder, '--workspace', 'a b'])).failure).toMatch(/^UsageError: --workspace/);
+});
+
+test('people get a table and a sum, and control characters none', async () => {
+  put('a.json', artifact({ id: 'or\u0007ders' }));
+  put('b.json', artifact());
+  const { out } = await run([folder, '--dry-run']);
+  expect(out).toContain('FILE    ARTIFACT  VERSION  OUTCOME  REMARK');
+  expect(out).toContain('b.json  orders    1.0.0    created');
+  expect(out).toContain(
+    'Nothing was written. It would be: 1 created, 0 replaced, 0 unchanged, 1 failed.',
+  );
+  expect(out).not.toContain('\u0007');
+});
+
+test('a terminal sees the progress, a pipe does not', async () => {
+  put('a.json', artifact());
+  expect((await run([folder])).notes).toBe('');
+  const { notes } = await run([folder], { interactive: true });
+  expect(notes).toContain('0/1 a.json');
+  expect(notes).toContain('████████████████████████ 1/1');
+});
