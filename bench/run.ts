@@ -5,8 +5,24 @@
 import { parseArgs } from 'node:util';
 import type { BenchRow } from './row.ts';
 
-const full = { leads: 10_000, seconds: 5, rounds: 5, reads: 10_000, pollSeconds: 120 };
-const quick = { leads: 500, seconds: 1, rounds: 1, reads: 200, pollSeconds: 10 };
+const full = {
+  leads: 10_000,
+  seconds: 5,
+  rounds: 5,
+  reads: 10_000,
+  pollSeconds: 120,
+  directory: 1_000_000,
+  deletions: 20,
+};
+const quick = {
+  leads: 500,
+  seconds: 1,
+  rounds: 1,
+  reads: 200,
+  pollSeconds: 10,
+  directory: 20_000,
+  deletions: 3,
+};
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, only: { type: 'string' } },
@@ -16,6 +32,7 @@ const scale = values.quick ? quick : full;
 const parts: Record<string, () => Promise<BenchRow[]>> = {
   leads: async () => (await import('./leads.ts')).measureLeads(scale),
   intake: async () => (await import('./accept-delivery.ts')).measureIntake(scale),
+  deletions: async () => (await import('./partners.ts')).measurePartners(scale),
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(parts);
