@@ -4,40 +4,70 @@ import { expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 import { listening, runTrackport, trackport } from './process.ts';
 
-/** The commands of the banner, one per section, as a person would paste them. */
-function pastedCommands(banner: string): string[] {
-  const sections = banner.split(/\n\n# /).slice(1);
-  return sections.map((section) => section.split('\n').slice(1).filter(isCommand).join('\n'));
+const MARK = '=====';
+
+/** Pastes everything that the banner prints into one shell; the answers in order. */
+function pasteAll(banner: string): unknown[] {
+  const lines = banner.split('\n').filter((line) => /^(?:curl |[A-Z]+=|npm )/.test(line));
+  const script = lines.flatMap((line) => (isCall(line) ? [line, `echo; echo ${MARK}`] : [line]));
+  const output = execFileSync('bash', ['-c', script.join('\n')], { encoding: 'utf8' });
+  return output
+    .split(MARK)
+    .filter(isText)
+    .map((text) => JSON.parse(text) as unknown);
 }
 
-function isCommand(line: string): boolean {
-  return line !== '' && !line.startsWith('{');
+function isCall(line: string): boolean {
+  return line.startsWith('curl ') || line.startsWith('npm ');
 }
 
-function paste(command: string): unknown {
-  return JSON.parse(execFileSync('bash', ['-c', command], { encoding: 'utf8' }));
+function isText(text: string): boolean {
+  return text.trim() !== '';
 }
 
 test('without a configuration everything starts, and every printed command works', async () => {
   const folder = temporaryFolder();
   const run = trackport(['serve', '--port', '0'], { environment: { TMPDIR: folder } });
-  await listening(run);
+  const url = await listening(run);
   expect(run.stdout()).toContain('SANDBOX');
-  const [list, one, event, deletion] = pastedCommands(run.stdout()).map(paste);
 
-  expect(list).toMatchObject({ items: expect.any(Array), pagination: { hasMore: true } });
-  expect(one).toMatchObject({ id: expect.any(String) });
-  expect(event).toMatchObject({ partnerId: 'crm-one', status: 'ACCEPTED' });
-  expect(deletion).toMatchObject({ partnerId: 'crm-one', eventType: 'lead.deletion' });
+  const answers = pasteAll(run.stdout());
+
+  expect(answers).toMatchObject([
+    { items: expect.any(Array), pagination: { hasMore: true } },
+    { id: expect.any(String), contact: { email: expect.any(String) } },
+    { partnerId: 'crm-one', eventType: 'lead.qualified', status: 'ACCEPTED' },
+    { partnerId: 'crm-one', eventType: 'lead.deletion', status: 'ACCEPTED' },
+    { partnerId: 'crm-two', eventType: 'contact.deletion', status: 'ACCEPTED' },
+    { id: 'orders-api', lifecycle: 'DRAFT' },
+    { id: 'orders-api', lifecycle: 'PUBLISHED' },
+    { id: 'orders-api', lifecycle: 'DEPRECATED', sunsetAt: expect.any(String) },
+  ]);
   const trackerUrl = /Tracker:\s+(\S+)/.exec(run.stdout())?.[1] ?? '';
   await vi.waitFor(
-    async () => expect(await (await fetch(trackerUrl)).text()).toContain('deleted-by-partner'),
+    async () => {
+      const page = await (await fetch(trackerUrl)).text();
+      expect(page.match(/deleted-by-partner/g)?.length).toBeGreaterThanOrEqual(2);
+    },
     { timeout: 10_000 },
   );
+  expect((await fetch(`${url}/docs`)).status).toBe(200);
 
   run.child.kill('SIGTERM');
   expect(await run.exited).toBe(0);
   expect(readdirSync(folder).filter((name) => name.startsWith('trackport-'))).toEqual([]);
+});
+
+test('the sandbox takes a port and no more from variables for the real thing', async () => {
+  const run = trackport(['sandbox', '--port', '0'], {
+    environment: {
+      TRACKPORT_SERVER_PUBLIC_URL: 'https://adapter.example.com',
+      TRACKPORT_STORE_URL: 'postgres://u:p@h/d',
+      TRACKPORT_TRACKER_REPOSITORY: 'acme/real',
+    },
+  });
+  await listening(run);
+  expect(run.stdout()).not.toContain('adapter.example.com');
 });
 
 test('the sandbox listens on loopback only', async () => {
