@@ -28,6 +28,7 @@ import type { Registry } from 'prom-client';
 import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker.ts';
+import { workerMetrics } from './worker-metrics.ts';
 
 /** Partner intake, the lead directory that matching needs, and the worker. */
 export type PartnerArea = {
@@ -60,6 +61,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const directoryKey = deriveKey(store.secretKey, 'directory');
   const receipts = createReceiptStore({ database: store.database, sealer });
   const { filler, worker } = createWorkerParts(deps, { partners, sealer, directoryKey });
+  workerMetrics({ registry, worker, clock });
   const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
