@@ -1,0 +1,387 @@
+import { describe, expect, it } from 'vitest';
+import { createKeyAuthenticator } from '#access/authenticate-key.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { openOperatorApp, type OperatorApp } from '../support/operator.ts';
+import { PUBLIC_URL } from '../support/app.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const START = '2026-03-01T12:00:00Z';
+
+const create = async (
+  { call }: OperatorApp,
+  body: object = { name: 'sales-tool' },
+): Promise<{ id: string; key: string; keyId: string }> => {
+  const reply = await call('POST', '/consumers', { body });
+  expect(reply.status).toBe(201);
+  const { id, key } = reply.body as { id: string; key: string };
+  return { id, key, keyId: key.split('_')[1] ?? '' };
+};
+
+const isGood = async ({ database, clock }: OperatorApp, key: string): Promise<boolean> => {
+  const store = createConsumerStore({ database, clock });
+  const authenticator = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
+  return authenticator.authenticate(key).then(
+    () => true,
+    () => false,
+  );
+};
+
+describe('POST /consumers', () => {
+  it('creates a consumer and shows its key, once', async () => {
+    const server = openOperatorApp();
+    const grants = [{ action: 'leads:read', labels: ['partner-program'] }];
+    const body = { name: ' sales-tool ', grants, limitPerMinute: 60, expires: '30d' };
+    const reply = await server.call('POST', '/consumers', { body });
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      id: expect.any(String),
+      name: 'sales-tool',
+      grants,
+      key: expect.stringMatching(/^tpk_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/),
+    });
+    const { id, key } = reply.body;
+    expect(reply.headers['location']).toBe(`${PUBLIC_URL}/api/v1/consumers/${id}`);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    const read = await server.call('GET', `/consumers/${id}`);
+    expect(read.body).toEqual({
+      id,
+      name: 'sales-tool',
+      state: 'active',
+      limitPerMinute: 60,
+      grants,
+      keys: [
+        {
+          keyId: key.split('_')[1],
+          last4: key.slice(-4),
+          state: 'active',
+          createdBy: 'operator-1',
+          createdAt: START,
+          expiresAt: '2026-03-31T12:00:00Z',
+        },
+      ],
+      createdAt: START,
+    });
+    expect(await isGood(server, key)).toBe(true);
+  });
+
+  it.each<[string, unknown, object]>([
+    ['no body', undefined, { pointer: '#', code: 'invalid' }],
+    ['no name', {}, { pointer: '#/name', code: 'missing' }],
+    ['a name that is no text', { name: 7 }, { pointer: '#/name', code: 'invalid' }],
+    ['an empty name', { name: ' ' }, { pointer: '#/name', code: 'out-of-range' }],
+    ['an unknown field', { name: 'a', scopes: [] }, { pointer: '#/scopes', code: 'unknown' }],
+    ['its id', { name: 'a', id: 'x' }, { pointer: '#/id', code: 'unknown' }],
+    [
+      'an unknown field of a grant',
+      { name: 'a', grants: [{ action: 'leads:read', label: 'x' }] },
+      { pointer: '#/grants/0/label', code: 'unknown' },
+    ],
+    [
+      'an unknown action',
+      { name: 'a', grants: [{ action: 'leads:write' }] },
+      { pointer: '#/grants/0/action', code: 'unknown-action' },
+    ],
+    [
+      'an empty list of labels',
+      { name: 'a', grants: [{ action: 'leads:read', labels: [] }] },
+      { pointer: '#/grants/0/labels', code: 'out-of-range' },
+    ],
+    [
+      'grants that are no list',
+      { name: 'a', grants: {} },
+      { pointer: '#/grants', code: 'invalid' },
+    ],
+    ['a limit of none', { name: 'a', limitPerMinute: 0 }, { pointer: '#/limitPerMinute' }],
+    ['a limit as text', { name: 'a', limitPerMinute: '60' }, { pointer: '#/limitPerMinute' }],
+    ['an expiry in words', { name: 'a', expires: 'soon' }, { pointer: '#/expires' }],
+    ['an expiry of nothing', { name: 'a', expires: '0s' }, { pointer: '#/expires' }],
+    ['an expiry in 11 years', { name: 'a', expires: '4000d' }, { pointer: '#/expires' }],
+  ])('refuses %s', async (_name, body, error) => {
+    const { call } = openOperatorApp();
+    const reply = await call('POST', '/consumers', { body });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({ code: 'validation-failed' });
+    expect(reply.body.errors).toContainEqual(expect.objectContaining(error));
+    expect((await call('GET', '/consumers')).body.items).toEqual([]);
+  });
+
+  it('names every mistake at once', async () => {
+    const { call } = openOperatorApp();
+    const body = { name: 1, grants: 2, expires: 3, extra: 4 };
+    const { errors } = (await call('POST', '/consumers', { body })).body as {
+      errors: { pointer: string }[];
+    };
+    expect(errors.map(({ pointer }) => pointer).sort()).toEqual([
+      '#/expires',
+      '#/extra',
+      '#/grants',
+      '#/name',
+    ]);
+  });
+});
+
+describe('GET /consumers', () => {
+  it('walks all of them, oldest first, in pages of any size', async () => {
+    const server = openOperatorApp();
+    const names = Array.from({ length: 7 }, (_, at) => `consumer-${at}`);
+    for (const name of names) {
+      await create(server, { name });
+      await server.clock.advance(1);
+    }
+    const seen: string[] = [];
+    let query = '?limit=3';
+    for (;;) {
+      const { body, headers } = await server.call('GET', `/consumers${query}`);
+      seen.push(...body.items.map(({ name }: { name: string }) => name));
+      if (!body.pagination.hasMore) {
+        expect(body.pagination).toEqual({ hasMore: false });
+        expect(headers).not.toHaveProperty('link');
+        break;
+      }
+      expect(body.items).toHaveLength(seen.length === 3 ? 3 : 2);
+      const { nextCursor } = body.pagination;
+      expect(headers['link']).toBe(
+        `<${PUBLIC_URL}/api/v1/consumers?limit=${seen.length === 3 ? 3 : 2}&cursor=${nextCursor}>; rel="next"`,
+      );
+      query = `?limit=2&cursor=${nextCursor}`;
+    }
+    expect(seen).toEqual(names);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=ten', 'limit'],
+    ['name=x', 'name'],
+    ['cursor=a&cursor=b', 'cursor'],
+  ])('refuses ?%s', async (query, parameter) => {
+    const { call } = openOperatorApp();
+    const { status, body } = await call('GET', `/consumers?${query}`);
+    expect([status, body.code]).toEqual([400, 'validation-failed']);
+    expect(body.errors).toMatchObject([{ parameter }]);
+  });
+
+  it.each(['', 'x', 'AAAA', 'A'.repeat(40)])('refuses the cursor "%s"', async (cursor) => {
+    const { call } = openOperatorApp();
+    const { status, body } = await call('GET', `/consumers?cursor=${cursor}`);
+    expect([status, body.code]).toEqual([400, 'invalid-cursor']);
+  });
+});
+
+describe('one consumer', () => {
+  it.each([
+    ['GET', '', undefined],
+    ['PATCH', '', { name: 'b' }],
+    ['DELETE', '', undefined],
+    ['PUT', '/grants', { grants: [] }],
+    ['POST', '/keys', {}],
+    ['POST', '/keys/abcdefghijkl/rotate', {}],
+    ['DELETE', '/keys/abcdefghijkl', undefined],
+  ] as const)('%s %s of nobody is 404', async (method, path, body) => {
+    const { call } = openOperatorApp();
+    const unknown = `/consumers/0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c${path}`;
+    const reply = await call(method, unknown, { body });
+    expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
+  });
+
+  it('changes what is given and leaves the rest', async () => {
+    const server = openOperatorApp();
+    const { id, key } = await create(server, { name: 'a', limitPerMinute: 10 });
+    const patch = async (body: object) =>
+      (await server.call('PATCH', `/consumers/${id}`, { body })).body;
+    expect(await patch({ name: 'b' })).toMatchObject({ name: 'b', limitPerMinute: 10 });
+    expect(await patch({ limitPerMinute: null })).not.toHaveProperty('limitPerMinute');
+    expect(await patch({ state: 'disabled' })).toMatchObject({ name: 'b', state: 'disabled' });
+    expect(await isGood(server, key)).toBe(false);
+    expect(await patch({ state: 'active' })).toMatchObject({ state: 'active' });
+    expect(await isGood(server, key)).toBe(true);
+  });
+
+  it.each<[object, string]>([
+    [{}, '#'],
+    [{ state: 'revoked' }, '#/state'],
+    [{ grants: [] }, '#/grants'],
+    [{ name: null }, '#/name'],
+    [{ limitPerMinute: 1.5 }, '#/limitPerMinute'],
+  ])('refuses the change %j', async (body, pointer) => {
+    const server = openOperatorApp();
+    const { id } = await create(server);
+    const reply = await server.call('PATCH', `/consumers/${id}`, { body });
+    expect(reply.status).toBe(400);
+    expect(reply.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
+  it('replaces all grants', async () => {
+    const server = openOperatorApp();
+    const { id } = await create(server, { name: 'a', grants: [{ action: 'leads:read' }] });
+    const put = (body: unknown) => server.call('PUT', `/consumers/${id}/grants`, { body });
+    const grants = [{ action: 'leads:read', labels: ['Gold', 'gold ', 'vip'] }];
+    expect((await put({ grants })).body.grants).toEqual([
+      { action: 'leads:read', labels: ['Gold', 'vip'] },
+    ]);
+    expect((await put({ grants: [] })).body.grants).toEqual([]);
+    expect((await put({})).body.errors).toMatchObject([{ pointer: '#/grants', code: 'missing' }]);
+    expect((await put({ grants: [], more: 1 })).body.errors).toMatchObject([
+      { pointer: '#/more', code: 'unknown' },
+    ]);
+  });
+
+  it('is revoked for good, and twice is once', async () => {
+    const server = openOperatorApp();
+    const { id, key } = await create(server);
+    const first = await server.call('DELETE', `/consumers/${id}`);
+    expect(first.status).toBe(200);
+    expect(first.body).toMatchObject({ state: 'revoked', keys: [{ revokedAt: START }] });
+    expect(await server.call('DELETE', `/consumers/${id}`)).toMatchObject({ body: first.body });
+    expect(await isGood(server, key)).toBe(false);
+    for (const [method, path, body] of [
+      ['PATCH', '', { name: 'b' }],
+      ['PUT', '/grants', { grants: [] }],
+      ['POST', '/keys', {}],
+    ] as const) {
+      const reply = await server.call(method, `/consumers/${id}${path}`, { body });
+      expect([reply.status, reply.body]).toMatchObject([
+        409,
+        { code: 'invalid-lifecycle-transition', current: 'revoked', allowed: [] },
+      ]);
+    }
+  });
+});
+
+describe('keys', () => {
+  it('are added, with or without an expiry', async () => {
+    const server = openOperatorApp();
+    const { id } = await create(server);
+    const path = `/consumers/${id}/keys`;
+    for (const body of [undefined, {}, { expires: '1h' }]) {
+      const reply = await server.call('POST', path, { body });
+      expect([reply.status, Object.keys(reply.body)]).toEqual([201, ['key']]);
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(await isGood(server, reply.body.key)).toBe(true);
+    }
+    const { keys } = (await server.call('GET', `/consumers/${id}`)).body;
+    expect(keys.map(({ expiresAt }: { expiresAt?: string }) => expiresAt)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      '2026-03-01T13:00:00Z',
+    ]);
+    const wrong = await server.call('POST', path, { body: { expires: '1h', name: 'x' } });
+    expect(wrong.body.errors).toMatchObject([{ pointer: '#/name', code: 'unknown' }]);
+  });
+
+  it('are rotated: the old one stays good for the overlap', async () => {
+    const server = openOperatorApp();
+    const { id, key, keyId } = await create(server);
+    const path = `/consumers/${id}/keys/${keyId}/rotate`;
+    const reply = await server.call('POST', path, { body: { overlap: '1h' } });
+    expect([reply.status, Object.keys(reply.body)]).toEqual([200, ['key']]);
+    await server.clock.advance(HOUR - 1);
+    expect(await isGood(server, key)).toBe(true);
+    await server.clock.advance(1);
+    expect(await isGood(server, key)).toBe(false);
+    expect(await isGood(server, reply.body.key)).toBe(true);
+  });
+
+  it('have an overlap of a day when nothing is said, and of none when asked', async () => {
+    const server = openOperatorApp();
+    const { id, key, keyId } = await create(server);
+    const rotated = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`);
+    await server.clock.advance(DAY - 1);
+    expect(await isGood(server, key)).toBe(true);
+    await server.clock.advance(1);
+    expect(await isGood(server, key)).toBe(false);
+    const nextId = rotated.body.key.split('_')[1];
+    const body = { overlap: '0s' };
+    await server.call('POST', `/consumers/${id}/keys/${nextId}/rotate`, { body });
+    expect(await isGood(server, rotated.body.key)).toBe(false);
+  });
+
+  it.each<[object, string]>([
+    [{ overlap: '31d' }, '#/overlap'],
+    [{ overlap: 60 }, '#/overlap'],
+    [{ overlap: '1 h' }, '#/overlap'],
+    [{ Overlap: '1h' }, '#/Overlap'],
+  ])('are not rotated with %j', async (body, pointer) => {
+    const server = openOperatorApp();
+    const { id, keyId } = await create(server);
+    const reply = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`, { body });
+    expect(reply.status).toBe(400);
+    expect(reply.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
+  it('have one successor at a time', async () => {
+    const server = openOperatorApp();
+    const { id, keyId } = await create(server);
+    const path = `/consumers/${id}/keys/${keyId}/rotate`;
+    await server.call('POST', path);
+    const again = await server.call('POST', path);
+    expect([again.status, again.body]).toMatchObject([
+      409,
+      { code: 'invalid-lifecycle-transition', current: 'replaced' },
+    ]);
+  });
+
+  it('are revoked one by one, and only through their own consumer', async () => {
+    const server = openOperatorApp();
+    const mine = await create(server);
+    const other = await create(server, { name: 'other' });
+    for (const path of [`keys/${mine.keyId}`, `keys/${mine.keyId}/rotate`]) {
+      const method = path.endsWith('rotate') ? 'POST' : 'DELETE';
+      const reply = await server.call(method, `/consumers/${other.id}/${path}`);
+      expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
+    }
+    expect(await isGood(server, mine.key)).toBe(true);
+    const reply = await server.call('DELETE', `/consumers/${mine.id}/keys/${mine.keyId}`);
+    expect([reply.status, reply.body.state]).toEqual([200, 'active']);
+    expect(reply.body.keys).toMatchObject([{ keyId: mine.keyId, state: 'revoked' }]);
+    expect(await isGood(server, mine.key)).toBe(false);
+    expect(await isGood(server, other.key)).toBe(true);
+  });
+});
+
+describe('the audit log', () => {
+  it('has every change with who and which request, and never a secret', async () => {
+    const server = openOperatorApp();
+    const { id, key, keyId } = await create(server);
+    const path = `/consumers/${id}`;
+    const replies = [
+      await server.call('PATCH', path, { body: { name: 'b' } }),
+      await server.call('PUT', `${path}/grants`, { body: { grants: [{ action: 'leads:read' }] } }),
+      await server.call('POST', `${path}/keys`),
+      await server.call('POST', `${path}/keys/${keyId}/rotate`),
+      await server.call('DELETE', `${path}/keys/${keyId}`),
+      await server.call('DELETE', path),
+    ];
+    const entries = server.audit.listOf(`consumer/${id}`);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'consumer.create',
+      'consumer.update',
+      'consumer.grant',
+      'key.create',
+      'key.rotate',
+      'key.revoke',
+      'consumer.revoke',
+    ]);
+    for (const { actor } of entries)
+      expect(actor).toEqual({ kind: 'token', subject: 'operator-1', clientId: 'console' });
+    expect(entries.slice(1).map(({ requestId }) => requestId)).toEqual(
+      replies.map(({ headers }) => headers['x-request-id']),
+    );
+    const secrets = [key, ...replies.map(({ body }) => body.key as unknown)].filter(
+      (text) => typeof text === 'string',
+    );
+    expect(secrets).toHaveLength(3);
+    for (const secret of secrets)
+      expect(JSON.stringify(entries)).not.toContain(secret.split('_')[2]);
+  });
+
+  it('has nothing of a change that was refused', async () => {
+    const server = openOperatorApp();
+    const { id } = await create(server);
+    await server.call('PATCH', `/consumers/${id}`, { body: { name: '' } });
+    await server.call('PATCH', `/consumers/${id}`, { body: { name: 'b' }, token: 'owner' });
+    expect(server.audit.listOf(`consumer/${id}`)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,115 @@
+import { onTestFinished } from 'vitest';
+import { createLimiter } from '#access/limit.ts';
+import type { TokenPrincipal } from '#access/token-principal.ts';
+import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
+import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
+import { createRefusalLimiter } from '#http/refusal-limiter.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
+import type { ReceiptStore } from '#partners/receipt-store.ts';
+import { newUuid } from '#shared/ids.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { buildTestApp } from './app.ts';
+import { createFakeClock, type FakeClock } from './clock.ts';
+import { temporaryDatabase } from './stores.ts';
+
+const principals: Record<string, TokenPrincipal> = {
+  admin: {
+    subject: 'operator-1',
+    clientId: 'console',
+    scopes: ['trackport:admin'],
+    workspaceId: 'default',
+  },
+  owner: {
+    subject: 'owner-1',
+    scopes: ['catalog:read', 'catalog:write', 'catalog:publish'],
+    workspaceId: 'default',
+  },
+};
+
+/** Knows the tokens `admin` and `owner`; every other is refused. */
+export const verifierOfNames: Pick<TokenVerifier, 'verify'> = {
+  verify: async (token) => {
+    const principal = principals[token];
+    if (!principal) throw refusedToken();
+    return principal;
+  },
+};
+
+export type Reply = {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  body: ReturnType<typeof JSON.parse>;
+};
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type OperatorApp = {
+  app: HttpApp;
+  clock: FakeClock;
+  database: Database;
+  receipts: ReceiptStore;
+  audit: AuditLog;
+  woken: () => number;
+  /** With the token `admin`, unless the options name another or none. */
+  call: (method: Method, path: string, options?: CallOptions) => Promise<Reply>;
+};
+
+type CallOptions = { body?: unknown; token?: string | null; headers?: Record<string, string> };
+
+export const sealer = createPayloadSealer(Buffer.alloc(32, 3));
+
+/** The calls for operators on a database of its own, closed when the running test ends. */
+export function openOperatorApp(): OperatorApp {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const receipts = createReceiptStore({ database, sealer });
+  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
+  const authorize = createAuthorizeBearer({
+    verifier: verifierOfNames,
+    refusals: createRefusalLimiter({ limiter: refusalLimiter }),
+  });
+  let woken = 0;
+  const app = buildTestApp({
+    clock,
+    refusalLimiter,
+    consumers: {
+      manage: { store: createConsumerStore({ database, clock }), clock, newId: newUuid },
+      cursors,
+      authorize,
+    },
+    receipts: {
+      read: { store: receipts, cursors },
+      replay: { store: receipts, clock, wakeWorker: () => void (woken += 1) },
+      authorize,
+    },
+  });
+  onTestFinished(() => app.close());
+  const audit = createAuditLog(database);
+  return { app, clock, database, receipts, audit, woken: () => woken, call: createCall(app) };
+}
+
+function createCall(app: HttpApp): OperatorApp['call'] {
+  return async (method, path, { body, token = 'admin', headers = {} } = {}) => {
+    const reply = await app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    });
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      body: reply.body === '' ? undefined : JSON.parse(reply.body),
+    };
+  };
+}
