@@ -321,6 +321,30 @@ describe('a call that cannot be verified', () => {
     expect(answer.status).toBe(401);
   });
 
+  test('is refused when a header comes twice of which Node would keep one', async () => {
+    const server = buildPartnerServer({
+      partners: {
+        'crm-one': {
+          scheme: 'hmac-sha256',
+          secrets: secretsOf(SECRET_ONE),
+          headers: { signature: 'Authorization' },
+        },
+      },
+    });
+    const signature = signedHeaders('crm-one', { body: DELETION })['x-partner-signature'] ?? '';
+    const call = (values: string[]) =>
+      callOverHttp(server.app, {
+        path: DELETIONS,
+        headers: [
+          ['content-type', 'application/json'],
+          ...values.map((value): [string, string] => ['authorization', value]),
+        ],
+        body: Buffer.from(DELETION),
+      });
+    expect((await call([signature])).status).toBe(202);
+    expect((await call([signature, 'another'])).status).toBe(401);
+  });
+
   test('is counted by reason in the metrics and nowhere else', async () => {
     const server = buildPartnerServer();
     await send(server, { headers: { 'x-partner-signature': undefined } });
@@ -363,6 +387,16 @@ describe('the order of checks', () => {
     const server = buildPartnerServer();
     const answer = await send(server, { headers: { ...badSignature, 'content-type': type } });
     expect(answer.status).toBe(status);
+  });
+
+  test('a content type even for a body of no bytes', async () => {
+    const server = buildPartnerServer();
+    const headers = signedHeaders('crm-one', { body: '' });
+    const { 'content-type': _left, ...without } = headers;
+    const call = async (given: Record<string, string>) =>
+      (await server.app.inject({ method: 'POST', url: DELETIONS, headers: given })).statusCode;
+    expect(await call(without)).toBe(415);
+    expect(await call(headers)).toBe(400);
   });
 
   test.each([
