@@ -17,7 +17,7 @@ export type Terminal = {
 };
 
 /** What a command works on, opened as late as possible and closed by the caller in every case. */
-export type Opened<Services> = { services: Services; close(): Promise<void> };
+type Opened<Services> = { services: Services; close(): Promise<void> };
 
 /** Opens the services of one family of commands. Implemented by the composition root. */
 export type Open<Services> = (config: Config) => Promise<Opened<Services>>;

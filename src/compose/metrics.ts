@@ -57,7 +57,7 @@ export function leadMetrics(
 type Reading = { name: string; help: string; read: () => number | undefined };
 
 /** A gauge that is read when it is asked for; without a value it is absent. */
-export function gauge(registry: Registry, { name, help, read }: Reading): void {
+function gauge(registry: Registry, { name, help, read }: Reading): void {
   void new Gauge({
     name,
     help,

@@ -38,7 +38,7 @@ export function readOverrides(
 }
 
 /** The variable that sets a key: `server.publicUrl` → `TRACKPORT_SERVER_PUBLIC_URL`. */
-export function variableOf(path: KeyPath): string {
+function variableOf(path: KeyPath): string {
   return PREFIX + path.map((part) => toSegment(String(part))).join('_');
 }
 

@@ -37,9 +37,11 @@ export function loadConfig(request: ConfigRequest): Config {
   const layered = layer(applyOverrides(fromFile, overrides), request.settings);
   const named = new Map(overrides.map(({ name, path }) => [pathText(path), name]));
   const { value, sources, problems: missing } = interpolate(layered, request.environment);
-  const { given, problems: ports } = withPort(withTracker(coerceScalars(value)), request);
-
-  const parsed = configSchema.safeParse(given);
+  const { given: typed, problems: ports } = withPort(withTracker(value), request);
+  // Finding out which texts stand for numbers takes time that most starts need not spend.
+  const asTyped = configSchema.safeParse(typed);
+  const given = asTyped.success ? typed : coerceScalars(typed);
+  const parsed = asTyped.success ? asTyped : configSchema.safeParse(given);
   const findings = { given, sources: new Map([...named, ...sources]) };
   const refused = [
     ...(parsed.success ? [] : toProblems(parsed.error.issues, findings)),

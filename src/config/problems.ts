@@ -30,7 +30,7 @@ export class ConfigError extends Error {
 }
 
 /** One line: where, what was found, what is allowed, what may have been meant. */
-export function renderProblem({ path, found, allowed, suggestion }: Problem): string {
+function renderProblem({ path, found, allowed, suggestion }: Problem): string {
   const hint = suggestion === undefined ? '' : ` (${suggestion})`;
   return `${path === '' ? 'the file' : path}: found ${found}, expected ${allowed}${hint}`;
 }
@@ -126,7 +126,7 @@ const SHOWN_CHARACTERS_MAX = 60;
  * What stands at a path, as far as it may be shown. Text is shown only where the schema wants a
  * text that is no secret: a token on a wrong line must not reach the screen.
  */
-export function describe(path: KeyPath, { given, sources }: Findings): string {
+function describe(path: KeyPath, { given, sources }: Findings): string {
   const value = lookUp(given, path);
   const source = sources.get(pathText(path));
   if (source !== undefined) return value === '' ? `${source}, which is empty` : source;

@@ -61,6 +61,7 @@ test('without a configuration everything starts, and every printed command works
 test('the sandbox takes a port and no more from variables for the real thing', async () => {
   const run = trackport(['sandbox', '--port', '0'], {
     environment: {
+      TMPDIR: temporaryFolder(),
       TRACKPORT_SERVER_PUBLIC_URL: 'https://adapter.example.com',
       TRACKPORT_STORE_URL: 'postgres://u:p@h/d',
       TRACKPORT_TRACKER_REPOSITORY: 'acme/real',

@@ -4,7 +4,7 @@ import { CommandFailure, printJson, type Register } from '../command.ts';
 import { printable, renderTable } from '../table.ts';
 
 /** What one check found. `fix` says what to do about it. */
-export type Finding = {
+type Finding = {
   /** What was looked at: `tracker`, `label approved`, `clock`. */
   subject: string;
   state: 'ok' | 'fixed' | 'warning' | 'failed';

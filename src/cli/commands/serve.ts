@@ -5,7 +5,7 @@ import { UsageError, type ConfigOptions, type RunContext } from '../command.ts';
 import { nextStopSignal } from '../stop-signals.ts';
 
 /** Something that runs until it is stopped. */
-export type Running = { stop(): Promise<void> };
+type Running = { stop(): Promise<void> };
 
 export type ServeServices = {
   /** Starts the real service. */
@@ -14,7 +14,7 @@ export type ServeServices = {
   sandbox(request: SandboxRequest): Promise<Running>;
 };
 
-export type SandboxRequest = {
+type SandboxRequest = {
   port: string | undefined;
   print: (text: string) => void;
 };
