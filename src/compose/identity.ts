@@ -34,9 +34,10 @@ export function issuerCheck({ verifier }: Identity): HealthCheck {
     name: 'issuer',
     check: () => {
       const { state, keys, failure } = verifier.status();
+      const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
       if (state === 'unknown') return { isReady: true, state, detail: 'Not asked yet.' };
       const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
-      return { isReady: true, state, detail: `${keys} keys known.${trouble}` };
+      return { isReady: true, state, detail: `${known}${trouble}` };
     },
   };
 }

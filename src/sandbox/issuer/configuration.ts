@@ -51,6 +51,10 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
       workspace_id: workspaces.get(token.clientId ?? '') ?? 'default',
     }),
     loadExistingGrant: grantWithoutQuestions,
+    renderError: (context, { error, error_description: reason }) => {
+      context.type = 'text/plain; charset=utf-8';
+      context.body = `${error}: ${reason ?? 'no more is known'}\n`;
+    },
     interactions: { url: (_context, { uid }) => interactionPath(uid) },
     features: {
       devInteractions: { enabled: false },
