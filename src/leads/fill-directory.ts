@@ -53,7 +53,7 @@ export type DirectoryStatus = {
 export type DirectoryFiller = {
   /** Begins the background work: the first crawl, then one a day. */
   start(): void;
-  /** Ends it; what was read so far is kept. */
+  /** Ends it, and a catch-up in flight; what was read so far is kept. */
   stop(): Promise<void>;
   /**
    * Reads what changed since the last time. A catch-up serves every call that came before it
@@ -74,6 +74,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   const stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
   let background: Promise<void> | undefined;
+  let catchingUp: Promise<unknown> | undefined;
   const toEntries: CrawlDeps['toEntries'] = (issues) =>
     issues
       .filter((issue) => !issue.isPullRequest)
@@ -97,9 +98,9 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
-      await background;
+      await Promise.allSettled([background, catchingUp]);
     },
-    catchUp: createSharedRun(() => catchUp(runtime)),
+    catchUp: createSharedRun(() => (catchingUp = catchUp(runtime))),
     apply: async (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted or moved issue keeps its row until a full crawl misses it, so that a deletion
@@ -138,6 +139,7 @@ function createIdentify(deps: DirectoryDeps): Identify {
 
 async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
   const { directory, tracker, identify, stopping } = runtime;
+  stopping.throwIfAborted();
   await identify.run();
   const state = await directory.state();
   if (!state) return { complete: false };

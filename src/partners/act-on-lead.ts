@@ -108,6 +108,7 @@ async function commentOnce(
   { editor, pacer }: LeadDeps,
   { receiptId, lead, signal }: LeadTask,
 ): Promise<Refusal | undefined> {
+  signal.throwIfAborted();
   const found = await editor.findComment(lead.number, commentMarker(receiptId));
   if (found.kind === 'found') return undefined;
   if (found.kind !== 'none') return found;

@@ -33,9 +33,11 @@ export type CatchUpDesk = {
   retryAt(): number;
 };
 
+const nothing: Coverage = { until: -Infinity, complete: false };
+
 export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
   const { clock, log } = deps;
-  let coverage: Coverage = { until: -Infinity, complete: false };
+  let coverage = nothing;
   let flight: { calledAt: number; landed: Promise<void> } | undefined;
   let failures = 0;
   let retryAt = -Infinity;
@@ -65,6 +67,8 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
 
   return {
     cover: async (instant, waitMs) => {
+      // A clock that was set back says nothing about what came before what.
+      if (clock.now() < coverage.until) coverage = nothing;
       const isCovered = coverage.complete && coverage.until >= instant;
       if (isCovered || clock.now() < retryAt) return coverage;
       const landed = flight && flight.calledAt >= instant ? flight.landed : launch();

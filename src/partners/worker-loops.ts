@@ -45,10 +45,20 @@ export function runMatching(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'match', async () => {
     const items = await deps.store.lease('match', deps.clock.now(), MATCH_BATCH);
     if (items.length === 0) return waitForDue(deps, 'match');
-    await matchEvents(deps.match, items);
+    await matchLeased(deps, items);
     deps.alarms.act.ring();
     return 0;
   });
+}
+
+/** When the store fails half-way, the rest is given back at once and not when its lease ends. */
+async function matchLeased({ match, store }: LoopDeps, items: readonly WorkItem[]): Promise<void> {
+  try {
+    await matchEvents(match, items);
+  } catch (error) {
+    await Promise.allSettled(items.map((item) => store.giveBack(item)));
+    throw error;
+  }
 }
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
@@ -66,6 +76,7 @@ export function runActing(deps: LoopDeps): Promise<void> {
 
 /** Something says that the tracker may have locked us out: asks the tracker. */
 export async function suspectPause(deps: LoopDeps): Promise<void> {
+  if (deps.stopping.aborted) return;
   const answer = await deps.editor.checkRepository();
   if (answer.kind === 'paused') setPause(deps, answer.code);
 }

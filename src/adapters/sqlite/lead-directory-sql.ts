@@ -80,9 +80,16 @@ function prepareRows(handle: BetterSqlite3.Database) {
     ),
     dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
     dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
+    chunkEnd: handle
+      .prepare<[{ id: number; after: number; size: number }], number>(`
+        SELECT max(number) FROM (SELECT number FROM directory_lead
+          WHERE repositoryId = @id AND number > @after ORDER BY number LIMIT @size)
+        HAVING max(number) IS NOT NULL`)
+      .pluck(),
     unseen: handle
-      .prepare<[{ id: number }], number>(`
+      .prepare<[{ id: number; after: number; last: number }], number>(`
         SELECT number FROM directory_lead WHERE repositoryId = @id
+          AND number > @after AND number <= @last
           AND crawl < (SELECT crawl FROM directory_state WHERE repositoryId = @id)
           AND NOT ${IS_CLAIMED}`)
       .pluck(),

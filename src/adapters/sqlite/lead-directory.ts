@@ -1,7 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from '#leads/lead-directory.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 import { prepareDirectory, type DirectoryStatements } from './lead-directory-sql.ts';
+
+/** Rows of a finished crawl that are looked at in one transaction. */
+const CHUNK_ROWS = 5000;
 
 export type LeadDirectoryOptions = {
   /** `owner/name`, in any case. */
@@ -49,10 +53,17 @@ export function createLeadDirectory(
       }),
     completeCrawl: async (at) => {
       let removed = 0;
-      write((id) => {
-        removed = removeUnseen(sql, id);
-        sql.completeCrawl.run({ id, at });
-      });
+      for (let from: number | undefined = 0; from !== undefined;) {
+        const after: number = from;
+        from = undefined;
+        write((id) => {
+          const chunk = removeUnseen(sql, id, after);
+          removed += chunk.removed;
+          from = chunk.next;
+        });
+        await setImmediate(); // a million rows must not hold up readers
+      }
+      write((id) => sql.completeCrawl.run({ id, at }));
       return removed;
     },
   };
@@ -81,13 +92,20 @@ function dropRows(sql: DirectoryStatements, id: number): void {
   sql.dropAllLeads.run(id);
 }
 
-function removeUnseen(sql: DirectoryStatements, id: number): number {
-  const unseen = sql.unseen.all({ id });
+/** Looks at one chunk of rows; `next` is where the following one starts. */
+function removeUnseen(
+  sql: DirectoryStatements,
+  id: number,
+  after: number,
+): { removed: number; next?: number } {
+  const last = sql.chunkEnd.get({ id, after, size: CHUNK_ROWS });
+  if (last === undefined) return { removed: 0 };
+  const unseen = sql.unseen.all({ id, after, last });
   for (const number of unseen) {
     sql.dropKeys.run({ id, number });
     sql.dropLead.run({ id, number });
   }
-  return unseen.length;
+  return { removed: unseen.length, next: last };
 }
 
 type StateRow = ReturnType<DirectoryStatements['state']['get']>;
