@@ -10,7 +10,7 @@ import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-s
 import { splitBatch, trimJson } from './split-batch.ts';
 
 /** A batch may hold this many events. */
-export const BATCH_EVENTS_MAX = 500;
+const BATCH_EVENTS_MAX = 500;
 
 /** Identifiers longer than this are used for matching but not shown. */
 const SHOWN_CHARACTERS_MAX = 255;

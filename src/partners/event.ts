@@ -79,7 +79,7 @@ function toText(value: unknown): string | undefined {
 }
 
 /** Why an event is REJECTED. */
-export type Rejection = 'not-an-object' | 'names-nobody';
+type Rejection = 'not-an-object' | 'names-nobody';
 
 export type Decision =
   | { outcome: 'PENDING' }

@@ -7,7 +7,7 @@ import { signingKey } from './signature.ts';
 export type Action = 'relabel' | 'close' | 'comment' | 'redact' | 'delete';
 
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
-export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
+type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
 export type FieldName =
   | 'eventType'
@@ -20,7 +20,7 @@ export type FieldName =
   | 'occurredAt';
 
 /** Where an event holds a field: JSON Pointers, of which the first hit wins. */
-export type Fields = Readonly<Partial<Record<FieldName, readonly string[]>>>;
+type Fields = Readonly<Partial<Record<FieldName, readonly string[]>>>;
 
 /** An external system that sends signed calls. */
 export type Partner = {

@@ -13,7 +13,7 @@ export type ReceiptOut = {
 };
 
 /** One event of a receipt as every interface shows it. */
-export type ReceiptEventOut = {
+type ReceiptEventOut = {
   eventType?: string;
   eventId?: string;
   externalId?: string;

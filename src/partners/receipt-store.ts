@@ -43,7 +43,7 @@ export type ReceiptFilter = {
   since?: number;
 };
 
-export type ReceiptPage = {
+type ReceiptPage = {
   receipts: readonly Receipt[];
   /** Position of the last receipt here; there exactly when more follow. */
   next?: number;

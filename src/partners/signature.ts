@@ -5,7 +5,7 @@ import type { Secret } from '#shared/secret.ts';
 import type { Scheme } from './scheme.ts';
 
 /** A signed call is refused when it is older, or dated further ahead, than this. */
-export const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
+const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
 
 /** What is signed. `uri` and `timestamp` count for `signature-v3` only. */
 export type SignedContent = {

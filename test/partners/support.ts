@@ -33,7 +33,7 @@ export function secretsOf(...values: string[]): { value: Secret }[] {
   return values.map((value) => ({ value: new Secret(value) }));
 }
 
-export const usualPartners: Record<string, PartnerSettings> = {
+const usualPartners: Record<string, PartnerSettings> = {
   'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
 };
