@@ -34,13 +34,10 @@ const LABELS = ['partner-program', 'priority: high', 'priority: low'];
 export async function measureLeads(scale: LeadBenchScale): Promise<BenchRow[]> {
   const world = await openWorld(scale);
   try {
-    return [
-      ...(await measureHot(world, scale)),
-      ...(await measureWalks(world)),
-      ...(await measureCalls(world, scale)),
-      ...(await measureChanges(world, scale)),
-      ...(await measureStart(world, scale)),
-    ];
+    const rows: BenchRow[] = [];
+    for (const measure of [measureHot, measureWalks, measureCalls, measureChanges, measureStart])
+      rows.push(...(await measure(world, scale)));
+    return rows;
   } finally {
     await world.tracker.stop();
     rmSync(world.directory, { recursive: true, force: true });
@@ -51,8 +48,10 @@ async function openWorld({ leads }: LeadBenchScale): Promise<World> {
   const directory = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
   const tracker = await start([
     'bench/tracker-process.ts',
-    ...['--issues', String(leads), '--pull-requests', '0.2', '--latency', String(LATENCY_MS)],
-    ...['--secret', WEBHOOK_SECRET],
+    `--issues=${leads}`,
+    '--pull-requests=0.2',
+    `--latency=${LATENCY_MS}`,
+    `--secret=${WEBHOOK_SECRET}`,
   ]);
   const configFile = path.join(directory, 'trackport.yaml');
   writeFileSync(
@@ -70,7 +69,12 @@ async function openWorld({ leads }: LeadBenchScale): Promise<World> {
   );
   const created = await output([
     'bin/trackport.js',
-    ...['consumer', 'create', 'bench', '--grant', 'leads:read', '--json', '--config', configFile],
+    'consumer',
+    'create',
+    'bench',
+    '--grant=leads:read',
+    '--json',
+    `--config=${configFile}`,
   ]);
   const { key } = JSON.parse(created) as { key: string };
   return { directory, configFile, tracker, key, owner: 'acme', repo: 'leads' };
@@ -206,10 +210,7 @@ async function measureChanges(
 ): Promise<BenchRow[]> {
   const server = await serve(world);
   try {
-    await control(world, 'addWebhook', [
-      `${server.url}/api/v1/webhooks/github`,
-      WEBHOOK_SECRET,
-    ]);
+    await control(world, 'addWebhook', [`${server.url}/api/v1/webhooks/github`, WEBHOOK_SECRET]);
     await twenty(40, (at) => read(world, `${server.url}/api/v1/leads?${ourFilter(at)}`));
     await control(world, 'calls.clear', []);
     let polls = 0;

@@ -3,43 +3,38 @@
  * of it works; `--only leads,partners` picks parts; `--json` prints rows for machines.
  */
 import { parseArgs } from 'node:util';
-import type { BenchRow } from './row.ts';
 
-const full = {
-  leads: 10_000,
-  seconds: 5,
-  rounds: 5,
-  reads: 10_000,
-  pollSeconds: 120,
-  directory: 1_000_000,
-  deletions: 20,
-};
-const quick = {
-  leads: 500,
-  seconds: 1,
-  rounds: 1,
-  reads: 200,
-  pollSeconds: 10,
-  directory: 20_000,
-  deletions: 3,
-};
+import type { BenchRow } from './row.ts';
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, only: { type: 'string' } },
 });
-const scale = values.quick ? quick : full;
+
+const leadScale = values.quick
+  ? { leads: 500, seconds: 1, rounds: 1, reads: 200, pollSeconds: 30 }
+  : { leads: 10_000, seconds: 4, rounds: 5, reads: 10_000, pollSeconds: 120 };
+const intakeScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 5 };
+const partnerScale = values.quick
+  ? { directory: 10_000, rounds: 1, deletions: 3 }
+  : { directory: 1_000_000, rounds: 5, deletions: 10 };
+const catalogScale = values.quick
+  ? { artifacts: 2000, calls: 100, rounds: 1 }
+  : { artifacts: 200_000, calls: 500, rounds: 5 };
 
 const parts: Record<string, () => Promise<BenchRow[]>> = {
-  leads: async () => (await import('./leads.ts')).measureLeads(scale),
-  intake: async () => (await import('./accept-delivery.ts')).measureIntake(scale),
-  deletions: async () => (await import('./partners.ts')).measurePartners(scale),
+  leads: async () => (await import('./leads.ts')).measureLeads(leadScale),
+  intake: async () => (await import('./accept-delivery.ts')).measureIntake(intakeScale),
+  partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
+  catalog: async () => (await import('./catalog.ts')).measureCatalog(catalogScale),
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(parts);
 const rows: BenchRow[] = [];
 for (const name of chosen) {
-  if (!values.json) process.stderr.write(`measuring ${name} …\n`);
-  rows.push(...((await parts[name]?.()) ?? []));
+  const part = parts[name];
+  if (!part) throw new Error(`there is no part ${name}: choose among ${Object.keys(parts).join()}`);
+  process.stderr.write(`measuring ${name} …\n`);
+  rows.push(...(await part()));
 }
 if (values.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
 else console.table(rows);

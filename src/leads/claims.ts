@@ -10,8 +10,3 @@ export type ClaimView = {
   /** The same object as before while nothing changed. @throws {store-unavailable} */
   current(): Promise<Claims>;
 };
-
-/** For a service without partners. */
-export const noClaims: ClaimView = {
-  current: () => Promise.resolve({ version: '0', has: () => false }),
-};

@@ -6,7 +6,7 @@
  */
 
 /** One field of the issue form, in the form's order. */
-export type FormField = {
+type FormField = {
   name: string;
   /** The label as the form shows it, without `###`. */
   heading: string;

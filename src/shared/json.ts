@@ -1,7 +1,7 @@
 import { TrackportError } from './errors.ts';
 
 /** Objects and arrays may nest this deep (the contract's section 1). */
-export const JSON_DEPTH_MAX = 64;
+const JSON_DEPTH_MAX = 64;
 
 export type JsonRules = {
   /** Default 64. */
