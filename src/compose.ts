@@ -31,6 +31,7 @@ import { createIdentity, issuerCheck, type Identity } from './compose/identity.t
 import { drain, listen, urlOf } from './compose/listen.ts';
 import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
+import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
 import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
 
@@ -57,7 +58,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
     return await start(deps, held);
   } catch (error) {
     await held.releaseAll().catch(() => undefined);
-    throw error;
+    throw storeError(error, deps.config.store.url);
   }
 }
 

@@ -34,6 +34,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     });
     process.exit(0);
   } catch (error) {
+    if (error instanceof ConfigError && argv.includes('--json'))
+      terminal.print(JSON.stringify({ problems: error.problems }, null, 2));
     const { text, exitCode } = explain(error);
     if (text !== '') terminal.note(text);
     process.exit(exitCode);

@@ -1,3 +1,4 @@
+import type { Config } from '#config/schema.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /** Why the service could not start, in one line that says what to do. Exit code 1. */
@@ -22,9 +23,10 @@ export function listenError(error: unknown, address: { host: string; port: numbe
   return message === undefined ? error : new StartError(message, { cause: error });
 }
 
-/** A store that could not be opened. */
-export function storeError(error: unknown, path: string): unknown {
-  if (!isTrackportError(error, 'store-unavailable')) return error;
+/** A store that could not be opened, or not be written at the start. Other errors pass unchanged. */
+export function storeError(error: unknown, url: Config['store']['url']): unknown {
+  if (url.engine !== 'sqlite' || !isTrackportError(error, 'store-unavailable')) return error;
+  const { path } = url;
   const code = codeOf(error.cause);
   const remedy = remedyOf(code);
   const reason = code === undefined ? '' : ` (${code})`;

@@ -47,6 +47,6 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
       throw error;
     }
   } catch (error) {
-    throw storeError(error, path);
+    throw storeError(error, config.store.url);
   }
 }

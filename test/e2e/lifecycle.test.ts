@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -114,6 +115,38 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
   server.prot: found an unknown key, expected one of host, port, publicUrl, trustProxy, opsPort, refusedPerMinute, logLevel (did you mean port?)
   leads.freshFor: found 15, expected a duration from 0s to 1h, such as 500ms, 15s, 5m, 24h or 30d
 `);
+});
+
+test('with --json the problems are one document on standard output, too', async () => {
+  const file = configFile({ server: { prot: 8080 }, tracker: auth });
+  const { code, stdout } = await runTrackport(['doctor', '--json', '--config', file]);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout)).toEqual({
+    problems: [
+      {
+        path: 'server.prot',
+        found: 'an unknown key',
+        allowed: expect.stringContaining('port'),
+        suggestion: 'did you mean port?',
+      },
+    ],
+  });
+});
+
+test('a caller who never finishes does not hold the stop up', async () => {
+  const { config } = await createWorld();
+  const { run, url } = await serve(config);
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(
+    'POST /api/v1/webhooks/partners/crm/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n{',
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toContain('100 Continue'); // the request is in flight now
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
 });
 
 test('PostgreSQL is refused with what this version supports, exit 2', async () => {

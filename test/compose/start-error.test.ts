@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { listenError, StartError, storeError } from '../../src/compose/start-error.ts';
+import { Secret } from '#shared/secret.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+const failureWith = (code: string): Error => Object.assign(new Error('internal words'), { code });
+const sqlite = { engine: 'sqlite', path: 'data/trackport.db' } as const;
+
+function messageOf(error: unknown): string {
+  expect(error).toBeInstanceOf(StartError);
+  return (error as StartError).message;
+}
+
+describe('a port that cannot be had is one line with a remedy', () => {
+  test.each([
+    ['EADDRINUSE', 'Port 80 on here is in use. '],
+    ['EACCES', 'Port 80 may not be used by this user. '],
+    ['EADDRNOTAVAIL', 'This machine has no address here. '],
+    ['ENOTFOUND', 'The host name here is unknown. '],
+    ['EAI_AGAIN', 'The host name here cannot be looked up. '],
+  ])('%s', (code, beginning) => {
+    const message = messageOf(listenError(failureWith(code), { host: 'here', port: 80 }));
+    expect(message.startsWith(beginning)).toBe(true);
+    expect(message.length).toBeGreaterThan(beginning.length);
+    expect(message).not.toMatch(/\n|internal words/);
+  });
+});
+
+describe('a store that cannot be used is one line with a remedy', () => {
+  test.each([
+    ['SQLITE_FULL', 'Free some space'],
+    ['ENOSPC', 'Free some space'],
+    ['SQLITE_READONLY_DIRECTORY', 'writable for this user'],
+    ['EROFS', 'writable for this user'],
+    ['SQLITE_NOTADB', 'Restore a backup'],
+    ['SQLITE_CORRUPT', 'Restore a backup'],
+    ['SQLITE_BUSY', 'Try again'],
+    ['SQLITE_CANTOPEN', 'see store.url'],
+    ['EACCES', 'see store.url'],
+  ])('%s', (code, remedy) => {
+    const error = new TrackportError('store-unavailable', {
+      detail: 'The store fails.',
+      cause: failureWith(code),
+    });
+    const message = messageOf(storeError(error, sqlite));
+    expect(message).toContain('data/trackport.db');
+    expect(message).toContain(code);
+    expect(message).toContain(remedy);
+    expect(message).not.toMatch(/\n|internal words/);
+  });
+});
+
+test('what is neither passes unchanged', () => {
+  const bug = new TypeError('a bug');
+  expect(listenError(bug, { host: 'here', port: 80 })).toBe(bug);
+  expect(storeError(bug, sqlite)).toBe(bug);
+  const unavailable = new TrackportError('store-unavailable');
+  expect(storeError(unavailable, { engine: 'postgres', url: new Secret('x') })).toBe(unavailable);
+});
