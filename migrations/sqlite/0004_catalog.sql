@@ -60,14 +60,15 @@ CREATE TABLE catalog_spec (
 
 -- Terms come folded and cut (src/catalog/search-terms.ts): the tokenizer only splits at spaces.
 -- One row per artifact (the text of its face) and one per version, so that both lists can be
--- searched in their own order. Neither keeps the text itself.
+-- searched in their own order. Neither keeps the text itself. Every beginning of a term has an entry
+-- (terms are cut at 20 characters), so that a search reads no more rows than it shows.
 CREATE VIRTUAL TABLE catalog_artifact_text USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none,
-  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
 );
 CREATE VIRTUAL TABLE catalog_version_text USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none,
-  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
 );
 
 CREATE TABLE idempotency_key (

@@ -33,20 +33,30 @@ export type VersionView = {
   successor?: string;
 };
 
+type Wanted = VersionRef & { spec: boolean };
+
 /**
- * Reads one version with its relations.
+ * Reads one version.
  * @throws {artifact-not-found} also for a version that does not exist
  * @throws {no-published-version} without `version`, when there is no default one
  */
+export async function readRecord(
+  { store }: Pick<CatalogDeps, 'store'>,
+  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { spec, ...ref }: Wanted,
+): Promise<{ record: VersionRecord; specText?: string }> {
+  const found = await store.read(workspaceId, ref, { spec });
+  if (found.kind === 'found') return found;
+  return found.kind === 'no-default' ? refuseWithoutDefault(found.face) : refuseUnknown();
+}
+
+/** Reads one version with its relations. Throws as `readRecord` does. */
 export async function readView(
   deps: Pick<CatalogDeps, 'store'>,
   caller: Pick<Caller, 'workspaceId'>,
-  { spec, ...ref }: VersionRef & { spec: boolean },
+  wanted: Wanted,
 ): Promise<VersionView> {
-  const found = await deps.store.read(caller.workspaceId, ref, { spec });
-  if (found.kind === 'no-default') refuseWithoutDefault(found.face);
-  if (found.kind !== 'found') refuseUnknown();
-  const { record, specText } = found;
+  const { record, specText } = await readRecord(deps, caller, wanted);
   const view = await relate(deps, record);
   return specText === undefined ? view : { ...view, specText };
 }
@@ -101,7 +111,7 @@ export function refuseUnknown(): never {
 }
 
 /** @throws {no-published-version} always */
-export function refuseWithoutDefault(face: VersionRecord): never {
+function refuseWithoutDefault(face: VersionRecord): never {
   throw new TrackportError('no-published-version', {
     detail: 'No version of the artifact is PUBLISHED or DEPRECATED. Name one with `version`.',
     extensions: { current: face.lifecycle },

@@ -6,14 +6,13 @@ import {
   auditOf,
   readView,
   refuseUnknown,
-  taggedOf,
   type Caller,
   type CatalogDeps,
   type VersionView,
 } from './catalog.ts';
-import { changeVersion, onlyVersionIn } from './change-version.ts';
+import { changeVersion, checkCondition, onlyVersionIn } from './change-version.ts';
 import { isReadable } from './default-version.ts';
-import { checkMatch, type Precondition } from './entity-tag.ts';
+import type { Precondition } from './entity-tag.ts';
 import { originOf, refuseTransition, transit, type LifecycleAction } from './lifecycle.ts';
 
 export type LifecycleChange = VersionRef & {
@@ -40,17 +39,17 @@ export async function changeLifecycle(
   const { action, sunsetAt } = change;
   if (sunsetAt !== undefined && sunsetAt <= deps.clock.now()) refuseSunset();
   const ref = { id: change.id, version: await versionOf(deps, caller, change) };
-  await changeVersion(deps, { caller, ref }, async (view) => {
+  await changeVersion(deps, { caller, ref }, async (record) => {
     const now = deps.clock.now();
-    const next = transit(view.record, {
+    const next = transit(record, {
       action,
       now,
       ...(sunsetAt === undefined ? {} : { sunsetAt }),
     });
-    checkMatch(change.ifMatch, taggedOf(view));
-    if (action === 'publish') requireValidSpec(deps, view.record);
-    if (next === view.record) return 'done';
-    const audit = auditOf(deps, caller, { action, changes: changesOf(view.record, next) });
+    await checkCondition(deps, record, change.ifMatch);
+    if (action === 'publish') requireValidSpec(deps, record);
+    if (next === record) return 'done';
+    const audit = auditOf(deps, caller, { action, changes: changesOf(record, next) });
     const done = await deps.store.change(caller.workspaceId, { next }, audit);
     return done ? 'done' : 'overtaken';
   });
@@ -68,11 +67,11 @@ export async function setDefault(
   caller: Caller,
   { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
 ): Promise<VersionView> {
-  await changeVersion(deps, { caller, ref }, async (view) => {
-    if (!isReadable(view.record)) refuseTransition('set-default', view.record.lifecycle);
-    checkMatch(ifMatch, taggedOf(view));
+  await changeVersion(deps, { caller, ref }, async (record) => {
+    if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
+    await checkCondition(deps, record, ifMatch);
     const audit = auditOf(deps, caller, { action: 'set-default' });
-    const done = await deps.store.pin(caller.workspaceId, view.record, audit);
+    const done = await deps.store.pin(caller.workspaceId, record, audit);
     return done ? 'done' : 'overtaken';
   });
   return readView(deps, caller, { ...ref, spec: true });

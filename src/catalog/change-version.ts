@@ -2,12 +2,14 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
 import {
-  readView,
+  readRecord,
   refuseUnknown,
+  relate,
+  taggedOf,
   type Caller,
   type CatalogDeps,
-  type VersionView,
 } from './catalog.ts';
+import { requireTag, type Precondition } from './entity-tag.ts';
 
 const ATTEMPTS_MAX = 10;
 
@@ -21,16 +23,29 @@ export type Attempt = 'done' | 'overtaken';
 export async function changeVersion(
   deps: Pick<CatalogDeps, 'store'>,
   { caller, ref }: { caller: Caller; ref: VersionRef },
-  attempt: (view: VersionView) => Promise<Attempt>,
+  attempt: (record: VersionRecord) => Promise<Attempt>,
 ): Promise<VersionRecord> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const view = await readView(deps, caller, { ...ref, spec: false });
-    if ((await attempt(view)) === 'done') return view.record;
+    const { record } = await readRecord(deps, caller, { ...ref, spec: false });
+    if ((await attempt(record)) === 'done') return record;
   }
   throw new TrackportError('store-unavailable', {
     detail: 'The version kept changing meanwhile.',
     retryAfterSeconds: 1,
   });
+}
+
+/**
+ * Holds a caller's condition against the version as it is now; nothing is asked of an absent one.
+ * @throws {precondition-failed}
+ */
+export async function checkCondition(
+  deps: Pick<CatalogDeps, 'store'>,
+  record: VersionRecord,
+  condition: Precondition | undefined,
+): Promise<void> {
+  if (condition === undefined || condition.kind === 'any') return;
+  requireTag(condition.tags, taggedOf(await relate(deps, record)));
 }
 
 /**

@@ -3,15 +3,15 @@ import type { Content, VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
 import {
   auditOf,
+  readRecord,
   readView,
-  taggedOf,
   type Caller,
   type CatalogDeps,
   type VersionView,
 } from './catalog.ts';
-import { changeVersion, onlyVersionIn } from './change-version.ts';
+import { changeVersion, checkCondition, onlyVersionIn } from './change-version.ts';
 import { checkDraft, contentProblems, type Draft } from './content-check.ts';
-import { requireMatch, type Precondition } from './entity-tag.ts';
+import { requireCondition, type Precondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from './lifecycle.ts';
 
 /** Absent leaves a field alone; `null` takes it away. */
@@ -41,10 +41,10 @@ export async function replaceVersion(
   checkDraft(draft, deps.words);
   const { specText, ...fields } = content;
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
-  await changeVersion(deps, { caller, ref }, async (view) => {
-    requireDraft(view.record);
-    requireMatch(target.ifMatch, taggedOf(view));
-    const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = view.record;
+  await changeVersion(deps, { caller, ref }, async (record) => {
+    requireDraft(record);
+    await checkCondition(deps, record, requireCondition(target.ifMatch));
+    const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = record;
     const next: VersionRecord = {
       workspaceId,
       id,
@@ -58,7 +58,7 @@ export async function replaceVersion(
       revision: revision + 1,
     };
     const changes = {
-      ...changesOf(view.record, next),
+      ...changesOf(record, next),
       spec: specText === undefined ? null : 'replaced',
     };
     const audit = auditOf(deps, caller, { action: 'replace', changes });
@@ -91,13 +91,13 @@ export async function patchVersion(
     deps.words,
   );
   if (problems.length > 0) refuse(problems);
-  const { record } = await readView(deps, caller, { ...target, spec: false });
-  const ref = { id: record.id, version: record.version };
-  await changeVersion(deps, { caller, ref }, async (view) => {
-    requireEditable(view.record);
-    requireMatch(ifMatch, taggedOf(view));
-    const next = applyPatch(view.record, patch);
-    const changes = changesOf(view.record, next);
+  const { id, version } = (await readRecord(deps, caller, { ...target, spec: false })).record;
+  const ref = { id, version };
+  await changeVersion(deps, { caller, ref }, async (record) => {
+    requireEditable(record);
+    await checkCondition(deps, record, requireCondition(ifMatch));
+    const next = applyPatch(record, patch);
+    const changes = changesOf(record, next);
     if (Object.keys(changes).length === 0) return 'done';
     const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
     const audit = auditOf(deps, caller, { action: 'edit', changes });
@@ -120,11 +120,11 @@ export async function deleteVersion(
   target: Guarded,
 ): Promise<VersionRecord> {
   const ref = await draftRef(deps, caller, target);
-  return changeVersion(deps, { caller, ref }, async (view) => {
-    requireDraft(view.record);
-    requireMatch(target.ifMatch, taggedOf(view));
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    requireDraft(record);
+    await checkCondition(deps, record, requireCondition(target.ifMatch));
     const audit = auditOf(deps, caller, { action: 'delete' });
-    const done = await deps.store.remove(caller.workspaceId, view.record, audit);
+    const done = await deps.store.remove(caller.workspaceId, record, audit);
     return done ? 'done' : 'overtaken';
   });
 }

@@ -19,23 +19,19 @@ export function entityTagOf({ serial, revision, counts, members }: Tagged): stri
   return `"${digest.toString('base64url', 0, 16)}"`;
 }
 
-/**
- * @throws {precondition-required} when `condition` is absent
- * @throws {precondition-failed} when no tag equals the present one; weak tags never do
- */
-export function requireMatch(condition: Precondition | undefined, current: Tagged): void {
+/** @throws {precondition-required} when `condition` is absent */
+export function requireCondition(condition: Precondition | undefined): Precondition {
   if (condition === undefined)
     throw new TrackportError('precondition-required', {
       detail: 'Send `If-Match` with the `ETag` that your change is based on.',
       errors: [{ header: 'If-Match', code: 'required', detail: 'This call needs `If-Match`.' }],
     });
-  checkMatch(condition, current);
+  return condition;
 }
 
-/** Like `requireMatch` where the header may be left out. @throws {precondition-failed} */
-export function checkMatch(condition: Precondition | undefined, current: Tagged): void {
-  if (condition === undefined || condition.kind === 'any') return;
-  if (condition.tags.includes(entityTagOf(current))) return;
+/** @throws {precondition-failed} when no tag equals the present one; weak tags never do */
+export function requireTag(tags: readonly string[], current: Tagged): void {
+  if (tags.includes(entityTagOf(current))) return;
   throw new TrackportError('precondition-failed', {
     detail: 'The version has changed since the `ETag` in `If-Match`. Read it again first.',
     errors: [

@@ -4,7 +4,8 @@
  */
 
 export const SEARCH_TERMS_MAX = 16;
-const TERM_CHARACTERS_MAX = 64;
+/** What follows in a longer word is not told apart: stores keep every beginning of a term. */
+const TERM_CHARACTERS_MAX = 20;
 
 /** Lower case without accents; `ß` is written as `ss`, as a person without that key does. */
 export function foldText(text: string): string {
@@ -21,7 +22,13 @@ export function foldText(text: string): string {
  */
 export function searchTerms(text: string): string[] {
   const terms = foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
-  return terms.map((term) => term.slice(0, TERM_CHARACTERS_MAX));
+  return terms.map(cut);
+}
+
+/** Counts code points, as stores do. */
+function cut(term: string): string {
+  if (term.length <= TERM_CHARACTERS_MAX) return term;
+  return Array.from(term).slice(0, TERM_CHARACTERS_MAX).join('');
 }
 
 /** What is searched of a version, as terms with one space between them. */

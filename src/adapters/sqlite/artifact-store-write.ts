@@ -8,7 +8,13 @@ import { toColumns } from './artifact-store-rows.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
 
-type ArtifactRow = { serial: number; id: string; pinnedSerial: number | null; versions: number };
+type ArtifactRow = {
+  serial: number;
+  id: string;
+  pinnedSerial: number | null;
+  faceSerial: number | null;
+  versions: number;
+};
 
 type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
 
@@ -43,7 +49,8 @@ const UPDATE_VERSION = `
 function prepare({ handle }: Database) {
   return {
     artifact: handle.prepare<[string, string], ArtifactRow>(
-      'SELECT serial, id, pinnedSerial, versions FROM catalog_artifact WHERE workspaceId = ? AND idFolded = ?',
+      `SELECT serial, id, pinnedSerial, faceSerial, versions FROM catalog_artifact
+       WHERE workspaceId = ? AND idFolded = ?`,
     ),
     insertArtifact: handle.prepare<[string, string, string]>(
       'INSERT INTO catalog_artifact (workspaceId, idFolded, id) VALUES (?, ?, ?)',
@@ -146,14 +153,15 @@ function insert(
   const record = { ...fields, id: artifact.id, serial: Number(lastInsertRowid) };
   if (specText !== undefined) statements.putSpec.run(record.serial, specText);
   statements.putVersionText.run(record.serial, searchTextOf(record));
-  refresh(statements, artifact, artifact.pinnedSerial);
+  refresh(statements, artifact, {});
   appendAudit(deps, record, audit);
   return { kind: 'inserted', record };
 }
 
 function makeArtifact(statements: Statements, workspaceId: string, id: string): ArtifactRow {
   const { lastInsertRowid } = statements.insertArtifact.run(workspaceId, foldId(id), id);
-  return { serial: Number(lastInsertRowid), id, pinnedSerial: null, versions: 0 };
+  const serial = Number(lastInsertRowid);
+  return { serial, id, pinnedSerial: null, faceSerial: null, versions: 0 };
 }
 
 function applyChange(
@@ -162,19 +170,24 @@ function applyChange(
 ): boolean {
   const { statements } = deps;
   const { next, specText } = change;
+  const former = statements.searched.get(next.serial);
   const { changes } = statements.updateVersion.run({
     ...toColumns(next),
     workspaceId,
     serial: next.serial,
     formerRevision: next.revision - 1,
   });
-  if (changes === 0) return false;
+  if (changes === 0 || !former) return false;
   if (specText === null) statements.deleteSpec.run(next.serial);
   else if (specText !== undefined) statements.putSpec.run(next.serial, specText);
-  statements.deleteVersionText.run(next.serial);
-  statements.putVersionText.run(next.serial, searchTextOf(next));
+  const text = searchTextOf(next);
+  const rewritten = text !== searchTextOf({ ...toSearched(former), id: next.id });
+  if (rewritten) {
+    statements.deleteVersionText.run(next.serial);
+    statements.putVersionText.run(next.serial, text);
+  }
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
-  if (artifact) refresh(statements, artifact, artifact.pinnedSerial);
+  if (artifact) refresh(statements, artifact, rewritten ? { rewritten: next.serial } : {});
   appendAudit(deps, next, audit);
   return true;
 }
@@ -192,7 +205,7 @@ function remove(
   if (changes === 0) return false;
   statements.deleteVersionText.run(record.serial);
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) refresh(statements, artifact, artifact.pinnedSerial);
+  if (artifact) refresh(statements, artifact, {});
   appendAudit(deps, record, audit);
   return true;
 }
@@ -208,27 +221,45 @@ function pin(
   const { statements } = deps;
   if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return false;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) refresh(statements, artifact, record.serial);
+  if (artifact) refresh(statements, artifact, { pinned: record.serial });
   appendAudit(deps, record, audit);
   return true;
 }
 
-/** Chooses the version that stands for the artifact, and drops an artifact without versions. */
-function refresh(statements: Statements, artifact: ArtifactRow, pinnedSerial: number | null): void {
+type Reason = {
+  /** The version that is set as default now. */
+  pinned?: number;
+  /** The version whose search text changed. */
+  rewritten?: number;
+};
+
+/**
+ * Chooses the version that stands for the artifact, and drops an artifact without versions. Writing
+ * full text is the dearest part of a change, so that it is left alone where it stays the same.
+ */
+function refresh(statements: Statements, artifact: ArtifactRow, reason: Reason): void {
   const versions = candidatesOf(statements, artifact.serial);
-  const pinned = versions.find(({ serial }) => serial === pinnedSerial);
-  const keptPin = pinned && isReadable(pinned) ? pinned.serial : undefined;
-  const face = chooseFace(versions, keptPin);
-  statements.deleteArtifactText.run(artifact.serial);
+  const wanted = reason.pinned ?? artifact.pinnedSerial;
+  const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
+  const face = chooseFace(versions, pinned?.serial);
   if (!face) {
+    statements.deleteArtifactText.run(artifact.serial);
     statements.deleteArtifact.run(artifact.serial);
     return;
   }
-  statements.clearFace.run(artifact.serial, face.serial);
-  statements.setFace.run(face.serial);
-  statements.setArtifact.run(face.serial, versions.length, keptPin ?? null, artifact.serial);
+  const moved = face.serial !== artifact.faceSerial;
+  if (moved) {
+    statements.clearFace.run(artifact.serial, face.serial);
+    statements.setFace.run(face.serial);
+  }
+  const pinnedSerial = pinned?.serial ?? null;
+  statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
+  if (!moved && reason.rewritten !== face.serial) return;
+  if (artifact.faceSerial !== null) statements.deleteArtifactText.run(artifact.serial);
   const fields = statements.searched.get(face.serial);
-  if (fields) statements.putArtifactText.run(artifact.serial, artifactText(artifact.id, fields));
+  if (!fields) return;
+  const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
+  statements.putArtifactText.run(artifact.serial, text);
 }
 
 function candidatesOf(statements: Statements, artifactSerial: number): Candidate[] {
@@ -237,15 +268,13 @@ function candidatesOf(statements: Statements, artifactSerial: number): Candidate
     .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
 }
 
-function artifactText(id: string, row: SearchedRow): string {
-  const { title, owner, description, groupPath } = row;
-  return searchTextOf({
-    id,
+function toSearched({ title, owner, description, groupPath }: SearchedRow) {
+  return {
     title,
     owner,
     ...(description === null ? {} : { description }),
     ...(groupPath === null ? {} : { groupPath }),
-  });
+  };
 }
 
 function appendAudit(deps: WriteDeps, record: VersionRecord, audit: ChangeAudit): void {
