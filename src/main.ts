@@ -32,14 +32,21 @@ export async function run(argv: readonly string[]): Promise<void> {
       clock: systemClock,
       services: createServices(systemClock, environment),
     });
-    process.exit(0);
+    await exit(0);
   } catch (error) {
     if (error instanceof ConfigError && argv.includes('--json'))
       terminal.print(JSON.stringify({ problems: error.problems }, null, 2));
     const { text, exitCode } = explain(error);
     if (text !== '') terminal.note(text);
-    process.exit(exitCode);
+    await exit(exitCode);
   }
+}
+
+/** A pipe takes what it can and the rest later: ending at once would cut a long result. */
+async function exit(code: number): Promise<void> {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise<void>((resolve) => void stream.write('', () => resolve()));
+  process.exit(code);
 }
 
 function explain(error: unknown): { text: string; exitCode: number } {

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/folder.ts';
+import { configFile, runTrackport, trackport } from './process.ts';
+
+const tracker = { repository: 'acme/leads', auth: { token: 't' } };
+
+test('a long result reaches a slow reader whole', async () => {
+  const file = path.join(temporaryFolder(), 'openapi.json');
+  expect((await runTrackport(['openapi', '--out', file])).code).toBe(0);
+  const slow = trackport(['openapi']);
+  slow.child.stdout?.pause();
+  await new Promise((resolve) => void slow.child.stdout?.once('readable', resolve));
+  slow.child.stdout?.resume();
+  expect(await slow.exited).toBe(0);
+  expect(slow.stdout()).toBe(readFileSync(file, 'utf8'));
+});
+
+test('openapi --check tells by its exit code whether a file is the interface', async () => {
+  const file = path.join(temporaryFolder(), 'openapi.json');
+  const missing = await runTrackport(['openapi', '--check', file]);
+  expect(missing.code).toBe(1);
+  expect(missing.stderr).toContain('differs from the routes');
+  await runTrackport(['openapi', '--out', file]);
+  expect(await runTrackport(['openapi', '--check', file])).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('migrate brings a new store up to date, and then finds nothing to do', async () => {
+  const store = path.join(temporaryFolder(), 'new', 'trackport.db');
+  const config = configFile({ tracker, store: { url: `sqlite:${store}` } });
+  const first = await runTrackport(['migrate', '--json', '--config', config]);
+  const { applied, present } = JSON.parse(first.stdout) as Record<string, string[]>;
+  expect(applied).toContain('0001_access');
+  expect(present).toEqual(applied);
+  const second = await runTrackport(['migrate', '--config', config]);
+  expect(second.stdout).toBe(`The store is up to date (${applied?.length} migrations).\n`);
+});
+
+test('doctor exits 1 when something failed, and says what to do', async () => {
+  const store = path.join(temporaryFolder(), 'trackport.db');
+  const config = configFile({
+    tracker: { ...tracker, apiUrl: 'http://127.0.0.1:1' },
+    store: { url: `sqlite:${store}` },
+  });
+  const table = await runTrackport(['doctor', '--config', config]);
+  expect(table.code).toBe(1);
+  expect(table.stdout).toMatch(/^failed +tracker http:\/\/127\.0\.0\.1:1 +The tracker cannot be/m);
+  expect(table.stdout).toContain('What to do:\n');
+  const json = await runTrackport(['doctor', '--json', '--config', config]);
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, findings: expect.any(Array) });
+});
+
+test('a wrong command line exits 2 and points to the help', async () => {
+  const { code, stdout, stderr } = await runTrackport(['consumr']);
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('See --help.');
+});
