@@ -25,7 +25,8 @@ export type Database = {
   transaction<T>(work: () => T): T;
   /**
    * A number that is another one whenever anything may have been written since the last call, by
-   * this connection or any other process. About a microsecond: cheap enough for every request.
+   * this connection or, until this turn of the event loop, by any other. About a microsecond: cheap
+   * enough for every request.
    * @throws {store-unavailable}
    */
   version(): number;
@@ -109,17 +110,18 @@ function truncateLog(handle: BetterSqlite3.Database): boolean {
 
 /**
  * `PRAGMA data_version` changes with commits of other connections only, `total_changes()` with
- * rows written by this one only.
+ * rows written by this one only. The first costs most, and is asked once for all requests of one
+ * turn of the event loop: whatever arrived in this turn was sent before the turn looked.
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */
 function createVersionReader(handle: BetterSqlite3.Database): () => number {
-  const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
+  const foreign = oncePerTurn(handle.prepare<[], number>('PRAGMA data_version').pluck());
   const own = handle.prepare<[], number>('SELECT total_changes()').pluck();
   let seenForeign: number | undefined;
   let seenOwn: number | undefined;
   let version = 0;
   return () => {
-    const nowForeign = foreign.get();
+    const nowForeign = foreign();
     const nowOwn = own.get();
     if (nowForeign !== seenForeign || nowOwn !== seenOwn) {
       seenForeign = nowForeign;
@@ -127,5 +129,20 @@ function createVersionReader(handle: BetterSqlite3.Database): () => number {
       version += 1;
     }
     return version;
+  };
+}
+
+function oncePerTurn(statement: BetterSqlite3.Statement<[], number>): () => number | undefined {
+  let isKnown = false;
+  let value: number | undefined;
+  const forget = (): void => {
+    isKnown = false;
+  };
+  return () => {
+    if (isKnown) return value;
+    value = statement.get();
+    isKnown = true;
+    setImmediate(forget).unref();
+    return value;
   };
 }

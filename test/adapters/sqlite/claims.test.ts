@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
@@ -53,9 +54,11 @@ describe('the view', () => {
     await claims.current();
     const other = connectTo(database.handle.name);
     claimLeads(other, { numbers: [5] });
+    await nextTurn();
     expect((await claims.current()).has(5)).toBe(true);
     const elsewhere = createClaimStore(other, { repository: REPOSITORY });
     expect(await elsewhere.release(5, releaseOf(5, 10))).toBe(1);
+    await nextTurn();
     expect((await claims.current()).has(5)).toBe(false);
   });
 
