@@ -14,7 +14,7 @@ test('a long result reaches a slow reader whole', async () => {
   await new Promise((resolve) => void slow.child.stdout?.once('readable', resolve));
   slow.child.stdout?.resume();
   expect(await slow.exited).toBe(0);
-  expect(slow.stdout()).toBe(readFileSync(file, 'utf8'));
+  expect(slow.stdout() === readFileSync(file, 'utf8')).toBe(true); // too long for a difference
 });
 
 test('openapi --check tells by its exit code whether a file is the interface', async () => {
