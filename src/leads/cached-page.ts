@@ -38,11 +38,10 @@ export function toLoadedPage(
   const { query, from, held, rules } = context;
   if (answer.kind === 'unchanged') {
     if (!held) throw new Error('the tracker answered "unchanged" to an unconditional question');
-    const { after: _old, ...rest } = held.value;
+    // Without a cursor the old one still names the place behind the last row (RFC 9111 §4.3.4).
+    const after = answer.after ?? held.value.after;
     const value =
-      answer.after === held.value.after
-        ? held.value
-        : { ...rest, ...(answer.after !== undefined && { after: answer.after }) };
+      after === undefined || after === held.value.after ? held.value : { ...held.value, after };
     return { value, ...(held.validator !== undefined && { validator: held.validator }) };
   }
   const { issues, after } = answer.page;

@@ -42,8 +42,12 @@ export type ConfirmedCache<T> = {
   get(source: Source<T>): Promise<Got<T>>;
   /** The entry, only when it is fresh. No call. */
   peek(key: string): Entry<T> | undefined;
+  /** The entry, as long as it may serve while the tracker fails. No call. */
+  lastGood(key: string): Entry<T> | undefined;
   /** Marks the entries that `affects` as changed; loads in flight are not trusted afterwards. */
   invalidate(affects: (value: T) => boolean): void;
+  /** How long an answer stays fresh now, ms: longer while the quota runs low. */
+  readonly freshFor: number;
   readonly bytes: number;
 };
 
@@ -62,6 +66,9 @@ export type ConfirmedCacheOptions<T> = {
 
 /** Under a storm of events a key is loaded at most once in this time. */
 const STORM_INTERVAL_MS = SECOND;
+/** A key whose answers cannot be understood rests this long, twice as long each time. */
+const REST_FIRST_MS = SECOND;
+const REST_MAX_MS = 30 * SECOND;
 
 /** One load under way. `tainted`: an event came after the call was sent. */
 type Flight<T> = {
@@ -77,6 +84,8 @@ type State<T> = {
   flights: Map<string, Flight<T>>;
   /** When a key's next load because of an event may start, ms. */
   turns: LRUCache<string, number>;
+  /** Keys that serve their last good answer without a call. */
+  rests: LRUCache<string, { until: number; ms: number }>;
 };
 
 /** @see RFC 9111 for the idea of validation, RFC 5861 section 4 for stale-if-error. */
@@ -91,6 +100,7 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
     }),
     flights: new Map(),
     turns: new LRUCache({ max: 10_000 }),
+    rests: new LRUCache({ max: 10_000 }),
   };
   return {
     get: async (source) => get(state, source),
@@ -98,10 +108,17 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       const held = state.entries.get(key);
       return useOf(state, held) === 'fresh' ? held : undefined;
     },
+    lastGood: (key) => {
+      const held = state.entries.get(key);
+      return held && mayServeStale(options, held) ? held : undefined;
+    },
     invalidate: (affects) => {
       for (const entry of state.entries.values())
         if (affects(entry.value)) entry.invalidated = true;
       for (const flight of state.flights.values()) if (flight.called) flight.tainted = true;
+    },
+    get freshFor() {
+      return options.health.stretch(options.freshFor);
     },
     get bytes() {
       return state.entries.calculatedSize;
@@ -118,6 +135,8 @@ function get<T>(state: State<T>, source: Source<T>): Got<T> | Promise<Got<T>> {
   const held = state.entries.get(source.key);
   const use = useOf(state, held);
   if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
+  if (held && isResting(state, source.key) && mayServeStale(state.options, held))
+    return { entry: held, outcome: 'stale' };
   const flying = state.flights.get(source.key);
   if (flying?.landed && !flying.tainted) return flying.landed;
   return launch(state, source, use === 'changed');
@@ -149,10 +168,24 @@ async function fly<T>(
       flight.startedAt = clock.now();
       return source.load(held);
     });
+    state.rests.delete(source.key);
     return { entry: store(state, { source, flight, loaded }), outcome: 'miss' };
   } catch (error) {
-    return fallBack(state.options, held, error);
+    if (!held || !isTrackerTrouble(error) || !mayServeStale(state.options, held)) throw error;
+    if (isTrackportError(error, 'tracker-failed')) rest(state, source.key);
+    return { entry: held, outcome: 'stale' };
   }
+}
+
+function isResting<T>({ options: { clock }, rests }: State<T>, key: string): boolean {
+  return clock.now() < (rests.get(key)?.until ?? 0);
+}
+
+/** Nonsense says nothing about other keys, so the back-off of the whole tracker leaves it out. */
+function rest<T>({ options: { clock }, rests }: State<T>, key: string): void {
+  const before = rests.get(key);
+  const ms = before ? Math.min(before.ms * 2, REST_MAX_MS) : REST_FIRST_MS;
+  rests.set(key, { until: clock.now() + ms, ms });
 }
 
 /** Under a storm of events readers wait for the next turn rather than see what an event refuted. */
@@ -179,17 +212,15 @@ function store<T>(
   return entry;
 }
 
-function fallBack<T>(
+function mayServeStale<T>(
   { clock, freshFor, staleIfError }: ConfirmedCacheOptions<T>,
-  held: Entry<T> | undefined,
-  error: unknown,
-): Got<T> {
-  if (held && isTrackerTrouble(error) && clock.now() < held.confirmedAt + freshFor + staleIfError)
-    return { entry: held, outcome: 'stale' };
-  throw error;
+  held: Entry<T>,
+): boolean {
+  return clock.now() < held.confirmedAt + freshFor + staleIfError;
 }
 
-function isTrackerTrouble(error: unknown): boolean {
+/** True for what the last good answer may stand in for. */
+export function isTrackerTrouble(error: unknown): boolean {
   return (
     isTrackportError(error, 'tracker-failed') || isTrackportError(error, 'tracker-unavailable')
   );

@@ -26,8 +26,6 @@ export type LeadReaderDeps = {
   cursors: CursorSealer;
   clock: Clock;
   approvedLabel: string;
-  /** ms */
-  freshFor: number;
   /** Bytes of answers that are kept put together. */
   keptMax: number;
 };
@@ -103,7 +101,8 @@ async function checked(
   if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
     return list(deps, context.query, context.visibility);
   const { seen } = stop;
-  const parts: Omit<Kept, 'list'> = { seen, claims: now, eventsVersion: context.eventsVersion };
+  // The claims that the rows were chosen by: one that was released since must come back.
+  const parts: Omit<Kept, 'list'> = { seen, claims, eventsVersion: context.eventsVersion };
   const known = deps.kept.get(context.key);
   const value = known && isMadeOf(known, parts) ? known.list : toList(deps, stop, context.binding);
   deps.kept.set(context.key, { list: value, ...parts });
@@ -189,13 +188,13 @@ function notFound(): TrackportError {
   });
 }
 
-function factsOf({ clock, freshFor }: LeadReaderDeps, gots: readonly Got<unknown>[]): CacheFacts {
+function factsOf({ clock, cache }: LeadReaderDeps, gots: readonly Got<unknown>[]): CacheFacts {
   const confirmedAt = Math.min(...gots.map(({ entry }) => entry.confirmedAt));
   const ageMs = Math.max(0, clock.now() - confirmedAt);
   const outcomes = new Set(gots.map(({ outcome }) => outcome));
   return {
     outcome: outcomes.has('stale') ? 'stale' : outcomes.has('miss') ? 'miss' : 'hit',
     ageMs,
-    ttlMs: freshFor - ageMs,
+    ttlMs: cache.freshFor - ageMs,
   };
 }

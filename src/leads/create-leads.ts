@@ -49,7 +49,6 @@ export function createLeads(options: LeadsOptions): Leads {
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,
-    freshFor,
     keptMax: Math.floor(cacheSizeMax * ANSWERS_SHARE),
   });
   return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };

@@ -11,7 +11,14 @@ import {
   type CachedLead,
   type CachedPage,
 } from './cached-page.ts';
-import { createConfirmedCache, type Entry, type Got, type Source } from './confirmed-cache.ts';
+import {
+  createConfirmedCache,
+  isTrackerTrouble,
+  type ConfirmedCache,
+  type Entry,
+  type Got,
+  type Source,
+} from './confirmed-cache.ts';
 import { matchesFilter, type LeadFilter } from './lead-query.ts';
 import { isApproved, toLead, type LeadRules } from './lead.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from './lead-tracker.ts';
@@ -52,6 +59,8 @@ export type LeadCache = {
   apply(event: TrackerEvent): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
+  /** How long an answer stays fresh now, ms. */
+  readonly freshFor: number;
   /** Estimated bytes held. */
   readonly bytes: number;
 };
@@ -73,12 +82,20 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       page(query, from).catch(() => undefined);
     },
     lead: async (number) => {
-      const held = newest(index.keysOf(number).map((key) => pages.peek(key)));
-      const row = held?.value.leads.find((lead) => lead.issue.number === number);
-      if (held && row) return { found: row, got: { entry: held, outcome: 'hit' } };
-      const got = await issues.get(issueSource(parts, number));
-      const { found } = got.entry.value;
-      return { ...(found && { found }), got };
+      const rowIn = (look: ConfirmedCache<CachedPage>['peek']): FoundRow | undefined =>
+        rowOf(number, newest(index.keysOf(number).map(look)));
+      const fresh = rowIn((key) => pages.peek(key));
+      if (fresh) return { found: fresh.row, got: { entry: fresh.entry, outcome: 'hit' } };
+      const own = await issues.get(issueSource(parts, number)).catch(orTrouble);
+      const last =
+        own instanceof Error || own.outcome === 'stale'
+          ? rowIn((key) => pages.lastGood(key))
+          : null;
+      if (last && (own instanceof Error || own.entry.confirmedAt < last.entry.confirmedAt))
+        return { found: last.row, got: { entry: last.entry, outcome: 'stale' } };
+      if (own instanceof Error) throw own;
+      const { found } = own.entry.value;
+      return { ...(found && { found }), got: own };
     },
     stillMatches: (row, filter) => {
       const event = parts.events.of(row.issue.number);
@@ -93,6 +110,9 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     },
     get eventsVersion() {
       return parts.events.version;
+    },
+    get freshFor() {
+      return pages.freshFor;
     },
     get bytes() {
       return pages.bytes + issues.bytes;
@@ -156,6 +176,19 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
       return issue ? lagsBehind(issue, event) : !event.gone;
     },
   };
+}
+
+type FoundRow = { row: CachedLead; entry: Entry<CachedPage> };
+
+function rowOf(number: number, entry: Entry<CachedPage> | undefined): FoundRow | undefined {
+  const row = entry?.value.leads.find(({ issue }) => issue.number === number);
+  return entry && row && { row, entry };
+}
+
+/** The error when a last good answer may stand in for it; others are thrown on. */
+function orTrouble(error: unknown): Error {
+  if (error instanceof Error && isTrackerTrouble(error)) return error;
+  throw error;
 }
 
 function newest<T>(entries: readonly (Entry<T> | undefined)[]): Entry<T> | undefined {

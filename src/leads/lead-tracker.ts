@@ -40,7 +40,10 @@ export type IssuePage = { issues: readonly Issue[]; after?: string };
 /** `validator` is opaque: hand it back to ask "changed since?". */
 export type PageAnswer =
   | { kind: 'changed'; page: IssuePage; validator?: string }
-  /** Same rows as before, but the cursor of the next page may be new. Costs no quota. */
+  /**
+   * Same rows as before, but the cursor of the next page may be new. Without one the old cursor
+   * stays good: behind it may be nothing. Costs no quota.
+   */
   | { kind: 'unchanged'; after?: string };
 
 export type IssueAnswer =

@@ -24,6 +24,8 @@ export type FakeTracker = LeadTracker & {
   failure: Error | undefined;
   /** Awaited before a call is answered from what was true when it was sent. */
   gate: Promise<void> | undefined;
+  /** When set, "unchanged" never names the next page. */
+  hasBareUnchanged: boolean;
   /** When set, answers come from this older copy. */
   replica: Map<number, Issue & { id: number }> | undefined;
 };
@@ -40,6 +42,7 @@ export function createFakeTracker(clock: Clock): FakeTracker {
     quotaNow: undefined,
     failure: undefined,
     gate: undefined,
+    hasBareUnchanged: false,
     replica: undefined,
     quota: () => fake.quotaNow,
     open: (facts = {}) => {
@@ -109,7 +112,8 @@ function list(fake: FakeTracker, query: IssueQuery, validator?: string): PageAns
   const after =
     behind.length > PAGE && last ? `${orderTime(last, query.order)}-${last.id}` : undefined;
   const tag = JSON.stringify(page);
-  if (validator === tag) return { kind: 'unchanged', ...(after && { after }) };
+  if (validator === tag)
+    return { kind: 'unchanged', ...(after && !fake.hasBareUnchanged && { after }) };
   return { kind: 'changed', page: { issues: page, ...(after && { after }) }, validator: tag };
 }
 

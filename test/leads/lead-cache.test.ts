@@ -73,6 +73,18 @@ describe('freshness', () => {
     await world.clock.advance(15_000);
     expect(await world.walk({ limit: 100 })).toHaveLength(101);
   });
+
+  it('keeps the cursor of the next page when an unchanged answer names none', async () => {
+    const world = createWorld();
+    for (let index = 0; index < 150; index += 1) world.tracker.open();
+    expect(await world.walk({ limit: 100 })).toHaveLength(150);
+    world.tracker.hasBareUnchanged = true;
+    await world.clock.advance(15_000);
+    expect(await world.walk({ limit: 100 })).toHaveLength(150);
+    for (let number = 1; number <= 50; number += 1) world.tracker.remove(number);
+    await world.clock.advance(15_000);
+    expect(await world.walk({ limit: 100 })).toHaveLength(100);
+  });
 });
 
 describe('a lead by its id', () => {
@@ -271,6 +283,23 @@ describe('a claim', () => {
   });
 });
 
+describe('a released claim', () => {
+  it('gives the lead back although it was released while the tracker was being asked', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    world.claim(1);
+    const gate = Promise.withResolvers<void>();
+    world.tracker.gate = gate.promise;
+    const early = world.ids();
+    await world.clock.advance(1);
+    world.release(1);
+    gate.resolve();
+    await early;
+    expect(await world.ids()).toEqual(['2', '1']);
+  });
+});
+
 describe('while the tracker fails', () => {
   it('serves the last good answer, marked, for as long as allowed', async () => {
     const world = createWorld();
@@ -283,6 +312,49 @@ describe('while the tracker fails', () => {
     expect((await world.list()).cache.outcome).toBe('stale');
     await world.clock.advance(1000);
     await expect(world.list()).rejects.toMatchObject({ code: 'tracker-unavailable' });
+  });
+
+  it('serves a lead from a list that was good when the lead itself was never asked for', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(20_000);
+    const read = () => world.leads.reader.read('1', everybody);
+    expect((await read()).cache).toMatchObject({ outcome: 'stale', ageMs: 20_000 });
+    await expect(world.leads.reader.read('2', everybody)).rejects.toMatchObject({
+      code: 'tracker-unavailable',
+    });
+    await world.clock.advance(3_600_000);
+    await expect(read()).rejects.toMatchObject({ code: 'tracker-unavailable' });
+  });
+
+  it('serves the newer of a lead’s own answer and a list’s', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.leads.reader.read('1', everybody);
+    await world.clock.advance(15_000);
+    world.tracker.change(1, { title: 'Newer' });
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(20_000);
+    expect((await world.leads.reader.read('1', everybody)).value.title).toBe('Newer');
+  });
+
+  it('makes few calls when the answers are nonsense', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = new TrackportError('tracker-failed');
+    await world.clock.advance(15_000);
+    for (let second = 0; second < 600; second += 1) {
+      expect((await world.list()).cache.outcome).toBe('stale');
+      await world.clock.advance(1000);
+    }
+    expect(world.tracker.calls.length).toBeLessThan(30);
+    world.tracker.failure = undefined;
+    await world.clock.advance(30_000);
+    expect((await world.list()).cache.outcome).toBe('miss');
   });
 
   it('makes few calls', async () => {
@@ -339,7 +411,7 @@ describe('the quota', () => {
     world.tracker.quotaNow = { limit: 5000, remaining: 900, resetAt };
     await world.ids();
     await world.clock.advance(59_000);
-    await world.ids();
+    expect((await world.list()).cache).toMatchObject({ outcome: 'hit', ttlMs: 1000 });
     expect(world.tracker.calls).toHaveLength(1);
     await world.clock.advance(1000);
     await world.ids();

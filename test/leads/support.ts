@@ -30,6 +30,7 @@ export type World = {
   tracker: FakeTracker;
   leads: Leads;
   claim(number: number): void;
+  release(number: number): void;
   list(
     query?: Partial<LeadListQuery>,
     visibility?: Visibility,
@@ -55,14 +56,21 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
   });
   const list: World['list'] = (query = {}, visibility = everybody) =>
     leads.reader.list({ limit: 50, state: 'open', labels: [], ...query }, visibility);
+  const publish = (): void => {
+    const now = new Set(claimed);
+    claims = { version: [...now].join(), has: (candidate) => now.has(candidate) };
+  };
   return {
     clock,
     tracker,
     leads,
     claim: (number) => {
       claimed.add(number);
-      const now = new Set(claimed);
-      claims = { version: String(now.size), has: (candidate) => now.has(candidate) };
+      publish();
+    },
+    release: (number) => {
+      claimed.delete(number);
+      publish();
     },
     list,
     ids: async (query) => (await list(query)).value.items.map((lead) => lead.id),
