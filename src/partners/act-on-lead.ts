@@ -52,7 +52,7 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
     if (removed.delay || removed.lead.state !== 'open') return removed;
     ({ lead } = removed);
   }
-  const edited = await editIssue(deps, task, read.issue);
+  const edited = await editIssue(deps, { ...task, lead }, read.issue);
   if (edited) return refused(task, lead, edited);
   if (actions.includes('comment') && !lead.isCommented) {
     const commented = await commentOnce(deps, task);
@@ -80,10 +80,11 @@ async function removeIssue(
     };
   if (removed.kind === 'impossible') return { lead: { ...task.lead, removal: 'impossible' } };
   if (removed.kind !== 'done') return refused(task, tried, removed);
+  const lead: LeadProgress = { ...task.lead, removal: 'removed' };
   const after = await deps.editor.read(issue.number);
   if (after.kind === 'issue' || after.kind === 'pull-request')
-    return { lead: tried, delay: { kind: 'transient', code: 'not-deleted' } };
-  return refused(task, tried, after);
+    return { lead, delay: { kind: 'transient', code: 'not-deleted' } };
+  return refused(task, lead, after);
 }
 
 /** Undefined when relabel, close and redact are as they should be. */
@@ -149,7 +150,7 @@ function refused({ actions }: LeadTask, lead: LeadProgress, refusal: Refusal): L
  * yet, so that it is looked for once more before its deletion counts as done.
  */
 function absent(lead: LeadProgress, actions: readonly Action[], deleted: boolean): LeadResult {
-  if (deleted || lead.isMissing || lead.removal === 'tried')
+  if (deleted || lead.isMissing || lead.removal === 'removed')
     return { lead: done(lead, erasureOfAbsent(lead, actions, deleted)) };
   return { lead: { ...lead, isMissing: true }, delay: { kind: 'transient', code: 'not-found' } };
 }
@@ -160,7 +161,7 @@ function erasureOfAbsent(
   actions: readonly Action[],
   deleted: boolean,
 ): Erasure | undefined {
-  if (removal === 'tried') return 'complete';
+  if (removal === 'tried' || removal === 'removed') return 'complete';
   const isWanted = actions.includes('delete') || actions.includes('redact');
   return deleted && isWanted ? 'complete' : undefined;
 }

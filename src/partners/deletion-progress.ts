@@ -12,8 +12,11 @@ const leadSchema = z.strictObject({
   /** Why it failed: a code. */
   error: z.string().optional(),
   erasure: z.enum(erasures).optional(),
-  /** `tried` is noted before the call, so that after a crash an absent issue counts as deleted. */
-  removal: z.enum(['tried', 'impossible']).optional(),
+  /**
+   * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;
+   * `removed`: the tracker said that it is done.
+   */
+  removal: z.enum(['tried', 'removed', 'impossible']).optional(),
   /** An earlier try was told that it may not delete, in a way that may pass. */
   isDoubted: z.boolean().optional(),
   isCommented: z.boolean().optional(),

@@ -15,7 +15,7 @@ const often = [
   { kind: 'hang' },
   { kind: 'hang', when: 'after' },
   { kind: 'slow', ms: 150 },
-  { kind: 'drop-labels' },
+  { kind: 'drop-labels', method: 'PATCH' }, // elsewhere it takes away the right to delete
 ];
 
 const seldom = [

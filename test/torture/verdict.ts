@@ -73,7 +73,9 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
     for (const number of one.numbers) {
       if (!claims.has(number)) violations.push(`lead ${number} is not claimed`);
       violations.push(
-        ...faultsOf(one, issues.get(number)).map((fault) => `issue ${number} ${fault}`),
+        ...faultsOf(one, issues.get(number)).map(
+          (fault) => `issue ${number} ${fault}, says ${JSON.stringify(receipt?.events)}`,
+        ),
       );
     }
   }
