@@ -31,13 +31,15 @@ export type ComposedOptions = {
   apiUrl: string;
   repository?: string;
   clock?: FakeClock;
+  /** Real time that a call to the tracker may take; default as in production. */
+  requestTimeout?: string;
   /** Sections of the configuration file. */
   settings?: Record<string, unknown>;
 };
 
 /** Composes the service as the program does, on a port of its own and an empty store. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
-  const { apiUrl, repository = 'acme/leads', settings = {} } = options;
+  const { apiUrl, repository = 'acme/leads', requestTimeout = '5s', settings = {} } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath = path.join(temporaryFolder(), 'trackport.db');
   const config = loadConfig({
@@ -50,7 +52,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
         apiUrl,
         auth: { token: TRACKER_TOKEN },
         webhookSecrets: [WEBHOOK_SECRET],
-        requestTimeout: '400ms',
+        requestTimeout,
       },
       leads: { freshFor: '15s' },
       ...settings,

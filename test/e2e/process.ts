@@ -19,13 +19,18 @@ export type Trackport = {
   exited: Promise<number | null>;
 };
 
-export type StartOptions = { environment?: Record<string, string> };
+export type StartOptions = {
+  environment?: Record<string, string>;
+  /** Another user than this process's; only root can. */
+  user?: { uid: number; gid: number };
+};
 
 /** Runs the whole program as a process of its own; it is killed when the test is over. */
 export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
   const child = spawn(process.execPath, [entry, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.environment },
+    ...options.user,
   });
   const text = { out: '', err: '' };
   const watchers = new Set<() => void>();

@@ -1,0 +1,470 @@
+/** The whole composed service on days when the tracker, the callers or the disk misbehave. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import type { Fault } from '#sandbox/tracker/faults.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFakeClock } from '../support/clock.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from './composed.ts';
+import { personalTexts, seedPeople } from './people.ts';
+
+const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+const FRESH_FOR_MS = 15_000;
+const MINUTE = 60_000;
+
+type World = Composed & { tracker: Tracker; numbers: number[] };
+
+type WorldOptions = { settings?: Record<string, unknown>; requestTimeout?: string };
+
+async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = createFakeClock();
+  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  const numbers = seedPeople(tracker);
+  const composed = await compose({ apiUrl: tracker.url, clock, ...options });
+  const world = { ...composed, tracker, numbers };
+  onTestFinished(() => expectNothingTold(world));
+  return world;
+}
+
+/** Holds on every day: the log names no person and no secret. */
+function expectNothingTold({ logText, key }: World): void {
+  const log = logText();
+  for (const text of [...personalTexts, key, TRACKER_TOKEN, WEBHOOK_SECRET, PARTNER_SECRET])
+    expect(log).not.toContain(text);
+}
+
+type ProblemBody = {
+  code: string;
+  status: number;
+  detail: string;
+  instance: string;
+  errors?: { parameter?: string; code: string; detail: string }[];
+};
+
+async function problemOf(answer: Response): Promise<ProblemBody> {
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  return (await answer.json()) as ProblemBody;
+}
+
+type BadDay = {
+  name: string;
+  begin: (tracker: Tracker) => void;
+  end?: (tracker: Tracker) => void;
+  answer: { status: number; code: string; retryAfter?: string };
+  world?: WorldOptions;
+};
+
+const FOREVER = Number.POSITIVE_INFINITY;
+const armed =
+  (fault: Fault) =>
+  (tracker: Tracker): void =>
+    tracker.fault({ ...fault, count: FOREVER });
+
+const failed = { status: 502, code: 'tracker-failed' };
+const unavailable = { status: 503, code: 'tracker-unavailable' };
+const PAGE = '<!doctype html><title>Unicorn!</title><p>No server is currently available.';
+
+const badDays: BadDay[] = [
+  { name: 'JSON that breaks off', begin: armed({ kind: 'truncated' }), answer: failed },
+  {
+    name: 'HTML with 200',
+    begin: armed({ kind: 'status', status: 200, text: PAGE }),
+    answer: failed,
+  },
+  { name: 'nothing at all, with 200', begin: armed({ kind: 'empty' }), answer: failed },
+  {
+    name: 'JSON of another shape',
+    begin: armed({ kind: 'status', status: 200, json: { message: 'quite another thing' } }),
+    answer: failed,
+  },
+  {
+    name: 'HTML with 502',
+    begin: armed({ kind: 'status', status: 502, text: PAGE }),
+    answer: unavailable,
+  },
+  {
+    name: 'no answer in time',
+    begin: armed({ kind: 'hang' }),
+    answer: unavailable,
+    world: { requestTimeout: '1s' },
+  },
+  { name: 'a broken connection', begin: armed({ kind: 'reset' }), answer: unavailable },
+  {
+    name: 'the primary limit',
+    begin: armed({ kind: 'primary-limit', resetAfterSeconds: 120 }),
+    answer: { ...unavailable, retryAfter: '120' },
+  },
+  {
+    name: 'the secondary limit',
+    begin: armed({ kind: 'secondary-limit', retryAfterSeconds: 77 }),
+    answer: { ...unavailable, retryAfter: '77' },
+  },
+  {
+    name: '429 without a time',
+    begin: armed({ kind: 'status', status: 429, json: { message: 'Slow down' } }),
+    answer: { ...unavailable, retryAfter: '60' },
+  },
+  { name: '401', begin: armed({ kind: 'bad-credentials' }), answer: unavailable },
+  {
+    name: '403 for a lack of permission',
+    begin: armed({ kind: 'status', status: 403, json: { message: 'Resource not accessible' } }),
+    answer: unavailable,
+  },
+  {
+    name: 'no such repository',
+    begin: armed({ kind: 'repository-missing' }),
+    answer: unavailable,
+  },
+  {
+    name: 'issues switched off',
+    begin: (tracker) => tracker.disableIssues(),
+    end: (tracker) => tracker.editRepository({ hasIssues: true }),
+    answer: unavailable,
+  },
+];
+
+function endOf({ end }: BadDay, tracker: Tracker): void {
+  tracker.clearFaults();
+  end?.(tracker);
+}
+
+describe.each(badDays)('the tracker answers $name', (day) => {
+  test.each(['/api/v1/leads', '/api/v1/leads/1'])(
+    'cold, %s says so, hands on when to come back, and recovers',
+    async (target) => {
+      const { tracker, clock, get } = await openWorld(day.world);
+      day.begin(tracker);
+      const answer = await get(target);
+      const retryAfter = answer.headers.get('retry-after');
+      const text = await answer.clone().text();
+      expect(answer.status).toBe(day.answer.status);
+      expect(await problemOf(answer)).toMatchObject({
+        code: day.answer.code,
+        status: day.answer.status,
+      });
+      expect(text).not.toMatch(
+        /Unicorn|credentials|accessible|Slow down|Not Found|127\.0\.0\.1:\d+\/repos/,
+      );
+      if (day.answer.retryAfter) expect(retryAfter).toBe(day.answer.retryAfter);
+      else if (day.answer.status === 503) expect(retryAfter).toMatch(/^[1-9]\d*$/);
+      else expect(retryAfter).toBeNull();
+
+      endOf(day, tracker);
+      await clock.advance(3 * MINUTE);
+      expect((await get(target)).status).toBe(200);
+    },
+  );
+
+  test('warm, the last answer serves, marked stale and aged, and then recovers', async () => {
+    const { tracker, clock, get } = await openWorld(day.world);
+    const good = await get('/api/v1/leads');
+    const list = (await good.json()) as { items: object[] };
+    expect(list.items).toHaveLength(2);
+    // Something new is there, so that the answer to the next call is no 304.
+    tracker.createIssue({ title: 'Later', labels: ['approved'] });
+    await clock.advance(FRESH_FOR_MS + 5000);
+    day.begin(tracker);
+
+    const stale = await get('/api/v1/leads');
+    expect(stale.headers.get('cache-status')).toMatch(/^trackport; fwd=stale(;|$)/);
+    for (const answer of [stale, await get('/api/v1/leads')]) {
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('age')).toBe('20');
+      expect(answer.headers.get('etag')).toBe(good.headers.get('etag'));
+      expect(await answer.json()).toEqual(list);
+    }
+
+    endOf(day, tracker);
+    await clock.advance(3 * MINUTE);
+    const answer = await get('/api/v1/leads');
+    expect(answer.headers.get('cache-status')).toContain('fwd=miss');
+    expect(answer.headers.get('age')).toBe('0');
+    expect(await answer.json()).toMatchObject({ items: [{ title: 'Later' }, {}, {}] });
+  });
+
+  test('longer than staleIfError, nothing stale is served', async () => {
+    const { tracker, clock, get } = await openWorld({
+      ...day.world,
+      settings: { leads: { freshFor: '15s', staleIfError: '1m' } },
+    });
+    expect((await get('/api/v1/leads')).status).toBe(200);
+    tracker.createIssue({ title: 'Later', labels: ['approved'] });
+    day.begin(tracker);
+    await clock.advance(MINUTE + FRESH_FOR_MS + 1);
+    expect((await get('/api/v1/leads')).status).toBe(day.answer.status);
+  });
+});
+
+test('an outage costs few calls, however many readers ask', async () => {
+  const { tracker, get } = await openWorld();
+  tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
+  const answers = await Promise.all(Array.from({ length: 40 }, () => get('/api/v1/leads')));
+  await get('/api/v1/leads?state=all');
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(tracker.calls.count({ path: /\/issues$/ })).toBe(2);
+});
+
+/** Another host; every sign of life towards it is kept. */
+async function openElsewhere(): Promise<{ port: number; seen: unknown[] }> {
+  const seen: unknown[] = [];
+  const server = createServer((request, response) => {
+    seen.push([request.method, request.url, request.headers]);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+  });
+  server.on('connection', () => seen.push('a connection'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  });
+  return { port: (server.address() as AddressInfo).port, seen };
+}
+
+test.each([301, 302, 307, 308])('a %i to another host is not followed', async (status) => {
+  const { port, seen } = await openElsewhere();
+  const { tracker, clock, get } = await openWorld();
+  const location = `http://127.0.0.1:${port}/repos/acme/leads/issues`;
+  tracker.fault({ kind: 'redirect', status, location, count: FOREVER });
+
+  for (const target of ['/api/v1/leads', '/api/v1/leads/1']) {
+    const answer = await get(target);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.has('retry-after')).toBe(true);
+    expect(await answer.text()).not.toContain(String(port));
+  }
+  tracker.clearFaults();
+  await clock.advance(MINUTE);
+  expect((await get('/api/v1/leads')).status).toBe(200);
+  expect(seen).toEqual([]);
+});
+
+test('a next page on another host is asked of the tracker', async () => {
+  const { port, seen } = await openElsewhere();
+  const { tracker, get } = await openWorld();
+  tracker.seedIssues(Array.from({ length: 100 }, () => ({ title: 'x', labels: ['approved'] })));
+  const first = await fetch(`${tracker.url}/repos/acme/leads/issues?per_page=100`, {
+    headers: { authorization: `Bearer ${TRACKER_TOKEN}` },
+  });
+  const link = (first.headers.get('link') ?? '').replaceAll(
+    new URL(tracker.url).host,
+    `127.0.0.1:${port}`,
+  );
+  expect(link).toContain(`127.0.0.1:${port}`);
+  tracker.fault({ kind: 'status', status: 200, json: await first.json(), headers: { link } });
+  const page = (await (await get('/api/v1/leads?limit=100')).json()) as {
+    items: unknown[];
+    pagination: { nextCursor: string };
+  };
+  expect(page.items).toHaveLength(100);
+  const last = await get(`/api/v1/leads?limit=100&cursor=${page.pagination.nextCursor}`);
+  expect(await last.json()).toMatchObject({ items: [{}, {}], pagination: { hasMore: false } });
+  expect(seen).toEqual([]);
+});
+
+describe('requests that are wrong', () => {
+  test('every wrong parameter has an entry of its own, and the tracker is not asked', async () => {
+    const { tracker, get } = await openWorld();
+    const query = new URLSearchParams({
+      limit: '0',
+      state: 'ajar',
+      since: 'yesterday',
+      label: ',',
+      limt: '3',
+      q: 'x',
+    });
+    const answer = await get(`/api/v1/leads?${query.toString()}`);
+    const problem = await problemOf(answer);
+    expect([answer.status, problem.code]).toEqual([400, 'validation-failed']);
+    const entries = (problem.errors ?? []).map(({ parameter, code }) => `${parameter} ${code}`);
+    expect(entries.toSorted()).toEqual([
+      'label invalid',
+      'limit out-of-range',
+      'limt unknown',
+      'q unknown',
+      'since invalid',
+      'state invalid',
+    ]);
+    for (const { detail } of problem.errors ?? []) expect(detail).toMatch(/\.$|\?$/);
+    expect(tracker.calls.count({})).toBe(0);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=abc', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['state=OPEN', 'state'],
+    ['state=', 'state'],
+    ['since=2026-02-30', 'since'],
+    ['since=2026-02-01T10:00:00', 'since'],
+    ['since=', 'since'],
+    ['since=2026-01-01&since=2026-01-02', 'since'],
+    [`label=${Array.from({ length: 11 }, (_, at) => `l${at}`).join(',')}`, 'label'],
+    ['label=', 'label'],
+    ['Limit=5', 'Limit'],
+    ['page=2', 'page'],
+  ])('%s', async (query, parameter) => {
+    const { tracker, get } = await openWorld();
+    const problem = await problemOf(await get(`/api/v1/leads?${query}`));
+    expect(problem).toMatchObject({ status: 400, code: 'validation-failed' });
+    expect(problem.errors?.map((error) => error.parameter)).toEqual([parameter]);
+    expect(tracker.calls.count({})).toBe(0);
+  });
+
+  test.each(['nonsense', 'AAAA', '%00', 'a'.repeat(4000)])(
+    'a cursor that was never given out (%.12s) is refused without a call',
+    async (cursor) => {
+      const { tracker, get } = await openWorld();
+      const problem = await problemOf(await get(`/api/v1/leads?cursor=${cursor}`));
+      expect(problem).toMatchObject({ status: 400, code: 'invalid-cursor' });
+      expect(tracker.calls.count({})).toBe(0);
+    },
+  );
+
+  test('a bad key is a 401 before any parameter is looked at', async () => {
+    const { url, key } = await openWorld();
+    const headers = { 'x-api-key': `${key.slice(0, -1)}!` };
+    for (const given of [{}, { 'x-api-key': '' }, headers]) {
+      const answer = await fetch(`${url}/api/v1/leads?limit=0`, { headers: given });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain('ApiKey');
+      const { instance: _, ...problem } = await problemOf(answer);
+      expect(problem).toMatchObject({ code: 'unauthorized' });
+      expect(problem.errors).toBeUndefined();
+    }
+  });
+});
+
+test('whatever is no lead of this reader is the same 404', async () => {
+  const { tracker, get } = await openWorld();
+  const lead = (more: object = {}): string =>
+    String(tracker.createIssue({ title: 'x', labels: ['approved'], ...more }).number);
+  const deleted = lead();
+  tracker.deleteIssue(Number(deleted));
+  const deletedAndHidden = lead();
+  tracker.deleteIssue(Number(deletedAndHidden), { hidden: true });
+  const moved = lead();
+  tracker.transferIssue(Number(moved), 'acme/other');
+  const movedAndHidden = lead();
+  tracker.transferIssue(Number(movedAndHidden), 'acme/other', { hidden: true });
+  const ids = {
+    unapproved: lead({ labels: ['approved?'] }),
+    pullRequest: lead({ isPullRequest: true }),
+    deleted,
+    deletedAndHidden,
+    moved,
+    movedAndHidden,
+    neverThere: '4711',
+    huge: '99999999999999999999',
+    zero: '0',
+    negative: '-1',
+    padded: '01',
+    exponent: '1e0',
+    hex: '0x1',
+    blank: '%20',
+    letters: 'abc',
+    otherDigits: encodeURIComponent('１'),
+    null: '%00',
+    path: encodeURIComponent('../1'),
+  };
+  const bodies = new Map<string, string[]>();
+  for (const [name, id] of Object.entries(ids)) {
+    const answer = await get(`/api/v1/leads/${id}`);
+    expect([name, answer.status]).toEqual([name, 404]);
+    expect(answer.headers.has('cache-status')).toBe(false);
+    const { instance, ...problem } = await problemOf(answer);
+    expect(instance).toMatch(/^urn:uuid:/);
+    const text = JSON.stringify(problem);
+    bodies.set(text, [...(bodies.get(text) ?? []), name]);
+  }
+  expect([...bodies.values()]).toEqual([Object.keys(ids)]);
+  expect([...bodies.keys()][0]).toContain('"code":"lead-not-found"');
+});
+
+describe('store trouble', () => {
+  const partners = { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } };
+
+  function sendDeletion({ url }: World, event: object): Promise<Response> {
+    const body = JSON.stringify({ eventType: 'lead.deletion', ...event });
+    const digest = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+    return fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${digest}` },
+      body,
+    });
+  }
+
+  const countReceipts = ({ service }: World): unknown =>
+    service.store.database.handle.prepare('SELECT count(*) FROM receipt').pluck().get();
+
+  /** More than the store can take where it is: the payload is kept until it is settled. */
+  const big = {
+    eventId: 'big',
+    email: personalTexts[1],
+    note: randomBytes(300_000).toString('hex'),
+  };
+
+  test.each([
+    {
+      name: 'a full disk',
+      begin: (world: World) => {
+        const { handle } = world.service.store.database;
+        const pages = handle.pragma('page_count', { simple: true }) as number;
+        handle.pragma(`max_page_count = ${pages}`);
+      },
+      end: (world: World) =>
+        void world.service.store.database.handle.pragma('max_page_count = 1000000'),
+    },
+    {
+      name: 'a store that cannot be written',
+      begin: (world: World) => void world.service.store.database.handle.pragma('query_only = ON'),
+      end: (world: World) => void world.service.store.database.handle.pragma('query_only = OFF'),
+    },
+  ])('$name: nothing is accepted, leads are still read, and all goes on after it', async (day) => {
+    const world = await openWorld({ settings: { partners } });
+    const { get } = world;
+    day.begin(world);
+
+    const refused = await sendDeletion(world, big);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    const problem = await problemOf(refused);
+    expect(problem.code).toBe('store-unavailable');
+    expect(JSON.stringify(problem)).not.toMatch(/SQLITE|trackport\.db|INSERT/i);
+    expect(countReceipts(world)).toBe(0);
+    expect((await get('/api/v1/leads')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+
+    day.end(world);
+    const accepted = await sendDeletion(world, big);
+    expect(accepted.status).toBe(202);
+    expect(await accepted.json()).toMatchObject({ status: 'ACCEPTED' });
+    expect(countReceipts(world)).toBe(1);
+  });
+
+  test('a damaged file: 503, never a guess and never a crash', async () => {
+    const world = await openWorld({ settings: { partners } });
+    const { database } = world.service.store;
+    expect(database.truncateLog()).toBe(true);
+    const pages = database.handle.pragma('page_count', { simple: true }) as number;
+    const file = openSync(world.storePath, 'r+');
+    writeSync(file, randomBytes((pages - 1) * 4096), 0, (pages - 1) * 4096, 4096);
+    closeSync(file);
+    database.handle.pragma('shrink_memory');
+
+    const refused = await sendDeletion(world, { eventId: '1', leadId: '1' });
+    for (const answer of [refused, await world.get('/api/v1/leads')]) {
+      const { code, detail } = await problemOf(answer);
+      expect([answer.status, code]).toEqual([503, 'store-unavailable']);
+      expect(detail).toBe('The store is damaged.');
+    }
+    expect((await world.get('/healthz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+
+/** Made-up people, no word of whom may stand in a log or an error. */
+export const people = [
+  {
+    firstName: 'Quillonia',
+    email: 'quillonia.vex@mailbox.test',
+    company: 'Vexatron Ltd',
+    message: 'Ring me after the zebra crossing opens.',
+  },
+  {
+    firstName: 'Borkmund',
+    email: 'borkmund@elsewhere.test',
+    company: 'Grumbleworks',
+    message: 'I prefer letters to calls.',
+  },
+] as const;
+
+/** Everything of them that can be searched for. */
+export const personalTexts: readonly string[] = people.flatMap((person) => Object.values(person));
+
+export type Person = (typeof people)[number];
+
+/** What the issue form makes of a person's answers. */
+export function bodyOf({ firstName, email, company, message }: Person): string {
+  const fields = {
+    'First name': firstName,
+    Email: email,
+    Company: company,
+    Interest: 'Demo',
+    Message: message,
+    'Source page': '/demo',
+  };
+  return Object.entries(fields)
+    .map(([heading, value]) => `### ${heading}\r\n\r\n${value}`)
+    .join('\r\n\r\n');
+}
+
+/** An approved lead of each person; answers their issue numbers. */
+export function seedPeople(tracker: Tracker): number[] {
+  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+  return people.map(
+    (person) =>
+      tracker.createIssue({
+        title: `From ${person.firstName}`,
+        body: bodyOf(person),
+        labels: ['approved'],
+      }).number,
+  );
+}
