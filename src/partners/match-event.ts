@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { hashIdentity, type LeadDirectory } from '#leads/lead-directory.ts';
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -21,7 +23,7 @@ const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 
 export type MatchDeps = {
-  store: Pick<WorkStore, 'claim' | 'reschedule' | 'settle'>;
+  store: Pick<WorkStore, 'claim' | 'reschedule' | 'postpone' | 'settle'>;
   directory: Pick<LeadDirectory, 'find' | 'has'>;
   desk: CatchUpDesk;
   /** The sub-key for directory hashes. */
@@ -44,8 +46,18 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
   const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
   const coverage = await deps.desk.cover(newest, COVER_WAIT_MS);
-  for (const { item, progress } of asked) await matchEvent(deps, item, progress, coverage);
+  const postponed: Postponed[] = [];
+  for (const { item, progress } of asked) {
+    const later = await matchEvent(deps, item, progress, coverage);
+    if (later) postponed.push({ item, ...later });
+    await setImmediate(); // commits wait for the disk: between them the service goes on
+  }
+  // In one commit: while the tracker is down every event that waits comes by here again and again.
+  if (postponed.length > 0) await deps.store.postpone(postponed);
 }
+
+type Later = { progress: MatchProgress; dueAt: number };
+type Postponed = Later & { item: WorkItem };
 
 function progressOf({ progress }: WorkItem, now: number): MatchProgress {
   if (progress?.stage === 'match') return progress;
@@ -57,7 +69,7 @@ async function matchEvent(
   item: WorkItem,
   progress: MatchProgress,
   coverage: Coverage,
-): Promise<void> {
+): Promise<Later | undefined> {
   const wish = readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
   const found = await findLeads(deps, wish.names);
@@ -76,6 +88,7 @@ async function matchEvent(
     },
     { progress: { stage: 'act', actions: [...wish.actions], leads: [] }, dueAt: now, now },
   );
+  return undefined;
 }
 
 /** A text is the code of why the event cannot be read. */
@@ -120,7 +133,7 @@ async function claimForNow(
   item: WorkItem,
   progress: MatchProgress,
   { found, isCovered }: { found: readonly number[]; isCovered: boolean },
-): Promise<void> {
+): Promise<Later | undefined> {
   const now = clock.now();
   const waited = (now - progress.askedAt) / 2;
   const dueAt = isCovered
@@ -128,22 +141,22 @@ async function claimForNow(
     : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
   const provisional = [...new Set([...progress.provisional, ...found])];
   const next = { progress: { ...progress, provisional }, dueAt };
-  if (provisional.length > progress.provisional.length)
-    await store.claim(item, { claim: found, withdraw: [] }, { ...next, now });
-  else await store.reschedule(item, { ...next, attempts: item.attempts });
+  if (provisional.length === progress.provisional.length) return next;
+  await store.claim(item, { claim: found, withdraw: [] }, { ...next, now });
+  return undefined;
 }
 
 async function noteMiss(
   { store, clock, unmatchedWaitsMs }: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
-): Promise<void> {
+): Promise<undefined> {
   const now = clock.now();
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     await store.settle(item, { outcome: 'UNMATCHED', attempts: misses }, now);
-    return;
+    return undefined;
   }
   const dueAt = now + wait;
   await store.reschedule(item, {
@@ -151,9 +164,15 @@ async function noteMiss(
     attempts: misses,
     progress: { ...progress, misses, askedAt: dueAt },
   });
+  return undefined;
 }
 
-async function fail({ store, clock }: MatchDeps, item: WorkItem, lastError: string): Promise<void> {
+async function fail(
+  { store, clock }: MatchDeps,
+  item: WorkItem,
+  lastError: string,
+): Promise<undefined> {
   const attempts = item.attempts + 1;
   await store.settle(item, { outcome: 'FAILED', attempts, lastError }, clock.now());
+  return undefined;
 }

@@ -39,7 +39,7 @@ export type WorkCounts = {
 };
 
 /** Which leads a match gives an event, and which of its earlier claims it takes back. */
-export type ClaimChange = { claim: readonly number[]; withdraw: readonly number[] };
+type ClaimChange = { claim: readonly number[]; withdraw: readonly number[] };
 
 /**
  * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
@@ -77,6 +77,10 @@ export type WorkStore = {
     item: WorkItem,
     next: { dueAt: number; attempts: number; lastError?: string; progress?: DeletionProgress },
   ): Promise<boolean>;
+  /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
+  postpone(
+    postponed: readonly { item: WorkItem; progress: DeletionProgress; dueAt: number }[],
+  ): Promise<void>;
   /**
    * Ends the event; with DONE its payload is dropped. An event that came again meanwhile is due
    * again at once instead.

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { Alarm } from '#shared/alarm.ts';
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -15,7 +17,7 @@ const STORE_RETRY_MS = SECOND;
 const SCRUB_EVERY_MS = SECOND;
 
 /** What keeps the worker from changing issues, for all events alike. */
-export type Pause = { code: PauseCode; since: number; probeAt: number };
+type Pause = { code: PauseCode; since: number; probeAt: number };
 
 export type LoopDeps = {
   store: WorkStore;
@@ -95,6 +97,7 @@ async function runLoop(
       log.error({ stage, ...errorFields(error) }, 'the worker met an error and goes on');
     }
     if (waitMs > 0) await alarms[stage].wait(waitMs, stopping);
+    else await setImmediate(); // the store answers without a pause: others must get their turn
   }
 }
 

@@ -8,6 +8,7 @@ test(
     const report = await torture({ seconds: 10, seed: 1 });
     expect(report.violations).toEqual([]);
     expect(report.kills).toBeGreaterThan(1);
+    expect(report.walks).toBeGreaterThan(1);
     expect(report.acknowledged).toBeGreaterThan(10);
     expect(report.trackerFailures / report.trackerCalls).toBeGreaterThan(0.1);
   },

@@ -7,6 +7,7 @@ import { seededRandom } from '#sandbox/tracker/faults.ts';
 import { everyFault } from './faults.ts';
 import { deletionsOf, issueOf, personAt, SECRETS, signed, type Person } from './people.ts';
 import { startChild, startRemoteTracker, type Child, type RemoteTracker } from './service.ts';
+import { createReader, type Reader } from './reader.ts';
 import { findViolations, openFindings, type Acknowledged } from './verdict.ts';
 
 export type TortureOptions = {
@@ -23,6 +24,8 @@ export type TortureReport = {
   sent: number;
   acknowledged: number;
   repeats: number;
+  /** Complete reads of all leads meanwhile. */
+  walks: number;
   trackerCalls: number;
   trackerFailures: number;
   replayed: number;
@@ -67,6 +70,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         sent: 0,
         acknowledged: 0,
         repeats: 0,
+        walks: 0,
         trackerCalls: 0,
         trackerFailures: 0,
         replayed: 0,
@@ -91,15 +95,20 @@ async function play(run: Run, { seconds, onProgress }: TortureOptions): Promise<
   for (const fault of everyFault()) await tracker.control('fault', fault);
   run.until = Date.now() + seconds * 1000;
   const ticker = setInterval(() => onProgress?.(progressOf(run)), 1000);
+  const reader = await createReader(configPath(run));
+  const reading = keepReading(run, reader);
   const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
   const last = await killAgainAndAgain(run, first);
-  await Promise.all(senders);
+  await Promise.all([...senders, reading]);
   await countCalls(run);
   await tracker.control('clearFaults');
   await last.kill(); // whatever it had in hand, and a pause, goes with it
   run.output += last.output();
   const calm = await startService(run);
   await settleAll(run);
+  await reader.read(calm.url);
+  report.walks = reader.walks();
+  for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
   run.output += calm.output();
   const code = await calm.stop();
   clearInterval(ticker);
@@ -132,7 +141,7 @@ function configOf({ port, tracker, folder }: Run): string {
     `  adminToken: ${tracker.token}`,
     '  writeInterval: 2ms',
     '  requestTimeout: 100ms',
-    'leads: { portalAuthors: ["acme-portal[bot]"] }',
+    'leads: { portalAuthors: ["acme-portal[bot]"], freshFor: 200ms }',
     `deletions: { retry: [${Array.from({ length: 40 }, () => '100ms').join(', ')}] }`,
     'partners:',
     partner('hmac-sha256', 'crm-one', 'actions: [relabel, close, comment]'),
@@ -205,6 +214,13 @@ async function sendDeletions(run: Run): Promise<void> {
       }
     }
     await sleep(50 + random() * 100);
+  }
+}
+
+async function keepReading(run: Run, reader: Reader): Promise<void> {
+  while (Date.now() < run.until) {
+    await reader.read(`http://127.0.0.1:${run.port}`);
+    await sleep(150);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
 /** Leads that one event claims, or gives back. */
-export type ClaimOrder = {
+type ClaimOrder = {
   repositoryId: number;
   receiptId: string;
   /** `event.id`. */

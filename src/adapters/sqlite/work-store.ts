@@ -45,21 +45,30 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
         return sql.progress.run(row).changes > 0;
       }),
-    reschedule: async (item, { dueAt, attempts, lastError, progress }) =>
-      guard(
-        () =>
-          sql.reschedule.run({
-            ...fence(item),
-            dueAt,
-            attempts,
-            lastError: lastError ?? null,
-            progress: progress ? JSON.stringify(progress) : null,
-          }).changes > 0,
-      ),
+    reschedule: async (...due) => guard(() => reschedule(sql, ...due)),
+    postpone: async (postponed) =>
+      database.transaction(() => {
+        for (const { item, ...next } of postponed)
+          reschedule(sql, item, { ...next, attempts: item.attempts });
+      }),
     settle: async (...end) => database.transaction(() => settle(sql, ...end)),
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
   };
+}
+
+function reschedule(
+  sql: WorkStatements,
+  ...[item, { dueAt, attempts, lastError, progress }]: Parameters<WorkStore['reschedule']>
+): boolean {
+  const row = {
+    ...fence(item),
+    dueAt,
+    attempts,
+    lastError: lastError ?? null,
+    progress: progress ? JSON.stringify(progress) : null,
+  };
+  return sql.reschedule.run(row).changes > 0;
 }
 
 function fence({ event, lease }: WorkItem): { event: number; lease: string } {

@@ -93,6 +93,20 @@ describe('a lease', () => {
     expect((await leaseOne(store)).payload?.toString()).toBe('a');
   });
 
+  test('of many events is given back at once, each due at its own time', async () => {
+    const { store, accept } = await setUp();
+    for (const text of ['a', 'b']) await accept(text);
+    const [first, second] = await store.lease('match', 0, 2);
+    if (!first || !second) throw new Error('nothing is due');
+    await store.postpone([
+      { item: first, progress: { ...matching, misses: 1 }, dueAt: 10 },
+      { item: second, progress: matching, dueAt: 20 },
+    ]);
+    expect(await store.nextDueAt('match')).toBe(10);
+    const [due] = await store.lease('match', 15, 2);
+    expect(due).toMatchObject({ event: first.event, progress: { misses: 1 } });
+  });
+
   test('of an event sealed under another key brings no payload', async () => {
     const { database, accept } = await setUp();
     await accept('a');
