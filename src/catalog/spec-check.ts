@@ -1,4 +1,3 @@
-import type { Validator } from '@seriousme/openapi-schema-validator';
 import type { Finding } from './artifact.ts';
 import { brokenReferences } from './spec-references.ts';
 
@@ -28,29 +27,51 @@ export function specKindOf(document: unknown): SpecKind {
  * validator is loaded with the first document.
  */
 export function createSpecChecker(): SpecChecker {
-  let validators: Promise<Validators> | undefined;
+  let loading: Promise<Schemas> | undefined;
   return async (specText) => {
     const document: unknown = JSON.parse(specText);
     if (specKindOf(document) !== 'openapi') return [];
     const specification = document as Record<string, unknown>;
-    if (!isKnownVersion(specification)) return [unknownVersion(specification)];
-    validators ??= loadValidators();
-    const errors = await schemaErrors(await validators, specification, specText.length);
+    const version = versionOf(specification);
+    if (version === undefined) return [unknownVersion(specification)];
+    const { firstOnly, exhaustive } = await (loading ??= loadSchemas());
+    const quick = errorsOf(firstOnly.getAjvValidator(version), document);
+    const isShort = specText.length <= EXHAUSTIVE_CHARACTERS_MAX;
+    const errors =
+      quick.length > 0 && isShort ? errorsOf(exhaustive.getAjvValidator(version), document) : quick;
     const broken = brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
     return [...summarize(errors), ...broken].slice(0, FINDINGS_MAX);
   };
 }
 
-type Validators = { firstOnly: Validator; exhaustive: Validator };
+type SchemaCheck = { (document: unknown): unknown; errors?: SchemaError[] | null };
 
-async function loadValidators(): Promise<Validators> {
+/**
+ * The part of the library's validator that is used. Its `validate` also clones the document to
+ * resolve references, which takes ten times as long and mistakes properties named `$ref` for some.
+ */
+type CompiledSchemas = { getAjvValidator(version: string): SchemaCheck };
+
+type Schemas = { firstOnly: CompiledSchemas; exhaustive: CompiledSchemas };
+
+async function loadSchemas(): Promise<Schemas> {
   const { Validator } = await import('@seriousme/openapi-schema-validator');
-  return { firstOnly: new Validator(), exhaustive: new Validator({ allErrors: true }) };
+  return {
+    firstOnly: new Validator() as unknown as CompiledSchemas,
+    exhaustive: new Validator({ allErrors: true }) as unknown as CompiledSchemas,
+  };
 }
 
-function isKnownVersion({ openapi, swagger }: Record<string, unknown>): boolean {
-  if (swagger !== undefined) return swagger === '2.0';
-  return typeof openapi === 'string' && /^3\.[012](?:\.\d+)?(?:-[0-9A-Za-z.-]+)?$/.test(openapi);
+function errorsOf(check: SchemaCheck, document: unknown): SchemaError[] {
+  check(document);
+  return check.errors ?? [];
+}
+
+/** Which published schema describes the document; undefined when none does. */
+function versionOf({ openapi, swagger }: Record<string, unknown>): string | undefined {
+  if (swagger !== undefined) return swagger === '2.0' ? swagger : undefined;
+  const known = /^(3\.[012])(?:\.\d+)?(?:-[0-9A-Za-z.-]+)?$/;
+  return typeof openapi === 'string' ? known.exec(openapi)?.[1] : undefined;
 }
 
 function unknownVersion(specification: Record<string, unknown>): Finding {
@@ -60,25 +81,6 @@ function unknownVersion(specification: Record<string, unknown>): Finding {
     code: 'unknown-version',
     detail: 'Known are `swagger: "2.0"` and `openapi` 3.0, 3.1 and 3.2, each written as a string.',
   };
-}
-
-async function schemaErrors(
-  { firstOnly, exhaustive }: Validators,
-  specification: Record<string, unknown>,
-  characters: number,
-): Promise<SchemaError[]> {
-  const quick = await errorsOf(firstOnly, specification);
-  if (quick.length === 0 || characters > EXHAUSTIVE_CHARACTERS_MAX) return quick;
-  return errorsOf(exhaustive, specification);
-}
-
-/** A text in place of errors is the library's look-up of references, which ours replaces. */
-async function errorsOf(
-  validator: Validator,
-  specification: Record<string, unknown>,
-): Promise<SchemaError[]> {
-  const { errors } = await validator.validate(specification);
-  return Array.isArray(errors) ? errors : [];
 }
 
 /** `oneOf`, `anyOf` and `if` only say that something below them failed. */

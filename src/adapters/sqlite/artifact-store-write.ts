@@ -1,22 +1,11 @@
 import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/artifact.ts';
 import type { Change, ChangeAudit, Inserted, NewVersion } from '#catalog/artifact-store.ts';
-import { chooseFace, isReadable, type Candidate } from '#catalog/default-version.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { searchTextOf } from '#catalog/search-terms.ts';
 import { nextVersion } from '#catalog/version-order.ts';
+import { createFaceKeeper, type ArtifactRow, type FaceKeeper } from './artifact-store-face.ts';
 import { toColumns } from './artifact-store-rows.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
-
-type ArtifactRow = {
-  serial: number;
-  id: string;
-  pinnedSerial: number | null;
-  faceSerial: number | null;
-  versions: number;
-};
-
-type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
 
 /** Each function is one transaction: the change, its audit entry, the search text, the default. */
 export type ArtifactWriter = {
@@ -55,10 +44,6 @@ function prepare({ handle }: Database) {
     insertArtifact: handle.prepare<[string, string, string]>(
       'INSERT INTO catalog_artifact (workspaceId, idFolded, id) VALUES (?, ?, ?)',
     ),
-    deleteArtifact: handle.prepare<[number]>('DELETE FROM catalog_artifact WHERE serial = ?'),
-    candidates: handle.prepare<[number], CandidateRow>(
-      'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
-    ),
     insertVersion: handle.prepare(INSERT_VERSION),
     updateVersion: handle.prepare(UPDATE_VERSION),
     deleteVersion: handle.prepare<[number, string, number]>(
@@ -71,46 +56,18 @@ function prepare({ handle }: Database) {
     unchanged: handle.prepare<[number, string, number]>(
       'SELECT 1 FROM catalog_version WHERE serial = ? AND workspaceId = ? AND revision = ?',
     ),
-    setArtifact: handle.prepare<[number, number, number | null, number]>(
-      'UPDATE catalog_artifact SET faceSerial = ?, versions = ?, pinnedSerial = ? WHERE serial = ?',
-    ),
-    clearFace: handle.prepare<[number, number]>(
-      'UPDATE catalog_version SET isFace = 0 WHERE artifactSerial = ? AND isFace = 1 AND serial <> ?',
-    ),
-    setFace: handle.prepare<[number]>(
-      'UPDATE catalog_version SET isFace = 1 WHERE serial = ? AND isFace = 0',
-    ),
-    searched: handle.prepare<[number], SearchedRow>(
-      'SELECT title, description, owner, groupPath FROM catalog_version WHERE serial = ?',
-    ),
-    deleteArtifactText: handle.prepare<[number]>(
-      'DELETE FROM catalog_artifact_text WHERE rowid = ?',
-    ),
-    putArtifactText: handle.prepare<[number, string]>(
-      'INSERT INTO catalog_artifact_text (rowid, terms) VALUES (?, ?)',
-    ),
-    deleteVersionText: handle.prepare<[number]>('DELETE FROM catalog_version_text WHERE rowid = ?'),
-    putVersionText: handle.prepare<[number, string]>(
-      'INSERT INTO catalog_version_text (rowid, terms) VALUES (?, ?)',
-    ),
   };
 }
 
-type SearchedRow = {
-  title: string;
-  description: string | null;
-  owner: string;
-  groupPath: string | null;
-};
-
 type Statements = ReturnType<typeof prepare>;
 
-type WriteDeps = { statements: Statements; append(entry: AuditEntry): void };
+type WriteDeps = { statements: Statements; face: FaceKeeper; append(entry: AuditEntry): void };
 
 export function createArtifactWriter(database: Database): ArtifactWriter {
   const log = createAuditLog(database);
   const deps: WriteDeps = {
     statements: prepare(database),
+    face: createFaceKeeper(database),
     append: (entry) => log.append(entry),
   };
   return {
@@ -129,10 +86,10 @@ function insert(
   deps: WriteDeps,
   { workspaceId, version, audit }: { workspaceId: string; version: NewVersion; audit: ChangeAudit },
 ): Inserted {
-  const { statements } = deps;
+  const { statements, face } = deps;
   const found = statements.artifact.get(workspaceId, foldId(version.id));
   if (found && found.versions >= VERSIONS_MAX) return { kind: 'full' };
-  const existing = found ? candidatesOf(statements, found.serial) : [];
+  const existing = found ? face.candidates(found.serial) : [];
   const name = version.version ?? nextVersion(existing);
   if (name === undefined) return { kind: 'nameless' };
   const taken = existing.find((candidate) => candidate.version === name);
@@ -152,8 +109,8 @@ function insert(
   });
   const record = { ...fields, id: artifact.id, serial: Number(lastInsertRowid) };
   if (specText !== undefined) statements.putSpec.run(record.serial, specText);
-  statements.putVersionText.run(record.serial, searchTextOf(record));
-  refresh(statements, artifact, {});
+  if (found) face.addVersion(found, record);
+  else face.addFirst(artifact.serial, record);
   appendAudit(deps, record, audit);
   return { kind: 'inserted', record };
 }
@@ -168,9 +125,9 @@ function applyChange(
   deps: WriteDeps,
   { workspaceId, change, audit }: { workspaceId: string; change: Change; audit: ChangeAudit },
 ): boolean {
-  const { statements } = deps;
+  const { statements, face } = deps;
   const { next, specText } = change;
-  const former = statements.searched.get(next.serial);
+  const former = face.searched(next.serial);
   const { changes } = statements.updateVersion.run({
     ...toColumns(next),
     workspaceId,
@@ -180,14 +137,9 @@ function applyChange(
   if (changes === 0 || !former) return false;
   if (specText === null) statements.deleteSpec.run(next.serial);
   else if (specText !== undefined) statements.putSpec.run(next.serial, specText);
-  const text = searchTextOf(next);
-  const rewritten = text !== searchTextOf({ ...toSearched(former), id: next.id });
-  if (rewritten) {
-    statements.deleteVersionText.run(next.serial);
-    statements.putVersionText.run(next.serial, text);
-  }
+  const rewritten = face.rewrite(former, next);
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
-  if (artifact) refresh(statements, artifact, rewritten ? { rewritten: next.serial } : {});
+  if (artifact) face.refresh(artifact, rewritten ? { rewritten: next.serial } : {});
   appendAudit(deps, next, audit);
   return true;
 }
@@ -203,9 +155,8 @@ function remove(
   const { statements } = deps;
   const { changes } = statements.deleteVersion.run(record.serial, workspaceId, record.revision);
   if (changes === 0) return false;
-  statements.deleteVersionText.run(record.serial);
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) refresh(statements, artifact, {});
+  if (artifact) deps.face.removeVersion(artifact, record.serial);
   appendAudit(deps, record, audit);
   return true;
 }
@@ -221,60 +172,9 @@ function pin(
   const { statements } = deps;
   if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return false;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) refresh(statements, artifact, { pinned: record.serial });
+  if (artifact) deps.face.refresh(artifact, { pinned: record.serial });
   appendAudit(deps, record, audit);
   return true;
-}
-
-type Reason = {
-  /** The version that is set as default now. */
-  pinned?: number;
-  /** The version whose search text changed. */
-  rewritten?: number;
-};
-
-/**
- * Chooses the version that stands for the artifact, and drops an artifact without versions. Writing
- * full text is the dearest part of a change, so that it is left alone where it stays the same.
- */
-function refresh(statements: Statements, artifact: ArtifactRow, reason: Reason): void {
-  const versions = candidatesOf(statements, artifact.serial);
-  const wanted = reason.pinned ?? artifact.pinnedSerial;
-  const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
-  const face = chooseFace(versions, pinned?.serial);
-  if (!face) {
-    statements.deleteArtifactText.run(artifact.serial);
-    statements.deleteArtifact.run(artifact.serial);
-    return;
-  }
-  const moved = face.serial !== artifact.faceSerial;
-  if (moved) {
-    statements.clearFace.run(artifact.serial, face.serial);
-    statements.setFace.run(face.serial);
-  }
-  const pinnedSerial = pinned?.serial ?? null;
-  statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
-  if (!moved && reason.rewritten !== face.serial) return;
-  if (artifact.faceSerial !== null) statements.deleteArtifactText.run(artifact.serial);
-  const fields = statements.searched.get(face.serial);
-  if (!fields) return;
-  const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
-  statements.putArtifactText.run(artifact.serial, text);
-}
-
-function candidatesOf(statements: Statements, artifactSerial: number): Candidate[] {
-  return statements.candidates
-    .all(artifactSerial)
-    .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
-}
-
-function toSearched({ title, owner, description, groupPath }: SearchedRow) {
-  return {
-    title,
-    owner,
-    ...(description === null ? {} : { description }),
-    ...(groupPath === null ? {} : { groupPath }),
-  };
 }
 
 function appendAudit(deps: WriteDeps, record: VersionRecord, audit: ChangeAudit): void {

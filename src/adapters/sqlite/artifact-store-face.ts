@@ -1,0 +1,159 @@
+import type { VersionRecord } from '#catalog/artifact.ts';
+import { chooseFace, isReadable, type Candidate } from '#catalog/default-version.ts';
+import { searchTextOf } from '#catalog/search-terms.ts';
+import type { Database } from './database.ts';
+
+/** A row of `catalog_artifact`. */
+export type ArtifactRow = {
+  serial: number;
+  id: string;
+  pinnedSerial: number | null;
+  faceSerial: number | null;
+  versions: number;
+};
+
+/** Why an artifact is looked at anew. */
+export type FaceReason = {
+  /** The version that is set as default now. */
+  pinned?: number;
+  /** The version whose search text changed. */
+  rewritten?: number;
+};
+
+/**
+ * Keeps what stands for an artifact in lists and searches: its face and both search texts. Every
+ * function is part of the transaction of the change.
+ */
+export type FaceKeeper = {
+  candidates(artifactSerial: number): Candidate[];
+  /** The first version stands for its artifact whatever its state. */
+  addFirst(artifactSerial: number, record: VersionRecord): void;
+  addVersion(artifact: ArtifactRow, record: VersionRecord): void;
+  removeVersion(artifact: ArtifactRow, serial: number): void;
+  /** Writing full text is the dearest part of a change: it is left alone where it stays the same. */
+  refresh(artifact: ArtifactRow, reason: FaceReason): void;
+  /** Writes a version's search text anew when it differs; true when it did. */
+  rewrite(former: SearchedRow, next: VersionRecord): boolean;
+  /** What is searched of a version, before a change. */
+  searched(serial: number): SearchedRow | undefined;
+};
+
+export type SearchedRow = {
+  title: string;
+  description: string | null;
+  owner: string;
+  groupPath: string | null;
+};
+
+type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
+
+function prepare({ handle }: Database) {
+  return {
+    candidates: handle.prepare<[number], CandidateRow>(
+      'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
+    ),
+    searched: handle.prepare<[number], SearchedRow>(
+      'SELECT title, description, owner, groupPath FROM catalog_version WHERE serial = ?',
+    ),
+    setArtifact: handle.prepare<[number, number, number | null, number]>(
+      'UPDATE catalog_artifact SET faceSerial = ?, versions = ?, pinnedSerial = ? WHERE serial = ?',
+    ),
+    deleteArtifact: handle.prepare<[number]>('DELETE FROM catalog_artifact WHERE serial = ?'),
+    clearFace: handle.prepare<[number, number]>(
+      'UPDATE catalog_version SET isFace = 0 WHERE artifactSerial = ? AND isFace = 1 AND serial <> ?',
+    ),
+    setFace: handle.prepare<[number]>('UPDATE catalog_version SET isFace = 1 WHERE serial = ?'),
+    deleteArtifactText: handle.prepare<[number]>(
+      'DELETE FROM catalog_artifact_text WHERE rowid = ?',
+    ),
+    putArtifactText: handle.prepare<[number, string]>(
+      'INSERT INTO catalog_artifact_text (rowid, terms) VALUES (?, ?)',
+    ),
+    deleteVersionText: handle.prepare<[number]>('DELETE FROM catalog_version_text WHERE rowid = ?'),
+    putVersionText: handle.prepare<[number, string]>(
+      'INSERT INTO catalog_version_text (rowid, terms) VALUES (?, ?)',
+    ),
+  };
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+export function createFaceKeeper(database: Database): FaceKeeper {
+  const statements = prepare(database);
+  return {
+    candidates: (artifactSerial) => candidatesOf(statements, artifactSerial),
+    addFirst: (artifactSerial, record) => {
+      const text = searchTextOf(record);
+      statements.putVersionText.run(record.serial, text);
+      statements.setFace.run(record.serial);
+      statements.setArtifact.run(record.serial, 1, null, artifactSerial);
+      statements.putArtifactText.run(artifactSerial, text);
+    },
+    addVersion: (artifact, record) => {
+      statements.putVersionText.run(record.serial, searchTextOf(record));
+      refresh(statements, artifact, {});
+    },
+    removeVersion: (artifact, serial) => {
+      statements.deleteVersionText.run(serial);
+      refresh(statements, artifact, {});
+    },
+    refresh: (artifact, reason) => refresh(statements, artifact, reason),
+    rewrite: (former, next) => {
+      if (!isRewritten(former, next)) return false;
+      statements.deleteVersionText.run(next.serial);
+      statements.putVersionText.run(next.serial, searchTextOf(next));
+      return true;
+    },
+    searched: (serial) => statements.searched.get(serial),
+  };
+}
+
+/** Chooses the version that stands for the artifact, and drops an artifact without versions. */
+function refresh(statements: Statements, artifact: ArtifactRow, reason: FaceReason): void {
+  const versions = candidatesOf(statements, artifact.serial);
+  const wanted = reason.pinned ?? artifact.pinnedSerial;
+  const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
+  const face = chooseFace(versions, pinned?.serial);
+  if (!face) {
+    statements.deleteArtifactText.run(artifact.serial);
+    statements.deleteArtifact.run(artifact.serial);
+    return;
+  }
+  const moved = face.serial !== artifact.faceSerial;
+  if (moved) {
+    statements.clearFace.run(artifact.serial, face.serial);
+    statements.setFace.run(face.serial);
+  }
+  const pinnedSerial = pinned?.serial ?? null;
+  statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
+  if (!moved && reason.rewritten !== face.serial) return;
+  const fields = statements.searched.get(face.serial);
+  if (!fields) return;
+  const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
+  statements.deleteArtifactText.run(artifact.serial);
+  statements.putArtifactText.run(artifact.serial, text);
+}
+
+function candidatesOf(statements: Statements, artifactSerial: number): Candidate[] {
+  return statements.candidates
+    .all(artifactSerial)
+    .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
+}
+
+function isRewritten(former: SearchedRow, next: VersionRecord): boolean {
+  return (
+    former.title !== next.title ||
+    former.owner !== next.owner ||
+    former.description !== (next.description ?? null) ||
+    former.groupPath !== (next.groupPath ?? null)
+  );
+}
+
+function toSearched({ title, owner, description, groupPath }: SearchedRow) {
+  return {
+    title,
+    owner,
+    ...(description === null ? {} : { description }),
+    ...(groupPath === null ? {} : { groupPath }),
+  };
+}
