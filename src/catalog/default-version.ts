@@ -8,7 +8,7 @@ export type Candidate = Orderable & { lifecycle: Lifecycle };
  * or DEPRECATED; else the highest PUBLISHED (releases, then pre-releases, then versions that are
  * no semantic ones); else the highest DEPRECATED.
  */
-export function chooseDefault<T extends Candidate>(
+function chooseDefault<T extends Candidate>(
   versions: readonly T[],
   pinnedSerial: number | undefined,
 ): T | undefined {

@@ -6,7 +6,7 @@
  */
 
 /** Larger is higher: a release, a pre-release, a text that is no semantic version. */
-export type VersionRank = 0 | 1 | 2;
+type VersionRank = 0 | 1 | 2;
 
 export type VersionOrder = {
   rank: VersionRank;

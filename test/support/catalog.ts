@@ -69,7 +69,7 @@ export function openCatalogApp(facts: Partial<CatalogDeps> = {}): {
 
 const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];
 
-export const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
+const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
   Buffer.from(
     JSON.stringify({
       subject: 'owner',

@@ -13,7 +13,7 @@ export type ArtifactRow = {
 };
 
 /** Why an artifact is looked at anew. */
-export type FaceReason = {
+type FaceReason = {
   /** The version that is set as default now. */
   pinned?: number;
   /** The version whose search text changed. */
@@ -38,7 +38,7 @@ export type FaceKeeper = {
   searched(serial: number): SearchedRow | undefined;
 };
 
-export type SearchedRow = {
+type SearchedRow = {
   title: string;
   description: string | null;
   owner: string;

@@ -19,8 +19,8 @@ import { ID_RULE, VERSION_RULE } from '#catalog/content-check.ts';
 import { parseSince } from '#leads/lead-query.ts';
 import { paginationOut, queryInteger } from './common.ts';
 
-export const LIMIT_MAX = 100;
-export const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
 const CURSOR_CHARACTERS_MAX = 4096;
 const SEARCH_CHARACTERS_MAX = 200;
 const ID_CHARACTERS_MAX = 128;
