@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
 import { beforeEach, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
@@ -68,6 +69,7 @@ test('`release` gives the lead back and says who did it in the audit log', async
     number: 12,
     released: true,
   });
+  await nextTurn();
   expect((await view.current()).has(12)).toBe(false);
   expect(createAuditLog(database).listOf('claim/12')).toEqual([
     {
