@@ -117,6 +117,8 @@ function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']
     owner: 'team-orders',
     title: 'Orders API',
   };
+  // Pasted again, a command gets its first answer again rather than a conflict.
+  const once = (step: string): string => `-H 'Idempotency-Key: demo-${step}'`;
   const sunset = toRfc3339(Math.floor((now + 90 * DAY) / DAY) * DAY);
   return [
     {
@@ -128,8 +130,8 @@ function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']
     {
       title: 'Create, publish and deprecate a catalog version',
       lines: [
-        `curl -sw '\\n' ${bearer} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
-        `curl -sw '\\n' -X POST ${bearer} '${base}/orders-api/publish?version=1.0.0'`,
+        `curl -sw '\\n' ${bearer} ${once('create')} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
+        `curl -sw '\\n' -X POST ${bearer} ${once('publish')} '${base}/orders-api/publish?version=1.0.0'`,
         `curl -sw '\\n' -X POST ${bearer} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
       ],
     },
