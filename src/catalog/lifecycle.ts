@@ -58,7 +58,7 @@ export function transit(
 export function refuseTransition(action: string, current: Lifecycle): never {
   const allowed = allowedIn[current];
   throw new TrackportError('invalid-lifecycle-transition', {
-    detail: `A ${current} version cannot be the subject of "${action}". ${
+    detail: `"${action}" is not possible for a ${current} version. ${
       allowed.length === 0 ? 'Nothing changes it any more.' : `Possible now: ${allowed.join(', ')}.`
     }`,
     extensions: { current, allowed },
