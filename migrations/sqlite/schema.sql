@@ -53,7 +53,7 @@ CREATE TABLE catalog_artifact (
 
 CREATE VIRTUAL TABLE catalog_artifact_text USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none,
-  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
 );
 
 CREATE TABLE 'catalog_artifact_text_config'(k PRIMARY KEY, v) WITHOUT ROWID;
@@ -99,7 +99,7 @@ CREATE TABLE catalog_version (
 
 CREATE VIRTUAL TABLE catalog_version_text USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none,
-  prefix = '2 3 4', tokenize = 'unicode61 remove_diacritics 0'
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
 );
 
 CREATE TABLE 'catalog_version_text_config'(k PRIMARY KEY, v) WITHOUT ROWID;
