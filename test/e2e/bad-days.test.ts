@@ -173,6 +173,7 @@ describe.each(badDays)('the tracker answers $name', (day) => {
     expect(stale.headers.get('cache-status')).toMatch(/^trackport; fwd=stale(;|$)/);
     for (const answer of [stale, await get('/api/v1/leads')]) {
       expect(answer.status).toBe(200);
+      expect(answer.headers.get('cache-status')).not.toMatch(/hit; ttl=-/);
       expect(answer.headers.get('age')).toBe('20');
       expect(answer.headers.get('etag')).toBe(good.headers.get('etag'));
       expect(await answer.json()).toEqual(list);

@@ -38,7 +38,7 @@ export function examplesOf(event: string): Payload[] {
   return all.filter(({ name }) => name === event).flatMap(({ examples }) => examples);
 }
 
-export type ReplayedCall = { method: string; target: string; headers: IncomingHttpHeaders };
+type ReplayedCall = { method: string; target: string; headers: IncomingHttpHeaders };
 
 export type Replay = {
   url: string;
