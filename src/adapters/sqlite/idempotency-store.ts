@@ -10,10 +10,15 @@ import {
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
-const KEYS_PER_WORKSPACE_MAX = 10_000;
-const BYTES_PER_WORKSPACE_MAX = 64 * 1024 * 1024;
-/** Counting what a workspace has is dear, so that it may exceed its bounds by this many keys. */
-const TRIM_EVERY = 100;
+/** What a workspace may keep. */
+type Bounds = {
+  keysMax: number;
+  bytesMax: number;
+  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
+  trimEvery: number;
+};
+
+const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEvery: 100 };
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
 
@@ -30,7 +35,10 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /** Keeps what was answered to idempotency keys, compressed. */
-export function createIdempotencyStore(database: Database): IdempotencyStore {
+export function createIdempotencyStore(
+  database: Database,
+  { keysMax, bytesMax, trimEvery }: Bounds = defaultBounds,
+): IdempotencyStore {
   const statements = prepare(database);
   let kept = 0;
   return {
@@ -45,7 +53,8 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
       database.transaction(() => {
         const bytes = packed.length + texts.length;
         statements.keep.run(status, texts, packed, bytes, run.digest, run.leaseUntil);
-        if (kept % TRIM_EVERY === 1) statements.trim.run({ workspaceId: run.workspaceId });
+        if (kept % trimEvery === 0)
+          statements.trim.run({ workspaceId: run.workspaceId, keysMax, bytesMax });
       });
     },
     release: async (run) => {
@@ -79,13 +88,13 @@ function prepare({ handle }: Database) {
          SELECT digest FROM idempotency_key WHERE workspaceId = ? AND startedAt < ?
          ORDER BY startedAt LIMIT ?)`,
     ),
-    trim: handle.prepare<[{ workspaceId: string }]>(
+    trim: handle.prepare<[{ workspaceId: string; keysMax: number; bytesMax: number }]>(
       `DELETE FROM idempotency_key WHERE digest IN (
          SELECT digest FROM (
            SELECT digest, ROW_NUMBER() OVER newest AS place, SUM(bytes) OVER newest AS total
            FROM idempotency_key WHERE workspaceId = @workspaceId
            WINDOW newest AS (ORDER BY startedAt DESC, digest))
-         WHERE place > ${KEYS_PER_WORKSPACE_MAX} OR total > ${BYTES_PER_WORKSPACE_MAX})`,
+         WHERE place > @keysMax OR total > @bytesMax)`,
     ),
   };
 }
