@@ -83,7 +83,8 @@ function refuseBeforeRouting(app: HttpApp, greet: Greet): void {
 
 /** What Node's parser lets through and HTTP does not. */
 function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') return withoutHost();
+  const hosts = countHosts(raw.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) return withoutOneHost();
   return (raw.url ?? '').length > URI_BYTES_MAX ? uriTooLong() : undefined;
 }
 
@@ -129,9 +130,18 @@ function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyR
   return new TrackportError('method-not-allowed', { detail: `This path takes: ${allow}.` });
 }
 
-function withoutHost(): TrackportError {
+/** Node keeps the first of several, and a proxy in front may have looked at another. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1;
+  return count;
+}
+
+/** @see RFC 9112 §3.2 */
+function withoutOneHost(): TrackportError {
   return new TrackportError('bad-request', {
-    detail: 'An HTTP/1.1 request needs a `Host` header.',
+    detail: 'An HTTP/1.1 request needs one `Host` header.',
   });
 }
 

@@ -104,6 +104,7 @@ describe('broken HTTP is refused with a problem document', () => {
     ['a length that is no number', `${webhook}Content-Length: +5\r\n\r\nhello`],
     ['a folded header', `GET / HTTP/1.1\r\n${HOST}X-A: b\r\n c\r\n\r\n`],
     ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two hosts', `GET /healthz HTTP/1.1\r\n${HOST}${HOST}Connection: close\r\n\r\n`],
   ])('%s', async (_name, text) => {
     reached.length = 0;
     expect(await refusalOf(text)).toBe('400 bad-request');

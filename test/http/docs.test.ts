@@ -103,8 +103,12 @@ describe('the docs', () => {
     '%2e%2e%2findex.js',
     'swagger-ui.js',
     'constructor',
+    'docs',
+    'openapi.json',
   ])('no other file can be had: %s', async (name) => {
     app = buildTestApp();
+    for (const page of ['/docs', '/openapi.json'])
+      expect((await app.inject(page)).statusCode).toBe(200);
     expect((await app.inject(`/docs/${name}`)).statusCode).toBe(404);
   });
 });

@@ -69,7 +69,7 @@ export function docsRoutes(): Area {
     });
     app.get<{ Params: { file: string } }>('/docs/:file', options, async (request, reply) => {
       const { file } = request.params;
-      return sendAsset(request, reply, await assets.get(file, () => fileAsset(file)));
+      return sendAsset(request, reply, await assets.get(`docs/${file}`, () => fileAsset(file)));
     });
   };
 }
