@@ -1,7 +1,6 @@
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createSharedRun } from '#shared/shared-run.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
 import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type DirectoryState,
   type LeadDirectory,
 } from './lead-directory.ts';
+import { createSharedRun } from './shared-run.ts';
 import type { LeadRules } from './lead.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 import { walkChanges } from './walk-changes.ts';

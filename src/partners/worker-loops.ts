@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Alarm } from '#shared/alarm.ts';
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { actOnEvent, type ActDeps, type ActResult } from './act-on-event.ts';
+import type { Alarm } from './alarm.ts';
 import type { ActProgress } from './deletion-progress.ts';
 import type { IssueEditor, PauseCode } from './issue-editor.ts';
 import { matchEvents, type MatchDeps } from './match-event.ts';

@@ -1,8 +1,8 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
 import type { LeadDirectory } from '#leads/lead-directory.ts';
-import { createAlarm } from '#shared/alarm.ts';
 import { MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import { createAlarm } from './alarm.ts';
 import { createCatchUpDesk } from './catch-up.ts';
 import type { DeletionLabels } from './deletion.ts';
 import type { IssueEditor, PauseCode } from './issue-editor.ts';

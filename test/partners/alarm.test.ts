@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAlarm } from '#shared/alarm.ts';
+import { createAlarm } from '#partners/alarm.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSharedRun } from '#shared/shared-run.ts';
+import { createSharedRun } from '#leads/shared-run.ts';
 
 function controlled() {
   const runs: PromiseWithResolvers<number>[] = [];

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {
