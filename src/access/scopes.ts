@@ -2,15 +2,10 @@ import { TrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from './token-principal.ts';
 
 /** Every scope that a call of ours asks for. */
-export const scopes = [
-  'catalog:read',
-  'catalog:write',
-  'catalog:publish',
-  'trackport:admin',
-] as const;
+export type Scope = 'catalog:read' | 'catalog:write' | 'catalog:publish' | 'trackport:admin';
 
 /** @throws {insufficient-scope} the token is good and does not carry the scope */
-export function requireScope(principal: Pick<TokenPrincipal, 'scopes'>, scope: string): void {
+export function requireScope(principal: Pick<TokenPrincipal, 'scopes'>, scope: Scope): void {
   if (principal.scopes.includes(scope)) return;
   throw new TrackportError('insufficient-scope', {
     detail: `This needs an access token with the scope \`${scope}\`.`,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Scope } from '#access/scopes.ts';
 import type { TokenPrincipal } from '#access/token-principal.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { HttpApp } from './http-app.ts';
@@ -7,10 +8,10 @@ import type { HttpApp } from './http-app.ts';
  * The principal of a request whose token is good and has the scope.
  * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
  */
-export type AuthorizeBearer = (request: FastifyRequest, scope: string) => Promise<TokenPrincipal>;
+export type AuthorizeBearer = (request: FastifyRequest, scope: Scope) => Promise<TokenPrincipal>;
 
 /** The options of a route that only tokens with `scope` may call. */
-export function withScope<T extends { config: object; schema: object }>(scope: string, route: T) {
+export function withScope<T extends { config: object; schema: object }>(scope: Scope, route: T) {
   const security = [{ Bearer: [scope] }];
   return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };
 }
@@ -52,6 +53,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The scope that a bearer token must have. */
-    scope?: string;
+    scope?: Scope;
   }
 }

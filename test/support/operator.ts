@@ -40,7 +40,7 @@ export const verifierOfNames: Pick<TokenVerifier, 'verify'> = {
   },
 };
 
-export type Reply = {
+type Reply = {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
   body: ReturnType<typeof JSON.parse>;

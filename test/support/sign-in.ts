@@ -9,7 +9,7 @@ export type Tokens = {
   token_type: string;
 };
 
-export const CALLBACK = 'http://127.0.0.1:4711/portal/callback';
+const CALLBACK = 'http://127.0.0.1:4711/portal/callback';
 
 /** A browser as far as sign-in needs one: it keeps cookies and follows redirects by hand. */
 function createBrowser() {

@@ -30,7 +30,7 @@ export type KeySetDeps = {
 };
 
 /** Keys to try, and the version of the set that they are of. */
-export type Candidates = { keys: CryptoKey[]; version: number };
+type Candidates = { keys: CryptoKey[]; version: number };
 
 export type KeySet = {
   /**

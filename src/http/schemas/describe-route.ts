@@ -4,7 +4,7 @@ import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
 import { problemOut } from './common.ts';
 
 /** Ways to authenticate, as openapi.json names them. */
-export type SecurityScheme =
+type SecurityScheme =
   | 'ApiKey'
   | 'Bearer'
   | 'PartnerSignature'
