@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest } from '#shared/hash.ts';
-import { digestOf, keyIdOf } from './api-key.ts';
+import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';
 import type { ConsumerId, KeyId } from './consumer.ts';
 import type { ConsumerStore, KeyLookup } from './consumer-store.ts';
 import type { Grant } from './grant.ts';
@@ -38,7 +38,6 @@ export type KeyAuthenticator = {
 
 type KnownKey = {
   principal: ConsumerPrincipal;
-  digest: Buffer;
   /** Whether the key is not revoked and the consumer active. */
   isGood: boolean;
   /** Milliseconds since the Unix epoch, or infinity. */
@@ -46,25 +45,26 @@ type KnownKey = {
 };
 
 /**
- * Remembers look-ups until the store's version changes, so that a hot call costs a checksum, a
- * hash and a comparison. Key ids that do not exist are remembered for at most 10 s.
+ * Remembers verified keys by their digest until the store's version changes, so that a hot call
+ * costs one hash. Key ids that do not exist are remembered for at most 10 s.
  */
 export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthenticator {
   const { store, clock, recordUse } = deps;
-  const known = new LRUCache<KeyId, KnownKey>({ max: KNOWN_KEYS_MAX });
+  const verified = new LRUCache<string, KnownKey>({ max: KNOWN_KEYS_MAX });
   const unknownUntil = new LRUCache<KeyId, number>({ max: UNKNOWN_KEYS_MAX });
   let version: number | undefined;
 
   const forgetWhenChanged = (): void => {
     const current = store.version();
     if (current === version) return;
-    known.clear();
+    verified.clear();
     unknownUntil.clear();
     version = current;
   };
 
-  const lookUp = async (keyId: KeyId, now: number): Promise<KnownKey | undefined> => {
-    if (now < (unknownUntil.get(keyId) ?? 0)) return undefined;
+  const verify = async (text: string, now: number): Promise<KnownKey | undefined> => {
+    const keyId = keyIdOf(text);
+    if (keyId === undefined || now < (unknownUntil.get(keyId) ?? 0)) return undefined;
     const before = version;
     const lookup = await store.findKey(keyId);
     forgetWhenChanged();
@@ -74,21 +74,20 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
       if (isCurrent) unknownUntil.set(keyId, now + UNKNOWN_KEPT_MS);
       return undefined;
     }
+    if (!sameDigest(lookup.key.digest, digestOf(text))) return undefined;
     const key = toKnownKey(lookup);
-    if (isCurrent) known.set(keyId, key);
+    if (isCurrent) verified.set(hexDigestOf(text), key);
     return key;
   };
 
   return {
     authenticate: async (headerValue) => {
-      const keyId = headerValue === undefined ? undefined : keyIdOf(headerValue);
-      if (headerValue === undefined || keyId === undefined) return refuseKey();
+      if (headerValue?.length !== KEY_CHARACTERS) return refuseKey();
       forgetWhenChanged();
       const now = clock.now();
-      const key = known.get(keyId) ?? (await lookUp(keyId, now));
-      if (!key || !sameDigest(key.digest, digestOf(headerValue))) return refuseKey();
-      if (!key.isGood || key.expiresAt <= now) return refuseKey();
-      recordUse(keyId, now);
+      const key = verified.get(hexDigestOf(headerValue)) ?? (await verify(headerValue, now));
+      if (!key?.isGood || key.expiresAt <= now) return refuseKey();
+      recordUse(key.principal.keyId, now);
       return key.principal;
     },
   };
@@ -96,7 +95,6 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
 
 function toKnownKey({ key, consumer }: KeyLookup): KnownKey {
   return {
-    digest: key.digest,
     isGood: key.revokedAt === undefined && consumer.state === 'active',
     expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
     principal: {

@@ -13,8 +13,8 @@ export type CachedPage = {
   query: IssueQuery;
   /** The order's instant of the last row of the page before, when that is known. */
   from?: number;
-  leads: readonly CachedLead[];
-  numbers: ReadonlySet<number>;
+  /** By issue number, in the order of the page. */
+  leads: ReadonlyMap<number, CachedLead>;
   /** The order's instant of the last row, pull requests and others included. */
   lastTime?: number;
   /** The tracker's cursor of the next page. */
@@ -50,8 +50,12 @@ export function toLoadedPage(
   const value: CachedPage = {
     query,
     ...(from !== undefined && { from }),
-    leads: kept.map((issue) => ({ issue: withoutBody(issue), lead: toLead(issue, rules) })),
-    numbers: new Set(kept.map((issue) => issue.number)),
+    leads: new Map(
+      kept.map((issue) => [
+        issue.number,
+        { issue: withoutBody(issue), lead: toLead(issue, rules) },
+      ]),
+    ),
     ...(last && { lastTime: orderTime(last, query.order) }),
     ...(after !== undefined && { after }),
     bytes: kept.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
@@ -61,14 +65,12 @@ export function toLoadedPage(
 
 /** True when the event can change what the page holds. */
 export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
-  return (
-    page.numbers.has(issue.number) || (matchesFilter(issue, page.query) && covers(page, issue))
-  );
+  return page.leads.has(issue.number) || (matchesFilter(issue, page.query) && covers(page, issue));
 }
 
 /** True when the page, as fetched, shows less than the event told. */
 export function pageLags(page: CachedPage, event: IssueEvent): boolean {
-  const row = page.leads.find((lead) => lead.issue.number === event.issue.number);
+  const row = page.leads.get(event.issue.number);
   if (row) return lagsBehind(row.issue, event);
   return !event.gone && matchesFilter(event.issue, page.query) && covers(page, event.issue);
 }
@@ -92,24 +94,26 @@ export function withoutBody(issue: Issue): Issue {
   return { ...issue, body: '' };
 }
 
+const NO_KEYS: ReadonlySet<string> = new Set();
+
 /** Which cached pages hold an issue. */
 export function createPageIndex() {
   const keys = new Map<number, Set<string>>();
   return {
     add: (key: string, page: CachedPage): void => {
-      for (const number of page.numbers) {
+      for (const number of page.leads.keys()) {
         const own = keys.get(number);
         if (own) own.add(key);
         else keys.set(number, new Set([key]));
       }
     },
     remove: (key: string, page: CachedPage): void => {
-      for (const number of page.numbers) {
+      for (const number of page.leads.keys()) {
         const own = keys.get(number);
         own?.delete(key);
         if (own?.size === 0) keys.delete(number);
       }
     },
-    keysOf: (number: number): string[] => [...(keys.get(number) ?? [])],
+    keysOf: (number: number): ReadonlySet<string> => keys.get(number) ?? NO_KEYS,
   };
 }

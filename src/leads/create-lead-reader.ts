@@ -170,6 +170,7 @@ async function read(
 }
 
 function isReadable(deps: LeadReaderDeps, found: CachedLead, visibility: Visibility): boolean {
+  if (visibility.labels.length === 0 && deps.cache.isCurrent(found)) return true;
   const filter = toFilter({ limit: 1, state: 'all', labels: [] }, visibility, deps.approvedLabel);
   return matchesFilter(found.issue, filter) && deps.cache.stillMatches(found, filter);
 }

@@ -53,6 +53,8 @@ export type LeadCache = {
   readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
   lead(number: number): Promise<{ found?: CachedLead; got: Got<unknown> }>;
+  /** True when no event newer than the row is known. */
+  isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
   stillMatches(row: CachedLead, filter: LeadFilter): boolean;
   /** Takes what the webhook said. Nothing that it contradicts is served as fresh afterwards. */
@@ -83,7 +85,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     },
     lead: async (number) => {
       const rowIn = (look: ConfirmedCache<CachedPage>['peek']): FoundRow | undefined =>
-        rowOf(number, newest(index.keysOf(number).map(look)));
+        newestRow(number, index.keysOf(number), look);
       const fresh = rowIn((key) => pages.peek(key));
       if (fresh) return { found: fresh.row, got: { entry: fresh.entry, outcome: 'hit' } };
       const own = await issues.get(issueSource(parts, number)).catch(orTrouble);
@@ -97,6 +99,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       const { found } = own.entry.value;
       return { ...(found && { found }), got: own };
     },
+    isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
     stillMatches: (row, filter) => {
       const event = parts.events.of(row.issue.number);
       if (!supersedes(event, row.issue)) return true;
@@ -180,20 +183,23 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
 
 type FoundRow = { row: CachedLead; entry: Entry<CachedPage> };
 
-function rowOf(number: number, entry: Entry<CachedPage> | undefined): FoundRow | undefined {
-  const row = entry?.value.leads.find(({ issue }) => issue.number === number);
-  return entry && row && { row, entry };
+/** The row of the page that was confirmed last, among those that `look` still finds. */
+function newestRow(
+  number: number,
+  keys: ReadonlySet<string>,
+  look: ConfirmedCache<CachedPage>['peek'],
+): FoundRow | undefined {
+  let newest: Entry<CachedPage> | undefined;
+  for (const key of keys) {
+    const entry = look(key);
+    if (entry && entry.confirmedAt > (newest?.confirmedAt ?? -Infinity)) newest = entry;
+  }
+  const row = newest?.value.leads.get(number);
+  return newest && row && { row, entry: newest };
 }
 
 /** The error when a last good answer may stand in for it; others are thrown on. */
 function orTrouble(error: unknown): Error {
   if (error instanceof Error && isTrackerTrouble(error)) return error;
   throw error;
-}
-
-function newest<T>(entries: readonly (Entry<T> | undefined)[]): Entry<T> | undefined {
-  return entries.reduce(
-    (best, entry) => (entry && entry.confirmedAt > (best?.confirmedAt ?? -Infinity) ? entry : best),
-    undefined,
-  );
 }

@@ -41,14 +41,22 @@ export function foldLabels(names: readonly string[]): string[] {
   return [...new Set(names.map(foldLabel))].sort();
 }
 
+/** Folded names by the array they come from, which never changes: reads ask again and again. */
+const foldedSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
 /** True when the issue carries every one of the folded names. */
 export function carriesAll(
-  issue: { labels: readonly string[] },
+  { labels }: { labels: readonly string[] },
   folded: readonly string[],
 ): boolean {
   if (folded.length === 0) return true;
-  const own = new Set(issue.labels.map(foldLabel));
-  return folded.every((name) => own.has(name));
+  let own = foldedSets.get(labels);
+  if (!own) {
+    own = new Set(labels.map(foldLabel));
+    foldedSets.set(labels, own);
+  }
+  for (const name of folded) if (!own.has(name)) return false;
+  return true;
 }
 
 /** An approved issue that is no pull request. */

@@ -44,7 +44,7 @@ export function createRecentEvents(clock: Clock): RecentEvents {
       if (!isOld) events.set(told.issue.number, told);
       return told;
     },
-    of: (number) => events.get(number),
+    of: (number) => (events.size === 0 ? undefined : events.get(number)),
     all: () => [...events.values()],
     get version() {
       return version;

@@ -53,7 +53,7 @@ export async function walk(cache: LeadCache, request: WalkRequest): Promise<Walk
     const query = { ...base, ...(at.after !== undefined && { after: at.after }) };
     const got = await cache.page(query, at.from);
     seen.push({ query, got });
-    for (const row of got.entry.value.leads) offer(candidates, { row, page: at }, request);
+    for (const row of got.entry.value.leads.values()) offer(candidates, { row, page: at }, request);
     const { after, lastTime } = got.entry.value;
     const settled = [...candidates.values()].filter(
       ({ key }) => after === undefined || key[0] !== lastTime,

@@ -18,6 +18,11 @@ export function sha256(data: Buffer | string): Buffer {
   return hash('sha256', data, 'buffer');
 }
 
+/** SHA-256 of `data` as 64 lower-case hexadecimal digits. */
+export function sha256Hex(data: Buffer | string): string {
+  return hash('sha256', data, 'hex');
+}
+
 /** Compares two digests of equal length without telling by time where they differ. */
 export function sameDigest(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
