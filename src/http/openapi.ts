@@ -23,8 +23,7 @@ export function collectOpenApi(app: HttpApp): void {
         title: 'Trackport',
         version: packageFile.version,
         summary: packageFile.description,
-        description:
-          'Leads read live from an issue tracker, deletions sent by partners, and a catalog of versioned artifacts. Every error is a problem document (RFC 9457); decide by its `code`.',
+        description: 'Every error is a problem document (RFC 9457); decide by its `code`.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This instance.' }],

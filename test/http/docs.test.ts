@@ -73,7 +73,13 @@ describe('openapi.json', () => {
 });
 
 describe('the docs', () => {
-  const pages = ['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/docs/favicon-32x32.png'];
+  const pages = [
+    '/docs',
+    '/docs/start.js',
+    '/docs/page.css',
+    '/docs/swagger-ui.css',
+    '/docs/favicon-32x32.png',
+  ];
 
   test.each([...pages, '/docs/swagger-ui-bundle.js'])('%s is served from here', async (url) => {
     app = buildTestApp();
@@ -87,7 +93,7 @@ describe('the docs', () => {
     const page = await app.inject('/docs');
     const policy = String(page.headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/https?:|upgrade-insecure-requests|script-src[^;]*unsafe/);
+    expect(policy).not.toMatch(/https?:|upgrade-insecure-requests|unsafe/);
     expect(page.body).not.toMatch(/https?:|src="\/\/|<script>|\son\w+=/);
     for (const [, target = ''] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
       expect((await app.inject(`/${target}`)).statusCode).toBe(200);

@@ -5,9 +5,9 @@ import { matchesNone, strongEtag } from '../conditional.ts';
 import type { Area } from '../http-app.ts';
 import { pageHeaders } from '../security-headers.ts';
 
-/** Swagger UI sets styles on elements; nothing here forces https. */
+/** Nothing inline, nothing from elsewhere; nothing here forces https. */
 const DOCS_HEADERS = pageHeaders(
-  "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; ",
+  "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; ",
 );
 
 const DOCS_PAGE = `<!doctype html>
@@ -16,7 +16,9 @@ const DOCS_PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Trackport API</title>
+<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
 <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
 </head>
 <body>
@@ -28,7 +30,12 @@ const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-const START_SCRIPT = `SwaggerUIBundle({
+/** The look follows the system; Swagger UI has a dark one, but switches it by a class. */
+const START_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followSystem);
+followSystem();
+SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
@@ -37,11 +44,23 @@ const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
+/** No operation has links, and their empty column makes the page wider than a phone. */
+const PAGE_STYLE = `body { margin: 0; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .parameters-col_name { padding-right: 1em; }
+@media (max-width: 40rem) {
+  .swagger-ui .info { margin: 1.5rem 0; }
+  .swagger-ui .wrapper { padding: 0 0.75rem; }
+  .swagger-ui .scheme-container { padding: 1rem 0; }
+}
+`;
+
+const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
 /** The files of the page that come from the package, with their media types. */
 const packageFiles: ReadonlyMap<string, string> = new Map([
-  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui.css', CSS],
   ['swagger-ui-bundle.js', JAVASCRIPT],
   ['favicon-32x32.png', 'image/png'],
 ]);
@@ -103,6 +122,7 @@ function pageAsset(): Asset {
 
 async function fileAsset(name: string): Promise<Asset> {
   if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
+  if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
   const mediaType = packageFiles.get(name);
   if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
   const folder = import.meta.resolve('@fastify/swagger-ui/static/index.html');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { TrackportError, errorCodes } from '#shared/errors.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { Area, HttpContext } from '../http-app.ts';
@@ -5,7 +6,13 @@ import { problemKinds } from '../problem.ts';
 import { problemHelp } from '../problem-help.ts';
 import { pageHeaders } from '../security-headers.ts';
 
-const PAGE_HEADERS = pageHeaders();
+const STYLE = `:root{color-scheme:light dark}
+body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}
+h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.1rem;margin:1.75rem 0 .25rem}p{margin:.5rem 0}
+code{font-size:.95em;padding:.1em .4em;border-radius:.25em;background:light-dark(#eef1f4,#2a2f36)}
+a{color:light-dark(#0550ae,#79b8ff)}`;
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+const PAGE_HEADERS = pageHeaders(`style-src 'sha256-${STYLE_DIGEST}'; img-src data:; `);
 
 /** The pages that problem types lead to: `/problems/{code}`, as HTML or JSON. */
 export function problemRoutes(context: HttpContext): Area {
@@ -41,13 +48,17 @@ function pageOf(code: ErrorCode): string {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${code}</title>
+<title>${title} (${code})</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+<main>
 <h1>${title}</h1>
-<p><code>${code}</code>, status ${status}</p>
+<p><code>${code}</code> status ${status}</p>
 <h2>What it means</h2>
 <p>${meaning}</p>
 <h2>What to do</h2>
 <p>${remedy}</p>
+</main>
 </html>
 `;
 }

@@ -98,14 +98,14 @@ function escape(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-const STYLE = `body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color:#1f2328;background:#fff}
+const STYLE = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color:#1f2328;background:#fff}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.5rem;border-top:1px solid #d1d9e0;vertical-align:top}
 a{color:#0969da;text-decoration:none}a:hover{text-decoration:underline}small{color:#59636e}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:1rem;border-radius:6px}
 .mark{display:inline-block;border-radius:1em;padding:0 .6em;font-size:.85em;white-space:nowrap}
 .open{background:#1a7f37;color:#fff}.closed{background:#8250df;color:#fff}.pull{background:#59636e;color:#fff}
 .fresh td{background:#ddf4ff}time{white-space:nowrap}
-@media(max-width:45rem){thead{display:none}td{display:inline-block;border:0;padding:.2rem .5rem}tr{display:block;border-top:1px solid #d1d9e0;padding:.4rem 0}}
+@media(max-width:45rem){body{margin:1rem auto}thead{display:none}tbody,td{display:block}tr{display:block;border-top:1px solid #d1d9e0;padding:.5rem 0}td{border:0;padding:.15rem .5rem}td:empty{display:none}}
 .note{background:#fff8c5;border:1px solid #d4a72c;border-radius:6px;padding:.5rem 1rem}
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}tr{border-color:#30363d}.fresh td{background:#121d2f}.note{background:#2b2410;border-color:#9e6a03}}`;
 
