@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorCodes } from '#shared/errors.ts';
+import { findChromium, fitsWidth, launchChromium, openPage } from './browser.ts';
+import { compose } from './composed.ts';
+import { listening, trackport } from './process.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+const chromium = findChromium();
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const NOWHERE = 'http://127.0.0.1:9';
+
+if (chromium === undefined)
+  process.stderr.write('No Chromium found (see CHROMIUM_PATH): the tests of pages are skipped.\n');
+
+describe.skipIf(chromium === undefined)('in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium ?? '');
+  });
+  afterAll(() => browser.close());
+
+  test('the docs show every area and make a call, with nothing from elsewhere', async () => {
+    const { url, key } = await startSandbox();
+    const { page, complaints, origins } = await openPage(browser);
+    await page.goto(`${url}/docs`);
+    for (const area of ['Leads', 'Partners', 'Catalog', 'Consumers'])
+      await page.getByRole('heading', { name: area }).first().waitFor();
+
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    const credential = page.locator('.auth-container', { hasText: 'X-API-KEY' });
+    await credential.locator('input').fill(key);
+    await credential.getByRole('button', { name: 'Apply' }).click();
+    await page.locator('.close-modal').click();
+    const operation = page.locator('.opblock', { hasText: 'List approved leads' });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table');
+    await answer.getByText('nextCursor').or(answer.getByText('hasMore')).first().waitFor();
+    expect(await answer.locator('.response-col_status').last().innerText()).toContain('200');
+
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([url]);
+  });
+
+  test('the docs open by an address that is not the public one', async () => {
+    const server = { publicUrl: 'https://adapter.example.com' };
+    const { url } = await compose({ apiUrl: NOWHERE, settings: { server } });
+    const { page, complaints, origins } = await openPage(browser);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([url]);
+  });
+
+  test('the docs fit a phone and follow the system into the dark', async () => {
+    const { url } = await compose({ apiUrl: NOWHERE });
+    const { page } = await openPage(browser, { ...PHONE, colorScheme: 'dark' });
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock-summary-control').first().click();
+    await page.locator('.opblock-body .responses-table').first().waitFor();
+    expect(await fitsWidth(page)).toBe(true);
+    const html = page.locator('html');
+    expect(await html.getAttribute('class')).toContain('dark-mode');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.waitForFunction('!document.documentElement.classList.contains("dark-mode")');
+  });
+
+  test("the tracker's page shows an issue being relabelled and closed by a deletion", async () => {
+    const { trackerUrl, banner } = await startSandbox();
+    const { page, complaints, origins } = await openPage(browser, PHONE);
+    await page.goto(trackerUrl);
+    const row = page.getByRole('row', { name: /#1 by/ });
+    expect(await row.innerText()).toMatch(/open[^]*approved/);
+    expect(await fitsWidth(page)).toBe(true);
+
+    await paste(banner, 'Have crm-one delete lead 1 ');
+
+    await row.getByText('closed (not planned)').waitFor();
+    await row.getByText('deleted-by-partner').waitFor();
+    expect(await row.innerText()).not.toContain('approved');
+    await row.getByRole('link').click();
+    await page.getByRole('heading', { name: '1 comment' }).waitFor();
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([new URL(trackerUrl).origin]);
+  });
+
+  test('the type of a problem leads to a page that says what to do', async () => {
+    const { url } = await compose({ apiUrl: NOWHERE });
+    const { page, complaints, origins } = await openPage(browser, PHONE);
+    for (const code of errorCodes) {
+      await page.goto(`${url}/problems/${code}`);
+      expect(await page.getByRole('main').innerText()).toContain(code);
+      expect(await page.getByRole('heading').allInnerTexts()).toEqual([
+        expect.any(String),
+        'What it means',
+        'What to do',
+      ]);
+      expect(await fitsWidth(page)).toBe(true);
+    }
+    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('672px');
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([url]);
+  });
+});
+
+/** The sandbox as `npm start` runs it. */
+async function startSandbox() {
+  const run = trackport(['serve', '--port', '0'], { environment: { TMPDIR: temporaryFolder() } });
+  const url = await listening(run);
+  const banner = run.stdout();
+  const trackerUrl = /Tracker:\s+(\S+)/.exec(banner)?.[1] ?? '';
+  const key = /X-API-KEY: (\w+)/.exec(banner)?.[1] ?? '';
+  return { url, banner, trackerUrl, key };
+}
+
+/** Runs what the banner prints under a title that starts so. */
+async function paste(banner: string, title: string): Promise<void> {
+  const [, section = ''] = banner.split(`# ${title}`);
+  const [, ...lines] = (section.split('\n\n')[0] ?? '').split('\n');
+  await promisify(execFile)('bash', ['-c', lines.join('\n')]);
+}
