@@ -64,7 +64,7 @@ function gauge(registry: Registry, { name, help, read }: Reading): void {
     registers: [registry],
     collect() {
       const value = read();
-      if (value === undefined) this.reset();
+      if (value === undefined) this.remove(); // a reset would make it 0
       else this.set(value);
     },
   });

@@ -44,7 +44,7 @@ export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): v
         try {
           this.set(read(await worker.status()));
         } catch {
-          this.reset(); // without the store nothing is known
+          this.remove(); // without the store nothing is known, and 0 would say that all is well
         }
       },
     });

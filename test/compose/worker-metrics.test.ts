@@ -30,7 +30,8 @@ test('a pause, the age of what waits and the dead letters can be alerted on', as
   expect(text).toContain('trackport_lead_directory_complete 1');
 });
 
-test('without the store the metrics are still answered', async () => {
+test('without the store the metrics are still answered, and claim nothing', async () => {
   const text = await metricsOf(() => Promise.reject(new TrackportError('store-unavailable')));
   expect(text).toContain('# HELP trackport_worker_paused');
+  expect(text).not.toMatch(/^trackport_/m);
 });
