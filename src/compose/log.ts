@@ -13,6 +13,7 @@ export function createLog(level: LogLevel): Log {
     formatters: { level: (label) => ({ level: label }) },
   });
   return {
+    isDebug: () => logger.isLevelEnabled('debug'),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),

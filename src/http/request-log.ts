@@ -13,6 +13,8 @@ export type Answered = { request: FastifyRequest; reply: FastifyReply; route: st
 export function logAnswer(log: Log, answered: Answered): void {
   const { request, reply, route } = answered;
   const status = reply.statusCode;
+  const isQuiet = status < 400 && isRead(request.method);
+  if (isQuiet && !log.isDebug()) return;
   const fields = {
     requestId: request.id,
     method: request.method,
@@ -24,7 +26,7 @@ export function logAnswer(log: Log, answered: Answered): void {
   };
   if (status === 500) log.error(fields, 'request failed');
   else if (status > 500) log.warn(fields, 'request failed');
-  else if (status < 400 && isRead(request.method)) log.debug(fields, 'request answered');
+  else if (isQuiet) log.debug(fields, 'request answered');
   else log.info(fields, 'request answered');
 }
 

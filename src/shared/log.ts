@@ -3,6 +3,8 @@
  * What may be logged, and what never: `docs/logging.md`.
  */
 export type Log = {
+  /** Whether `debug` lines are kept: spares putting together what nobody will read. */
+  isDebug(): boolean;
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
@@ -12,7 +14,13 @@ export type Log = {
 export type LogFields = Record<string, string | number | boolean | undefined>;
 
 /** Keeps nothing: for tests and commands whose output is their own. */
-export const silentLog: Log = { debug: noop, info: noop, warn: noop, error: noop };
+export const silentLog: Log = {
+  isDebug: () => false,
+  debug: noop,
+  info: noop,
+  warn: noop,
+  error: noop,
+};
 
 function noop(): void {}
 

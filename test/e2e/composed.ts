@@ -79,7 +79,13 @@ function createLogBook(): { log: Log; logText: () => string } {
     (fields, msg) =>
       void lines.push(JSON.stringify({ level, ...fields, msg }));
   return {
-    log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+    log: {
+      isDebug: () => true,
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+    },
     logText: () => lines.join('\n'),
   };
 }

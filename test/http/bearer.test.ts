@@ -142,7 +142,7 @@ async function openIssuedApp() {
   const clock = createFakeClock();
   const lines: LogFields[] = [];
   const keep = (fields: LogFields): void => void lines.push(fields);
-  const log = { debug: keep, info: keep, warn: keep, error: keep };
+  const log = { isDebug: () => true, debug: keep, info: keep, warn: keep, error: keep };
   const keySet = createKeySet({ issuer: issuer.issuer, clock, log, timeoutMs: 100 });
   const verifier = createTokenVerifier({
     keySet,

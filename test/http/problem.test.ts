@@ -82,6 +82,7 @@ test('facts of an error become members and headers, and can replace none of the 
 test('a mistake of ours tells the caller nothing, and the log where it was but not what it said', async () => {
   const lines: [string, LogFields, string][] = [];
   const log: Log = {
+    isDebug: () => true,
     debug: (...line) => lines.push(['debug', ...line]),
     info: (...line) => lines.push(['info', ...line]),
     warn: (...line) => lines.push(['warn', ...line]),

@@ -16,7 +16,13 @@ function serve(): Line[] {
     (fields: LogFields, message: string): void => {
       lines.push({ level, fields, message });
     };
-  const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  const log: Log = {
+    isDebug: () => true,
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  };
   app = buildTestApp({ leads: fakeLeads(), log });
   return lines;
 }

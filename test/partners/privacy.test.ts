@@ -28,7 +28,7 @@ function recordingLog(): Log & { lines: string[] } {
   const keep = (fields: object, message: string): void => {
     lines.push(`${message} ${JSON.stringify(fields)}`);
   };
-  return { lines, debug: keep, info: keep, warn: keep, error: keep };
+  return { lines, isDebug: () => true, debug: keep, info: keep, warn: keep, error: keep };
 }
 
 test('after a deletion is settled nothing of the person is in the store, its log or ours', async () => {
@@ -52,6 +52,25 @@ test('after a deletion is settled nothing of the person is in the store, its log
     expectNoTrace(JSON.stringify([issue.title, issue.body, issue.comments]));
   }
   expect(log.lines.length).toBeGreaterThan(0);
+});
+
+test('what is settled leaves the write-ahead log also while the tracker wants no calls', async () => {
+  const desk = await openDesk();
+  const [done, waiting] = [lead(), lead()].map((issue) => desk.tracker.createIssue(issue).number);
+  const path = `/issues/${waiting}$`;
+  desk.tracker.fault({ kind: 'secondary-limit', retryAfterSeconds: 600, path });
+  await desk.start();
+  const id = await desk.send([{ leadId: done }, { leadId: waiting }]);
+  await vi.waitFor(
+    async () => {
+      expect((await desk.read(id)).events.map(({ outcome }) => outcome)).toEqual([
+        'DONE',
+        'PENDING',
+      ]);
+      expect(readFileSync(`${desk.database.handle.name}-wal`)).toHaveLength(0);
+    },
+    { timeout: 5000 },
+  );
 });
 
 test('while it waits, the payload is in the store in no readable form', async () => {
