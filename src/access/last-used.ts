@@ -1,9 +1,9 @@
-import { type Clock, MINUTE } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { KeyId } from './consumer.ts';
 import type { ConsumerStore } from './consumer-store.ts';
 
-const FLUSH_INTERVAL_MS = MINUTE;
+const FLUSH_INTERVAL_MS = 5 * SECOND;
 
 export type LastUsedDeps = {
   store: Pick<ConsumerStore, 'recordUses'>;
@@ -21,7 +21,7 @@ export type LastUsed = {
   close(): Promise<void>;
 };
 
-/** Flushes once a minute until it is closed, without keeping the process alive. */
+/** Flushes every five seconds until it is closed, without keeping the process alive. */
 export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
   const stopping = new AbortController();
   let uses = new Map<KeyId, number>();

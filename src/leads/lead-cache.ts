@@ -73,7 +73,11 @@ type Parts = Pick<LeadCacheOptions, 'tracker' | 'rules'> & { events: RecentEvent
 
 export function createLeadCache(options: LeadCacheOptions): LeadCache {
   const { clock, tracker, rules } = options;
-  const parts: Parts = { tracker, rules, events: createRecentEvents(clock) };
+  const parts: Parts = {
+    tracker,
+    rules,
+    events: createRecentEvents(clock, options.freshFor + options.staleIfError),
+  };
   const { pages, issues, index } = createCaches(options);
   const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
 
@@ -154,7 +158,7 @@ function pageSource(
       const answer = await tracker.listIssues(query, held?.validator);
       return toLoadedPage(answer, { query, from, held, rules });
     },
-    isLagging: (page) => events.all().some((event) => pageLags(page, event)),
+    isLagging: (page) => events.ahead().some((event) => pageLags(page, event)),
   };
 }
 
@@ -173,11 +177,11 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
         ...(validator !== undefined && { validator }),
       };
     },
-    isLagging: ({ issue }) => {
-      const event = events.of(number);
-      if (!event) return false;
-      return issue ? lagsBehind(issue, event) : !event.gone;
-    },
+    isLagging: ({ issue }) =>
+      events
+        .ahead()
+        .filter((event) => event.issue.number === number)
+        .some((event) => (issue ? lagsBehind(issue, event) : !event.gone)),
   };
 }
 

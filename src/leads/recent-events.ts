@@ -9,29 +9,33 @@ import type { Issue, TrackerEvent } from './lead-tracker.ts';
 export type IssueEvent = { issue: Issue; gone: boolean };
 
 /**
- * The webhook is faster than the tracker's replicas: an answer fetched right after an event can be
- * older than the event. This remembers events long enough to notice.
+ * What events told, for two uses. The webhook is faster than the tracker's replicas, so an answer
+ * fetched right after an event can be older than the event. And while the tracker fails, last good
+ * answers are served that events have long refuted.
  */
 export type RecentEvents = {
   /** Keeps the event, without the issue's body, and tells what it concerns. */
   take(event: TrackerEvent): IssueEvent | 'everything' | 'nothing';
-  /** The newest event of this issue, when it is recent. */
+  /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
-  all(): IssueEvent[];
+  /** Events so new that a replica may not have them yet. */
+  ahead(): readonly IssueEvent[];
   /** Grows with every event. */
   readonly version: number;
 };
 
 const REPLICA_LAG_MAX_MS = 15 * SECOND;
-const EVENTS_MAX = 5000;
+const EVENTS_MAX = 20_000;
 
-export function createRecentEvents(clock: Clock): RecentEvents {
+/** `keptFor` (ms): as long as an answer older than an event may be served. */
+export function createRecentEvents(clock: Clock, keptFor: number): RecentEvents {
   const events = new LRUCache<number, IssueEvent>({
     max: EVENTS_MAX,
-    ttl: REPLICA_LAG_MAX_MS,
+    ttl: Math.max(keptFor, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,
     perf: { now: () => clock.now() },
   });
+  let arrivals: { at: number; event: IssueEvent }[] = [];
   let version = 0;
   return {
     take: (event) => {
@@ -41,11 +45,20 @@ export function createRecentEvents(clock: Clock): RecentEvents {
       const told: IssueEvent = { issue: { ...event.issue, body: '' }, gone: event.gone };
       const known = events.get(told.issue.number);
       const isOld = known && (known.gone || known.issue.updatedAt > told.issue.updatedAt);
-      if (!isOld) events.set(told.issue.number, told);
+      if (isOld) return told;
+      events.set(told.issue.number, told);
+      arrivals = [
+        ...arrivals.filter(
+          ({ at, event: { issue } }) =>
+            clock.now() - at < REPLICA_LAG_MAX_MS && issue.number !== told.issue.number,
+        ),
+        { at: clock.now(), event: told },
+      ];
       return told;
     },
     of: (number) => (events.size === 0 ? undefined : events.get(number)),
-    all: () => [...events.values()],
+    ahead: () =>
+      arrivals.filter(({ at }) => clock.now() - at < REPLICA_LAG_MAX_MS).map(({ event }) => event),
     get version() {
       return version;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyId } from '#access/consumer.ts';
 import { createLastUsed, type LastUsed } from '#access/last-used.ts';
-import { MINUTE } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
@@ -17,13 +17,13 @@ function setUp(): { clock: FakeClock; store: MemoryConsumerStore; lastUsed: Last
 }
 
 describe('lastUsedAt', () => {
-  test('is written once a minute, with the last use of each key', async () => {
+  test('is written every five seconds, with the last use of each key', async () => {
     const { clock, store, lastUsed } = setUp();
     lastUsed.record(A, 1);
     lastUsed.record(B, 2);
     lastUsed.record(A, 3);
     expect(store.uses).toEqual([]);
-    await clock.advance(MINUTE);
+    await clock.advance(5 * SECOND);
     expect(store.uses.map((uses) => [...uses])).toEqual([
       [
         [A, 3],
@@ -35,8 +35,8 @@ describe('lastUsedAt', () => {
 
   test('costs no write while no key is used', async () => {
     const { clock, store, lastUsed } = setUp();
-    await clock.advance(MINUTE);
-    await clock.advance(MINUTE);
+    await clock.advance(5 * SECOND);
+    await clock.advance(5 * SECOND);
     await lastUsed.close();
     expect(store.uses).toEqual([]);
   });

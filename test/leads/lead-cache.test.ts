@@ -223,6 +223,21 @@ describe('the webhook', () => {
     expect(await world.ids()).toEqual(['2']);
   });
 
+  it('is not forgotten while last good answers are served', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.tracker.open();
+    await world.ids();
+    world.tracker.failure = trackerDown();
+    await world.clock.advance(2000);
+    world.tracker.change(1, { labels: ['other'] });
+    event(world, 1);
+    for (let minutes = 0; minutes < 55; minutes += 5) {
+      expect(await world.ids()).toEqual(['2']);
+      await world.clock.advance(300_000);
+    }
+  });
+
   it('loads a key at most once a second in a storm, and never shows what was refuted', async () => {
     const world = createWorld();
     world.tracker.open();
