@@ -42,7 +42,7 @@ CREATE TABLE event (
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
   stage TEXT NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
-  again INTEGER NOT NULL DEFAULT 0, -- 1: came once more while it was worked; then it is worked again
+  again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   UNIQUE (receipt, position),
   CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
   CHECK ((outcome = 'PENDING') = (completedAt IS NULL))

@@ -82,8 +82,8 @@ export type WorkStore = {
     postponed: readonly { item: WorkItem; progress: DeletionProgress; dueAt: number }[],
   ): Promise<void>;
   /**
-   * Ends the event; with DONE its payload is dropped. An event that came again meanwhile is due
-   * again at once instead.
+   * Ends the event; with DONE its payload is dropped. An event that came again meanwhile is matched
+   * anew at once instead, and so it is whenever it is given back.
    */
   settle(item: WorkItem, settlement: Settlement, now: number): Promise<boolean>;
   counts(): Promise<WorkCounts>;

@@ -67,13 +67,20 @@ async function matchLeased({ match, store }: LoopDeps, items: readonly WorkItem[
 export function runActing(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'act', async () => {
     await scrubWhenDirty(deps);
-    const { state, clock } = deps;
-    const now = clock.now();
-    if (state.pause) return probe(deps, state.pause);
-    if (state.limitedUntil > now) return state.limitedUntil - now;
-    const result = await actOnNext(deps);
-    return result ? 0 : waitForDue(deps, 'act');
+    const waitMs = await actWhenAllowed(deps);
+    return deps.state.isDirty ? Math.min(waitMs, SCRUB_EVERY_MS) : waitMs;
   });
+}
+
+async function actWhenAllowed(deps: LoopDeps): Promise<number> {
+  const { alarms, clock, state } = deps;
+  if (state.pause) return probe(deps, state.pause);
+  const limitedMs = state.limitedUntil - clock.now();
+  if (limitedMs > 0) return limitedMs;
+  const result = await actOnNext(deps);
+  if (!result) return waitForDue(deps, 'act');
+  alarms.match.ring(); // it may have come again while it was in hand
+  return 0;
 }
 
 /** Something says that the tracker may have locked us out: asks the tracker. */
@@ -101,10 +108,10 @@ async function runLoop(
   }
 }
 
-async function waitForDue({ store, clock, state }: LoopDeps, stage: Stage): Promise<number> {
+async function waitForDue({ store, clock }: LoopDeps, stage: Stage): Promise<number> {
   const dueAt = await store.nextDueAt(stage);
-  const longest = state.isDirty ? SCRUB_EVERY_MS : LOOK_EVERY_MS;
-  return dueAt === undefined ? longest : Math.min(longest, Math.max(1, dueAt - clock.now()));
+  if (dueAt === undefined) return LOOK_EVERY_MS;
+  return Math.min(LOOK_EVERY_MS, Math.max(1, dueAt - clock.now()));
 }
 
 /** Undefined when nothing is due. */

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { HOUR } from '#shared/clock.ts';
 import { leadIssue, openDesk, WRITER, type Desk } from '../support/deletion-desk.ts';
 
 const labelsOf = (desk: Desk, number: number) =>
@@ -170,6 +171,25 @@ describe('a deletion', () => {
     const receipt = await desk.settled(id);
     expect(receipt.events[0]?.leadIds).toEqual([String(first), String(second)]);
     expectClosed(desk, second);
+  });
+
+  test.each([
+    ['waits for a match', () => {}],
+    [
+      'waits for a try at its actions',
+      ({ tracker }: Desk) => {
+        tracker.createIssue(leadIssue());
+        tracker.fault({ kind: 'status', status: 500, method: 'PATCH', count: 1000 });
+      },
+    ],
+  ])('that %s claims at its repeat who came meanwhile', async (_what, prepare) => {
+    const desk = await runningDesk({ worker: { unmatchedWaitsMs: [HOUR], retryMs: [HOUR] } });
+    prepare(desk);
+    const id = await desk.send({ email: 'ada@example.com' });
+    await vi.waitFor(async () => expect((await desk.read(id)).events[0]?.attempts).toBe(1));
+    const { number } = desk.tracker.createIssue(leadIssue());
+    expect(await desk.send({ email: 'ada@example.com' })).toBe(id);
+    await vi.waitFor(async () => expect(await isClaimed(desk, number)).toBe(true));
   });
 
   test('of what is already so writes nothing', async () => {

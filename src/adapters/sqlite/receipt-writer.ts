@@ -3,6 +3,7 @@ import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
 import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+import { START_AGAIN } from './start-again.ts';
 
 const INSERT_RECEIPT = `
   INSERT INTO receipt
@@ -36,7 +37,7 @@ const QUEUE_AGAIN = `
     leaseUntil = NULL, again = 0
   WHERE id = ?`;
 
-const MARK_AGAIN = `UPDATE event SET again = 1 WHERE id = ?`;
+const MARK_AGAIN = `UPDATE event SET again = ? WHERE id = ?`;
 
 type SameEvent = {
   event: number;
@@ -135,12 +136,16 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
 /** Answers whether the event waits for the worker because of this repeat. */
 function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
   const queueAgain = handle.prepare(QUEUE_AGAIN);
-  const markAgain = handle.prepare(MARK_AGAIN);
+  const markAgain = handle.prepare<[number, number]>(MARK_AGAIN);
+  const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
   return ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
-    if (wish === 'again') markAgain.run(before.event);
-    if (wish !== 'queue') return false;
+    if (wish === 'nothing') return false;
+    if (wish === 'again') {
+      markAgain.run(now, before.event);
+      return startAgain.run({ event: before.event, lease: null }).changes > 0;
+    }
     const identity = payloadIdentity(before.receiptId, before.position);
     queueAgain.run(now, sealer.seal(identity, event.payload), before.event);
     refreshStatus.run(before.receipt);
@@ -149,8 +154,8 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
 }
 
 /**
- * What a repeat asks for. An event without an id may be a new wish with the same bytes; one that
- * ended without effect gets another chance; all else is a redelivery.
+ * What a repeat asks for. An event without an id may be a new wish with the same bytes, also while
+ * the first one waits; one that ended without effect gets another chance; all else is a redelivery.
  */
 function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'queue' | 'again' {
   if (event.outcome !== 'PENDING') return 'nothing';

@@ -1,6 +1,7 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Stage } from '#partners/work-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+import { START_AGAIN } from './start-again.ts';
 
 export type DueRow = {
   event: number;
@@ -91,12 +92,11 @@ function prepareWrites(handle: BetterSqlite3.Database) {
         lastError = @lastError, completedAt = @now, dueAt = NULL, leaseToken = NULL,
         leaseUntil = NULL, progress = NULL,
         payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END
-      WHERE ${IS_MINE} AND again = 0`),
-    // It came once more while it was worked: the same person may have come back in between.
-    workAgain: handle.prepare<[Fence & { now: number }]>(`
-      UPDATE event SET dueAt = @now, attempts = 0, lastError = NULL, progress = NULL,
-        leaseToken = NULL, leaseUntil = NULL, again = 0
-      WHERE ${IS_MINE} AND again = 1`),
+      WHERE ${IS_MINE}`),
+    startAgain: handle.prepare<[Fence]>(START_AGAIN),
+    cameAgain: handle
+      .prepare<[], number>("SELECT id FROM event WHERE outcome = 'PENDING' AND again > 0")
+      .pluck(),
     refreshReceipt: handle.prepare<[number]>(REFRESH_RECEIPT_STATUS),
     receiptOf: handle.prepare<[number], number>('SELECT receipt FROM event WHERE id = ?').pluck(),
   };

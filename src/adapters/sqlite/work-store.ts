@@ -32,12 +32,15 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
       ),
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage) ?? undefined),
-    forgetLeases: async () => {
-      guard(() => sql.forgetLeases.run());
-    },
-    giveBack: async (item) => {
-      guard(() => sql.giveBack.run(fence(item)));
-    },
+    forgetLeases: async () =>
+      database.transaction(() => {
+        sql.forgetLeases.run();
+        for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
+      }),
+    giveBack: async (item) =>
+      database.transaction(() => {
+        if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
+      }),
     claim: async (...match) => database.transaction(() => claim(runtime, ...match)),
     held: async ({ event }) => guard(() => held(runtime, event)),
     saveProgress: async (item, progress, now) =>
@@ -45,7 +48,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
         return sql.progress.run(row).changes > 0;
       }),
-    reschedule: async (...due) => guard(() => reschedule(sql, ...due)),
+    reschedule: async (...due) => database.transaction(() => reschedule(sql, ...due)),
     postpone: async (postponed) =>
       database.transaction(() => {
         for (const { item, ...next } of postponed)
@@ -68,7 +71,9 @@ function reschedule(
     lastError: lastError ?? null,
     progress: progress ? JSON.stringify(progress) : null,
   };
-  return sql.reschedule.run(row).changes > 0;
+  if (sql.reschedule.run(row).changes === 0) return false;
+  sql.startAgain.run(fence(item));
+  return true;
 }
 
 function fence({ event, lease }: WorkItem): { event: number; lease: string } {
@@ -123,6 +128,7 @@ function claim(
     leadIds: leads.length > 0 ? JSON.stringify(leads.map(String)) : null,
     dueAt,
   });
+  sql.startAgain.run(fence(item));
   return leads;
 }
 
@@ -142,7 +148,7 @@ function settle(
   ...[item, settlement, now]: Parameters<WorkStore['settle']>
 ): boolean {
   const { outcome, attempts, erasure = null, lastError = null } = settlement;
-  if (sql.workAgain.run({ ...fence(item), now }).changes > 0) return true;
+  if (sql.startAgain.run(fence(item)).changes > 0) return true;
   const row = { ...fence(item), outcome, attempts, erasure, lastError, now };
   if (sql.settle.run(row).changes === 0) return false;
   const receipt = sql.receiptOf.get(item.event);

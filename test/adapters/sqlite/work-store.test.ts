@@ -202,3 +202,58 @@ describe('an end', () => {
     expect(again).not.toHaveProperty('progress');
   });
 });
+
+describe('an event without an id that comes again', () => {
+  const found = { ...matching, misses: 1, provisional: [2] };
+  const waiting = { dueAt: 90_000, attempts: 1, lastError: 'not-found' };
+
+  test('is matched anew at once while it waits, and still knows what to take back', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    await store.reschedule(await leaseOne(store), { ...waiting, progress: found });
+    await accept('a', 50);
+    const again = await leaseOne(store, 'match', 50);
+    expect(again).toMatchObject({ attempts: 0, progress: { ...found, askedAt: 50, misses: 0 } });
+  });
+
+  test('is matched anew at once while its actions wait, and keeps its claims', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    await claimAll(store, await leaseOne(store), [1]);
+    await store.reschedule(await leaseOne(store, 'act', 5), waiting);
+    await accept('a', 50);
+    const again = await leaseOne(store, 'match', 50);
+    expect(again).not.toHaveProperty('progress');
+    expect(await store.held(again)).toEqual([1]);
+  });
+
+  test.each<[string, (store: WorkStore, item: WorkItem) => Promise<unknown>]>([
+    ['claims', (store, item) => claimAll(store, item, [1])],
+    ['waits', (store, item) => store.reschedule(item, waiting)],
+    [
+      'waits with others',
+      (store, item) => store.postpone([{ item, progress: matching, dueAt: 90_000 }]),
+    ],
+    ['is given back', (store, item) => store.giveBack(item)],
+    ['is left behind by a crash', (store) => store.forgetLeases()],
+  ])('is matched anew as soon as the run in hand %s', async (_end, endRun) => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    const item = await leaseOne(store);
+    await accept('a', 50);
+    expect(await store.lease('match', 50, 1)).toEqual([]);
+    await endRun(store, item);
+    expect(await leaseOne(store, 'match', 50)).toMatchObject({ attempts: 0 });
+    expect(await store.lease('act', 50, 1)).toEqual([]);
+  });
+
+  test('is left to the worker that took it over', async () => {
+    const { store, accept } = await setUp();
+    await accept('a');
+    const late = await leaseOne(store);
+    await leaseOne(store, 'match', 30 * SECOND);
+    await accept('a', 30 * SECOND);
+    expect(await store.settle(late, { outcome: 'DONE', attempts: 1 }, 7)).toBe(false);
+    expect(await store.lease('match', 31 * SECOND, 1)).toEqual([]);
+  });
+});
