@@ -13,6 +13,8 @@ export type GrantInput = { action: string; labels?: readonly string[] };
 /** The labels that every lead must carry which the caller sees; none means all leads. */
 export type GrantedLabels = { labels: readonly string[] };
 
+/** One array for all, so that what is derived of it can be kept. */
+const ALL_LEADS: readonly string[] = [];
 const LABELS_MAX = 10;
 const LABEL_CHARACTERS_MAX = 100;
 
@@ -23,7 +25,7 @@ export function decideGrant(grants: readonly Grant[], action: GrantAction): Gran
     throw new TrackportError('insufficient-scope', {
       detail: `This needs the grant \`${action}\`, which the consumer of this key does not have.`,
     });
-  return { labels: grant.labels ?? [] };
+  return { labels: grant.labels ?? ALL_LEADS };
 }
 
 /**

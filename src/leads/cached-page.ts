@@ -84,9 +84,17 @@ function covers({ query, from, lastTime, after }: CachedPage, issue: Issue): boo
   return isBehindStart && isBeforeEnd;
 }
 
+const pageKeys = new WeakMap<IssueQuery, string>();
+
 /** Names a page by all that the tracker is asked; `labels` are folded and sorted already. */
-export function pageKey({ order, state, since, labels, after }: IssueQuery): string {
-  return JSON.stringify([order, state, since ?? 0, labels, after ?? '']);
+export function pageKey(query: IssueQuery): string {
+  let key = pageKeys.get(query);
+  if (key === undefined) {
+    const { order, state, since, labels, after } = query;
+    key = JSON.stringify([order, state, since ?? 0, labels, after ?? '']);
+    pageKeys.set(query, key);
+  }
+  return key;
 }
 
 /** Bodies hold personal data and are big: what is needed of them has been read. */

@@ -47,21 +47,52 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
     maxSize: deps.keptMax,
     sizeCalculation: ({ list: { items } }, key) => key.length + sizeOfItems(items),
   });
+  const listDeps: ListDeps = { ...deps, kept, asked: new WeakMap() };
   return {
-    list: (query, visibility) => list({ ...deps, kept }, query, visibility),
+    list: (query, visibility) => list(listDeps, query, visibility),
     read: (id, visibility) => read(deps, id, visibility),
   };
 }
 
+type ListDeps = LeadReaderDeps & {
+  kept: LRUCache<string, Kept>;
+  /** By query object, then by consumer: a client that polls asks the same again and again. */
+  asked: WeakMap<LeadListQuery, Map<string, Asked>>;
+};
+
+/** What is derived of a query and a visibility. */
+type Asked = {
+  labels: readonly string[];
+  filter: LeadFilter;
+  binding: string;
+  /** Names the whole answer. */
+  key: string;
+};
+
+function ask(
+  { asked, approvedLabel }: ListDeps,
+  query: LeadListQuery,
+  visibility: Visibility,
+): Asked {
+  let byConsumer = asked.get(query);
+  if (!byConsumer) asked.set(query, (byConsumer = new Map()));
+  const known = byConsumer.get(visibility.consumerId);
+  if (known?.labels === visibility.labels) return known;
+  const filter = toFilter(query, visibility, approvedLabel);
+  const binding = cursorBinding(filter, visibility);
+  const key = JSON.stringify([binding, query.limit, query.cursor]);
+  const fresh = { labels: visibility.labels, filter, binding, key };
+  byConsumer.set(visibility.consumerId, fresh);
+  return fresh;
+}
+
 async function list(
-  deps: LeadReaderDeps & { kept: LRUCache<string, Kept> },
+  deps: ListDeps,
   query: LeadListQuery,
   visibility: Visibility,
 ): Promise<Answer<LeadList>> {
   const claims = await deps.claims.current();
-  const filter = toFilter(query, visibility, deps.approvedLabel);
-  const binding = cursorBinding(filter, visibility);
-  const key = JSON.stringify([binding, query.limit, query.cursor]);
+  const { filter, binding, key } = ask(deps, query, visibility);
   const known = deps.kept.get(key);
   const gots = known && known.claims === claims ? stillFresh(deps.cache, known) : undefined;
   if (known && gots) return { value: known.list, cache: factsOf(deps, gots) };
@@ -92,7 +123,7 @@ type ListContext = {
 
 /** A claim can be made while the tracker is being asked: the last look is after the last wait. */
 async function checked(
-  deps: LeadReaderDeps & { kept: LRUCache<string, Kept> },
+  deps: ListDeps,
   stop: WalkStop,
   claims: Claims,
   context: ListContext,
@@ -190,12 +221,13 @@ function notFound(): TrackportError {
 }
 
 function factsOf({ clock, cache }: LeadReaderDeps, gots: readonly Got<unknown>[]): CacheFacts {
-  const confirmedAt = Math.min(...gots.map(({ entry }) => entry.confirmedAt));
+  let confirmedAt = Infinity;
+  let outcome: CacheFacts['outcome'] = 'hit';
+  for (const got of gots) {
+    confirmedAt = Math.min(confirmedAt, got.entry.confirmedAt);
+    if (got.outcome === 'stale' || (got.outcome === 'miss' && outcome === 'hit'))
+      outcome = got.outcome;
+  }
   const ageMs = Math.max(0, clock.now() - confirmedAt);
-  const outcomes = new Set(gots.map(({ outcome }) => outcome));
-  return {
-    outcome: outcomes.has('stale') ? 'stale' : outcomes.has('miss') ? 'miss' : 'hit',
-    ageMs,
-    ttlMs: cache.freshFor - ageMs,
-  };
+  return { outcome, ageMs, ttlMs: cache.freshFor - ageMs };
 }
