@@ -22,6 +22,9 @@ const ASK_AGAIN_MS = SECOND / 2;
 const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 
+/** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
+const MATCHED_AT_ONCE = 20;
+
 export type MatchDeps = {
   store: Pick<WorkStore, 'claim' | 'reschedule' | 'postpone' | 'settle'>;
   directory: Pick<LeadDirectory, 'find' | 'has'>;
@@ -47,9 +50,12 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
   const coverage = await deps.desk.cover(newest, COVER_WAIT_MS);
   const postponed: Postponed[] = [];
-  for (const { item, progress } of asked) {
-    const later = await matchEvent(deps, item, progress, coverage);
-    if (later) postponed.push({ item, ...later });
+  for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
+    const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
+      const later = await matchEvent(deps, item, progress, coverage);
+      if (later) postponed.push({ item, ...later });
+    });
+    await Promise.all(matched);
     await setImmediate(); // commits wait for the disk: between them the service goes on
   }
   // In one commit: while the tracker is down every event that waits comes by here again and again.

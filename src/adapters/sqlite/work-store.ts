@@ -6,6 +6,7 @@ import type { WorkItem, WorkStore } from '#partners/work-store.ts';
 import { createClaimWriter, type ClaimWriter } from './claim-writer.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { prepareWork, type DueRow, type WorkStatements } from './work-sql.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
@@ -21,11 +22,13 @@ export type WorkStoreDeps = {
 
 type Runtime = WorkStoreDeps & { sql: WorkStatements; claims: ClaimWriter };
 
-/** The worker's store in SQLite. */
+/** The worker's store in SQLite. Events that are matched at the same time share one commit. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const { database } = deps;
   const sql = guard(() => prepareWork(database.handle));
   const runtime: Runtime = { ...deps, sql, claims: createClaimWriter(database) };
+  const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
+  const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
   return {
     lease: async (stage, now, limit) =>
       database.transaction(() =>
@@ -41,20 +44,20 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       database.transaction(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
       }),
-    claim: async (...match) => database.transaction(() => claim(runtime, ...match)),
+    claim: (...match) => together(() => claim(runtime, ...match)),
     held: async ({ event }) => guard(() => held(runtime, event)),
     saveProgress: async (item, progress, now) =>
       guard(() => {
         const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
         return sql.progress.run(row).changes > 0;
       }),
-    reschedule: async (...due) => database.transaction(() => reschedule(sql, ...due)),
+    reschedule: (...due) => together(() => reschedule(sql, ...due)),
     postpone: async (postponed) =>
       database.transaction(() => {
         for (const { item, ...next } of postponed)
           reschedule(sql, item, { ...next, attempts: item.attempts });
       }),
-    settle: async (...end) => database.transaction(() => settle(sql, ...end)),
+    settle: (...end) => together(() => settle(sql, ...end)),
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
   };

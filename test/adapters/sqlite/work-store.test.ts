@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import type { ActProgress } from '#partners/deletion-progress.ts';
@@ -13,13 +14,15 @@ import { temporaryDatabase } from '../../support/stores.ts';
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 const matching = { stage: 'match' as const, askedAt: 1, misses: 0, provisional: [] };
 
+const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const storeDeps = { sealer, newId: newUuid, repository: REPOSITORY };
+
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const sealer = createPayloadSealer(Buffer.alloc(32, 1));
   const receipts = createReceiptStore({ database, sealer });
-  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const store = createWorkStore({ ...storeDeps, database });
   const accept = async (text: string, receivedAt = 0): Promise<string> => {
     const event: NewEvent = {
       position: 0,
@@ -201,6 +204,30 @@ describe('an end', () => {
     expect(again.payload?.toString()).toBe('a');
     expect(again).not.toHaveProperty('progress');
   });
+});
+
+test('what is written of several events at once shares one commit', async () => {
+  const { database, accept } = await setUp();
+  for (const text of ['a', 'b', 'c']) await accept(text);
+  let commits = 0;
+  const counting: Database = {
+    ...database,
+    transaction: (work) => {
+      commits += 1;
+      return database.transaction(work);
+    },
+  };
+  const store = createWorkStore({ ...storeDeps, database: counting });
+  const items = await store.lease('match', 0, 3);
+  commits = 0;
+  const [claimed, waits, ends] = items as [WorkItem, WorkItem, WorkItem];
+  const results = await Promise.all([
+    claimAll(store, claimed, [1]),
+    store.reschedule(waits, { dueAt: 9, attempts: 1 }),
+    store.settle(ends, { outcome: 'UNMATCHED', attempts: 3 }, 7),
+  ]);
+  expect(results).toEqual([[1], true, true]);
+  expect(commits).toBe(1);
 });
 
 describe('an event without an id that comes again', () => {
