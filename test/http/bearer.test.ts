@@ -136,14 +136,14 @@ describe('many bad tokens', () => {
   });
 });
 
-/** An app whose tokens come from a real issuer on this machine. */
-async function openIssuedApp() {
+/** An app whose tokens come from a real issuer on this machine, asked for `timeoutMs` at most. */
+async function openIssuedApp(timeoutMs = 5000) {
   const issuer = await startIssuer();
   const clock = createFakeClock();
   const lines: LogFields[] = [];
   const keep = (fields: LogFields): void => void lines.push(fields);
   const log = { isDebug: () => true, debug: keep, info: keep, warn: keep, error: keep };
-  const keySet = createKeySet({ issuer: issuer.issuer, clock, log, timeoutMs: 100 });
+  const keySet = createKeySet({ issuer: issuer.issuer, clock, log, timeoutMs });
   const verifier = createTokenVerifier({
     keySet,
     clock,
@@ -192,7 +192,7 @@ describe('an issuer', () => {
   });
 
   it('that hangs before its keys are known makes 503, not 401, and says when', async () => {
-    const { issuer, call } = await openIssuedApp();
+    const { issuer, call } = await openIssuedApp(100);
     issuer.behave('hang');
     const { status, headers, body } = await call(await makeToken(issuer));
     expect([status, body.code, headers['retry-after'], headers['www-authenticate']]).toEqual([
