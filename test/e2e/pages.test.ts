@@ -10,16 +10,18 @@ import { temporaryFolder } from '../support/folder.ts';
 
 const chromium = findChromium();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+/** A browser and a sandbox start slowly where all tests run at once. */
+const TIMEOUT_MS = 60_000;
 const NOWHERE = 'http://127.0.0.1:9';
 
 if (chromium === undefined)
   process.stderr.write('No Chromium found (see CHROMIUM_PATH): the tests of pages are skipped.\n');
 
-describe.skipIf(chromium === undefined)('in a browser', () => {
+describe.skipIf(chromium === undefined)('in a browser', { timeout: TIMEOUT_MS }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium(chromium ?? '');
-  });
+  }, TIMEOUT_MS);
   afterAll(() => browser.close());
 
   test('the docs show every area and make a call, with nothing from elsewhere', async () => {
