@@ -17,6 +17,7 @@ const intakeScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rou
 const partnerScale = values.quick
   ? { directory: 10_000, rounds: 1, deletions: 3 }
   : { directory: 1_000_000, rounds: 5, deletions: 10 };
+const httpScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 4, rounds: 5 };
 const catalogScale = values.quick
   ? { artifacts: 2000, calls: 100, rounds: 1 }
   : { artifacts: 200_000, calls: 500, rounds: 5 };
@@ -25,6 +26,7 @@ const parts: Record<string, () => Promise<BenchRow[]>> = {
   leads: async () => (await import('./leads.ts')).measureLeads(leadScale),
   intake: async () => (await import('./accept-delivery.ts')).measureIntake(intakeScale),
   partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
+  tokens: async () => (await import('./catalog-http.ts')).measureCatalogHttp(httpScale),
   catalog: async () => (await import('./catalog.ts')).measureCatalog(catalogScale),
 };
 

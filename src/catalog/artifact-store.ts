@@ -83,6 +83,8 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
  * transaction, so that reads see a change at once. All throw `store-unavailable`.
  */
 export type ArtifactStore = {
+  /** Another number whenever anything in the store may have changed. @throws {store-unavailable} */
+  version(): number;
   /** One version; its spec only when it is asked for. */
   read(workspaceId: string, ref: VersionRef, parts: { spec: boolean }): Promise<ReadVersion>;
   relations(workspaceId: string, record: VersionRecord): Promise<Relations>;

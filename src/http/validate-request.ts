@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
@@ -10,9 +11,13 @@ type Part = (typeof parts)[number];
 
 type Issue = z.core.$ZodIssue;
 type Check = { part: Part; schema: z.ZodType };
+/** What a URL tells once it was checked: the same for every request, which share it. */
+type Told = { params: unknown; query: unknown };
 
 const noQuery = z.strictObject({});
 const NEAR_MISS_DISTANCE_MAX = 3;
+/** Per route. Clients that poll send the same few URLs. */
+const KNOWN_URLS_MAX = 500;
 
 /**
  * A hook that checks every part that the route's schema names and puts what zod made of it in its
@@ -23,18 +28,18 @@ const NEAR_MISS_DISTANCE_MAX = 3;
 export function createRequestValidator(route: RouteOptions) {
   const checks = checksOf(route);
   if (checks.length === 0) return undefined;
-  const isQueryOnly = checks.every(({ part }) => part === 'querystring');
+  const isTold = checks.every(({ part }) => part === 'querystring' || part === 'params');
   const takesNoQuery = checks.every(({ schema }) => schema === noQuery);
-  const known = new WeakMap<object, unknown>();
+  const known = new LRUCache<string, Told>({ max: KNOWN_URLS_MAX });
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
-    const query = request.query as object;
-    if (takesNoQuery && isEmpty(query)) {
+    if (takesNoQuery && isEmpty(request.query as object)) {
       done();
       return;
     }
-    const remembered = isQueryOnly ? known.get(query) : undefined;
+    const url = request.raw.url ?? '';
+    const remembered = isTold ? known.get(url) : undefined;
     if (remembered !== undefined) {
-      request.query = remembered;
+      Object.assign(request, remembered);
       done();
       return;
     }
@@ -43,7 +48,7 @@ export function createRequestValidator(route: RouteOptions) {
       done(validationFailed(problems));
       return;
     }
-    if (isQueryOnly) known.set(query, request.query);
+    if (isTold) known.set(url, { params: request.params, query: request.query });
     done();
   };
 }

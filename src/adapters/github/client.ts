@@ -17,6 +17,8 @@ export type TrackerClientDeps = WireDeps & {
   credential: TrackerCredential;
   /** Deadline of one call, a retry and a new installation token included. */
   requestTimeoutMs: number;
+  /** Once it is aborted every call, also one in flight, fails as `timeout`. */
+  cut?: AbortSignal;
 };
 
 export type TrackerCallOptions<T> = {
@@ -54,7 +56,7 @@ export type TrackerClient = {
 
 /** @throws {TypeError} when the private key of an App is unusable */
 export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
-  const { clock, requestTimeoutMs } = deps;
+  const { clock, cut, requestTimeoutMs } = deps;
   const wire = createWire(deps);
   const tokens = createTokenSource(deps, deps.credential);
   const gate = createGate(CALLS_AT_ONCE_MAX);
@@ -80,7 +82,8 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
   };
 
   const sendWithinDeadline = async (call: Omit<WireCall, 'signal'>): Promise<WireAnswer> => {
-    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const deadline = AbortSignal.timeout(requestTimeoutMs);
+    const signal = cut ? AbortSignal.any([deadline, cut]) : deadline;
     try {
       const leave = await gate.enter(signal);
       return await sendAuthorized({ ...call, signal }).finally(leave);

@@ -10,7 +10,7 @@ import type { TokenPrincipal } from '#access/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { sha256 } from '#shared/hash.ts';
+import { sha256Hex } from '#shared/hash.ts';
 import type { KeySet } from './key-set.ts';
 
 const REMEMBERED_MAX = 10_000;
@@ -63,7 +63,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
   return {
     status: () => keySet.status(),
     verify: async (token) => {
-      const digest = sha256(token).toString('base64url');
+      const digest = sha256Hex(token);
       const known = recall(digest, clock.now());
       if (known) return known;
       const { payload, version } = await check(deps, token);

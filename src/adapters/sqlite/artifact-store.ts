@@ -48,6 +48,7 @@ export function createArtifactStore(database: Database): ArtifactStore {
   const lists = createArtifactLists(database);
   const relations = createRelationsReader(database);
   return {
+    version: () => database.version(),
     read: async (workspaceId, ref, { spec }) =>
       guard(() => readVersion(reads, workspaceId, { ...ref, part: spec ? 'spec' : 'bare' })),
     relations: async (workspaceId, record) => guard(() => relations(workspaceId, record)),

@@ -21,6 +21,7 @@ import {
 import { callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
 import { matchesNone } from '../conditional.ts';
 import type { HttpApp } from '../http-app.ts';
+import { createKeptAnswers, type KeptAnswers } from '../kept-answers.ts';
 import {
   artifactListOut,
   artifactOut,
@@ -36,6 +37,7 @@ const PATH = '/api/v1/catalog';
 
 /** Reading one version, the list, an artifact's versions and its audit. */
 export function addCatalogReads(app: HttpApp, deps: CatalogRoutesDeps): void {
+  const kept = createKeptAnswers(() => deps.catalog.store.version());
   app.get(PATH, listRoute, async (request, reply) => {
     const { items, pagination } = await listCatalog(
       deps.catalog,
@@ -46,7 +48,7 @@ export function addCatalogReads(app: HttpApp, deps: CatalogRoutesDeps): void {
     return { items: items.map(toSummary), pagination };
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-    answerRead(deps, { request, reply, ref: { ...request.params, ...request.query } }),
+    answerRead({ ...deps, kept }, { request, reply, ref: { ...request.params, ...request.query } }),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
     const page = await listVersions(deps.catalog, callerOf(request), {
@@ -69,7 +71,10 @@ export function addCatalogReads(app: HttpApp, deps: CatalogRoutesDeps): void {
 type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
-async function answerRead(deps: CatalogRoutesDeps, { request, reply, ref }: Reading) {
+async function answerRead(
+  deps: CatalogRoutesDeps & { kept: KeptAnswers },
+  { request, reply, ref }: Reading,
+) {
   const caller = callerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
@@ -77,8 +82,11 @@ async function answerRead(deps: CatalogRoutesDeps, { request, reply, ref }: Read
     if (matchesNone(condition, entityTagOf(taggedOf(view))))
       return reply.code(304).headers(versionHeaders(view)).send();
   }
-  const view = await readView(deps.catalog, caller, { ...ref, spec: true });
-  return sendAnswer(reply, { answer: versionAnswer(view) });
+  const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
+  const answer = await deps.kept.read(key, async () =>
+    versionAnswer(await readView(deps.catalog, caller, { ...ref, spec: true })),
+  );
+  return sendAnswer(reply, { answer });
 }
 
 function toListRequest({
