@@ -35,6 +35,9 @@ import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
 import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
 
+/** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
+const CUT_AFTER_MS = 7000;
+
 export type ServiceDeps = { config: Config; clock: Clock; log: Log };
 
 /** A service that listens. */
@@ -67,7 +70,8 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   const store = openStore(deps);
   held.push('the store', () => store.close());
-  const parts = createParts({ ...deps, registry, store }, held);
+  const cut = new AbortController();
+  const parts = createParts({ ...deps, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
   const { app, operationsApp } = createApps(parts, address);
 
@@ -81,6 +85,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
 
   const stop = async (): Promise<void> => {
     address.isStopping = true;
+    void cutInTime(clock, cut);
     [deadline] = await Promise.all([drain(clock, listening), stopWork()]);
     await held.releaseAll();
   };
@@ -88,9 +93,15 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   return { url, publicUrl, store, stop: () => (stopped ??= stop()) };
 }
 
+/** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
+async function cutInTime(clock: Clock, cut: AbortController): Promise<void> {
+  await clock.sleep(CUT_AFTER_MS, { unref: true });
+  cut.abort(new DOMException('the service stops', 'TimeoutError'));
+}
+
 type Address = { publicUrl: string | undefined; isStopping: boolean };
 
-type PartsDeps = ServiceDeps & { registry: Registry; store: Store };
+type PartsDeps = ServiceDeps & { registry: Registry; store: Store; cut: AbortSignal };
 
 type Parts = PartsDeps & {
   tracker: TrackerParts;
@@ -103,8 +114,8 @@ type Parts = PartsDeps & {
 };
 
 function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
-  const { config, clock, log, registry, store } = deps;
-  const tracker = createTrackerParts({ config, clock, onCall: trackerCallMetrics(registry) });
+  const { config, clock, log, registry, store, cut } = deps;
+  const tracker = createTrackerParts({ config, clock, cut, onCall: trackerCallMetrics(registry) });
   const { leadTracker } = tracker;
   const rules: LeadRules = config.leads;
   const claims = createClaimStore(store.database, config.tracker);

@@ -26,9 +26,12 @@ export type TrackerDeps = {
   config: Pick<Config, 'tracker'>;
   clock: Clock;
   onCall?: (call: TrackerCall) => void;
+  /** Ends every call, for a stop that can wait no longer. */
+  cut?: AbortSignal;
 };
 
-export function createTrackerParts({ config, clock, onCall }: TrackerDeps): TrackerParts {
+export function createTrackerParts(deps: TrackerDeps): TrackerParts {
+  const { config, clock, onCall, cut } = deps;
   const { apiUrl, requestTimeout, adminToken, repository: name } = config.tracker;
   const clientFor = (credential: TrackerCredential): TrackerClient =>
     createTrackerClient({
@@ -38,6 +41,7 @@ export function createTrackerParts({ config, clock, onCall }: TrackerDeps): Trac
       requestTimeoutMs: requestTimeout,
       credential,
       ...(onCall && { onCall }),
+      ...(cut && { cut }),
     });
   const client = clientFor(credentialOf(config.tracker.auth));
   const repository = createRepository({ client, clock, name: parseRepositoryName(name) });

@@ -67,9 +67,9 @@ async function actOnLeads(
     if (delay?.kind === 'transient') transient ??= delay.code;
     else if (delay) return delayAll(deps, item, delay);
   }
-  return transient === undefined
-    ? settle(deps, item, leads)
-    : retry(deps, item, { leads, lastError: transient });
+  if (transient === undefined) return settle(deps, item, leads);
+  signal.throwIfAborted(); // calls were cut short: that is no try
+  return retry(deps, item, { leads, lastError: transient });
 }
 
 function progressOf({ progress }: WorkItem<ActProgress>): ActProgress {

@@ -225,6 +225,21 @@ async function openElsewhere(): Promise<{ port: number; seen: unknown[] }> {
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
+test('a tracker that hangs for long does not hold up a stop', async () => {
+  const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  const gate = tracker.hold({ path: '/issues$' });
+  const { service, clock } = await compose({
+    apiUrl: tracker.url,
+    requestTimeout: '1m',
+    settings: { partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: ['s'] } } },
+  });
+  await gate.arrived();
+  const stopped = service.stop();
+  await clock.advance(9000);
+  await expect(stopped).resolves.toBeUndefined();
+});
+
 test.each([301, 302, 307, 308])('a %i to another host is not followed', async (status) => {
   const { port, seen } = await openElsewhere();
   const { tracker, clock, get } = await openWorld();

@@ -277,6 +277,16 @@ describe('a restart', () => {
     expectClosed(second, number);
   });
 
+  test('spends no try on a step that the stop cut short', async () => {
+    const desk = await runningDesk({ requestTimeoutMs: 300 });
+    const { number } = desk.tracker.createIssue(leadIssue());
+    const gate = desk.tracker.hold({ path: `/issues/${number}$` });
+    const id = await desk.send({ leadId: String(number) });
+    await gate.arrived();
+    await desk.worker.stop();
+    expect((await desk.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+  });
+
   test('finishes the step in hand, gives the rest back, and loses nothing', async () => {
     const first = await runningDesk({ actions: ['relabel', 'close', 'comment'] });
     const numbers = [1, 2, 3].map(() => first.tracker.createIssue(leadIssue()).number);

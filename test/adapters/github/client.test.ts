@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerCall } from '#adapters/github/wire.ts';
@@ -293,6 +293,18 @@ describe('the deadline', () => {
     });
     const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 300 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
+  it('comes early for all calls once they are cut, and there is no call after that', async () => {
+    server = await startServer(() => {});
+    const cut = new AbortController();
+    const { client } = createParts({ apiUrl: server.url, cut: cut.signal });
+    const inFlight = client.request(ROUTE, NAMED, shape);
+    await vi.waitFor(() => expect(server?.requests).toHaveLength(1));
+    cut.abort(new DOMException('the service stops', 'TimeoutError'));
+    await expect(inFlight).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('covers the retry', async () => {
