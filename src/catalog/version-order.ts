@@ -26,7 +26,7 @@ const VERSION_CHARACTERS_MAX = 64;
 
 const SEMVER = /^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** The sortable form of a version. Total: every text of the contract's alphabet has one. */
+/** The sortable form of a version. Total: every text of a version's alphabet has one. */
 export function orderOf(version: string): VersionOrder {
   const parts = SEMVER.exec(version);
   if (!parts) return { rank: 0, key: '0' };

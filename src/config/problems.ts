@@ -82,7 +82,7 @@ function isBelow(issue: z.core.$ZodIssue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys';
 }
 
-/** Keys of the contract's later areas, which a user may have read about. */
+/** Keys of areas that come later, which a user may have read about. */
 const laterKeys: Readonly<Record<string, string>> = {
   events: 'rules for events come in a later version',
 };

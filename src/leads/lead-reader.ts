@@ -1,6 +1,6 @@
 import type { Pagination } from '#shared/page.ts';
 
-/** A lead as consumers see it: section 3 of the contract, field by field. */
+/** A lead as consumers see it. What nothing is known of is omitted. */
 export type Lead = {
   id: string;
   title: string;

@@ -1,6 +1,6 @@
 /**
- * Every operational failure of Trackport has one of these codes. The table of the contract
- * (section 1) gives each its status; `http/problem.ts` is the one place that maps them.
+ * Every operational failure of Trackport has one of these codes. `http/problem.ts` is the one place
+ * that gives each its status.
  */
 export const errorCodes = [
   'validation-failed',

@@ -1,6 +1,6 @@
 import { TrackportError } from './errors.ts';
 
-/** Objects and arrays may nest this deep (the contract's section 1). */
+/** Objects and arrays may nest this deep. */
 const JSON_DEPTH_MAX = 64;
 
 export type JsonRules = {
