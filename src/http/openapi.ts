@@ -3,6 +3,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import packageFile from '../../package.json' with { type: 'json' };
 import type { HttpApp } from './http-app.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
+import { addExamples } from './openapi-examples.ts';
 import { addResponseHeaders } from './openapi-headers.ts';
 import type { HeadersByOperation } from './openapi-headers.ts';
 import { tidyComponents } from './openapi-components.ts';
@@ -47,7 +48,7 @@ export async function buildOpenApi(app: HttpApp): Promise<OpenApiDocument> {
 }
 
 function finish(document: OpenApiDocument, headers: HeadersByOperation): OpenApiDocument {
-  return tidyComponents(addResponseHeaders(document, headers));
+  return addExamples(tidyComponents(addResponseHeaders(document, headers)));
 }
 
 function templateOf(url: string): string {
