@@ -66,15 +66,9 @@ function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings)
     const deeper = issue.errors.find((option) => option.length > 0 && option.every(isBelow));
     if (deeper) return deeper.flatMap((inner) => toProblem(inner, path, findings));
   }
-  if (issue.code === 'invalid_key')
-    return [
-      {
-        path: pathText(path),
-        found: 'this name',
-        allowed: issue.issues[0]?.message ?? 'another name',
-      },
-    ];
-  return [{ path: pathText(path), found: describe(path, findings), allowed: issue.message }];
+  const isName = issue.code === 'custom' && issue.params?.['name'] === true;
+  const found = isName ? 'this name' : describe(path, findings);
+  return [{ path: pathText(path), found, allowed: issue.message }];
 }
 
 /** An option of a union that fits the value itself and fails further inside. */

@@ -13,6 +13,7 @@ import {
   keyMaterial,
   line,
   list,
+  named,
   secret,
   shaped,
   size,
@@ -98,21 +99,20 @@ const formField = z.union([heading, z.strictObject({ heading, multiline: flag().
   error: 'a heading, or { heading, multiline }',
 });
 
-const form = z
-  .record(
-    z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, {
-      error: 'a field name of letters, digits and underscores',
-    }),
-    formField,
-    { error: 'the fields of the issue form in its order, each with its heading' },
-  )
-  .transform((fields) =>
-    Object.entries(fields).map(([name, field]) => {
-      const { heading, multiline } =
-        typeof field === 'string' ? { heading: field, multiline: undefined } : field;
-      return { name, heading, multiline: multiline ?? name === 'message' };
-    }),
-  );
+const form = named(
+  formField,
+  {
+    pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
+    allowed: 'a field name of letters, digits and underscores',
+  },
+  'the fields of the issue form in its order, each with its heading',
+).transform((fields) =>
+  Object.entries(fields).map(([name, field]) => {
+    const { heading, multiline } =
+      typeof field === 'string' ? { heading: field, multiline: undefined } : field;
+    return { name, heading, multiline: multiline ?? name === 'message' };
+  }),
+);
 
 const leads = section({
   approvedLabel: line('the name of a label').prefault('approved'),
@@ -176,12 +176,13 @@ const portal = section({
   ]),
 });
 
-const partners = z.record(
-  z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-    error: 'a partner id of 1 to 63 small letters, digits and hyphens',
-  }),
+const partners = named(
   partner,
-  { error: 'partners by their ids' },
+  {
+    pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
+    allowed: 'a partner id of 1 to 63 small letters, digits and hyphens',
+  },
+  'partners by their ids',
 );
 
 const deletions = section({

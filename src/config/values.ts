@@ -58,6 +58,27 @@ export function list<Item extends z.ZodType>(
   return z.array(item, { error }).min(min, { error }).max(max, { error });
 }
 
+/**
+ * Values under names that the file gives. A wrong name is refused beside what is wrong below it,
+ * where the key schema of a `z.record` would hide the latter.
+ */
+export function named<Value extends z.ZodType>(
+  value: Value,
+  name: { pattern: RegExp; allowed: string },
+  allowed: string,
+) {
+  return z
+    .record(z.string(), value, { error: allowed })
+    .superRefine(
+      (values, { addIssue }) => {
+        for (const key of Object.keys(values).filter((key) => !name.pattern.test(key)))
+          addIssue({ code: 'custom', path: [key], message: name.allowed, params: { name: true } });
+      },
+      { when: ({ value: values }) => typeof values === 'object' && values !== null },
+    )
+    .meta({ propertyNames: { pattern: name.pattern.source } });
+}
+
 /** A duration within both bounds, read as milliseconds. */
 export function duration(min: number, max: number) {
   const error = `a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 500ms, 15s, 5m, 24h or 30d`;

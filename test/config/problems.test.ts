@@ -196,6 +196,46 @@ test('every problem is told at once, those between keys included', () => {
   ]);
 });
 
+test('a wrong name is told beside what is wrong below it', () => {
+  const found = problems({
+    ...base,
+    leads: { form: { 'first-name': { headin: 'F', multiline: 'maybe' } } },
+    partners: { Bad_Name: { scheme: 'hmac-sha256', secret: ['s'], limitPerMinute: 0 } },
+  });
+  expect(found).toEqual([
+    {
+      path: 'leads.form.first-name.heading',
+      found: 'nothing',
+      allowed: 'the heading as the issue form shows it, without ###',
+    },
+    { path: 'leads.form.first-name.multiline', found: '"maybe"', allowed: 'true or false' },
+    {
+      path: 'leads.form.first-name.headin',
+      found: 'an unknown key',
+      allowed: 'one of heading, multiline',
+      suggestion: 'did you mean heading?',
+    },
+    {
+      path: 'leads.form.first-name',
+      found: 'this name',
+      allowed: 'a field name of letters, digits and underscores',
+    },
+    { path: 'partners.Bad_Name.secrets', found: 'nothing', allowed: expect.any(String) },
+    { path: 'partners.Bad_Name.limitPerMinute', found: '0', allowed: expect.any(String) },
+    {
+      path: 'partners.Bad_Name.secret',
+      found: 'an unknown key',
+      allowed: expect.stringMatching(/^one of scheme, secrets, /),
+      suggestion: 'did you mean secrets?',
+    },
+    {
+      path: 'partners.Bad_Name',
+      found: 'this name',
+      allowed: 'a partner id of 1 to 63 small letters, digits and hyphens',
+    },
+  ]);
+});
+
 describe('no secret is ever shown', () => {
   const SECRET = 'hunter2-hunter2-hunter2';
 
