@@ -70,9 +70,14 @@ export function named<Value extends z.ZodType>(
   return z
     .record(z.string(), value, { error: allowed })
     .superRefine(
-      (values, { addIssue }) => {
+      (values, context) => {
         for (const key of Object.keys(values).filter((key) => !name.pattern.test(key)))
-          addIssue({ code: 'custom', path: [key], message: name.allowed, params: { name: true } });
+          context.addIssue({
+            code: 'custom',
+            path: [key],
+            message: name.allowed,
+            params: { name: true },
+          });
       },
       { when: ({ value: values }) => typeof values === 'object' && values !== null },
     )

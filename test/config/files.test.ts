@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { allKeyPaths } from '#config/key-tree.ts';
 import { renderJsonSchema } from '#config/json-schema.ts';
 import { loadConfig } from '#config/load.ts';
+import { findExplained, readManual } from '#config/manual.ts';
 import { configSchema } from '#config/schema.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
@@ -45,36 +46,33 @@ describe('config/default.yaml', () => {
     expect(() => loadConfig({ environment, settings })).not.toThrow();
   });
 
-  test('explains every key that it sets or shows', () => {
-    const lines = manual.split('\n');
-    const unexplained = lines.filter((line, at) => {
-      const isKey = /^ *#?[A-Za-z-]+:/.test(line) && !/^ *# /.test(line);
-      return isKey && !isExplained(lines, at);
-    });
-    expect(unexplained).toEqual([]);
+  test('explains every key right above it', () => {
+    const explained = readManual(manual);
+    expect(allKeyPaths().filter((path) => findExplained(explained, path) === undefined)).toEqual(
+      [],
+    );
   });
 });
 
-/** By a comment above it or its group; sections and the parts of an example stand for themselves. */
-function isExplained(lines: readonly string[], at: number): boolean {
-  const line = lines[at] ?? '';
-  const indentOf = (text: string): number => text.search(/[^ ]/);
-  if (/^#?[a-z]+:/.test(line)) return true;
-  for (let above = at - 1; above >= 0; above -= 1) {
-    const text = lines[above] ?? '';
-    if (/^ *# /.test(text)) return indentOf(text) <= indentOf(line);
-    if (text.trim() === '') return false;
-  }
-  return false;
-}
-
 describe('config/schema.json', () => {
   test('is made from the schema: `npm test -- -u test/config/files.test.ts` writes it', async () => {
-    await expect(renderJsonSchema()).toMatchFileSnapshot('../../config/schema.json');
+    await expect(renderJsonSchema(manual)).toMatchFileSnapshot('../../config/schema.json');
+  });
+
+  test('describes every key as the manual does', () => {
+    const schema = JSON.parse(renderJsonSchema(manual)) as Node;
+    const described = descriptionsOf(schema);
+    expect([...described.keys()]).toEqual(expect.arrayContaining(allKeyPaths()));
+    expect([...described].filter(([, text]) => text === undefined)).toEqual([]);
+    expect(described.get('tracker.auth.appId')).toBe("The App's id or client id.");
+    expect(described.get('partners.*.secrets.notAfter')).toBe(
+      'Active until then. Default: for good.',
+    );
+    expect(described.get('leads.form.*.heading')).toMatch(/^The heading as the form shows it/);
   });
 
   test('takes the manual and references, and refuses what is unknown', () => {
-    const schema = JSON.parse(renderJsonSchema()) as { $schema?: string };
+    const schema = JSON.parse(renderJsonSchema(manual)) as { $schema?: string };
     const validate = new Ajv2020({ strict: false }).compile(schema);
     const written = parse(manual) as { tracker: Record<string, unknown> };
     const tracker = { ...written.tracker, ...needed };
@@ -85,6 +83,29 @@ describe('config/schema.json', () => {
     expect(validate({ tracker, leads: { freshFor: 15 } })).toBe(false);
   });
 });
+
+type Node = {
+  description?: string;
+  properties?: Record<string, Node>;
+  additionalProperties?: Node | boolean;
+  items?: Node;
+  anyOf?: Node[];
+};
+
+/** Key path → the description that an editor finds there. */
+function descriptionsOf(node: Node, prefix = ''): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  const named =
+    typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
+  for (const [key, child] of Object.entries({ ...node.properties, ...(named && { '*': named }) })) {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    found.set(path, child.description);
+    for (const [below, text] of descriptionsOf(child, path)) found.set(below, text);
+  }
+  for (const option of [...(node.anyOf ?? []), ...(node.items ? [node.items] : [])])
+    for (const [below, text] of descriptionsOf(option, prefix)) found.set(below, text);
+  return found;
+}
 
 function pathsOf(value: unknown, prefix = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, prefix));
