@@ -1,19 +1,16 @@
 import { styleText } from 'node:util';
 
 import { runCli } from '#cli/cli.ts';
-import { CommandFailure, UsageError, type Terminal } from '#cli/command.ts';
+import type { Terminal } from '#cli/command.ts';
+import { describeBug, renderFailure, toFailure, type Failure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
-import { ConfigError } from '#config/problems.ts';
 import { systemClock } from '#shared/clock.ts';
-import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
 
 import packageFile from '../package.json' with { type: 'json' };
 import { createServices } from './compose/services.ts';
 import { StartError } from './compose/start-error.ts';
 
 const EXIT_FAILED = 1;
-const EXIT_MISCONFIGURED = 2;
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,
@@ -34,11 +31,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     });
     await exit(0);
   } catch (error) {
-    if (error instanceof ConfigError && argv.includes('--json'))
-      terminal.print(JSON.stringify({ problems: error.problems }, null, 2));
-    const { text, exitCode } = explain(error);
+    const failure = explain(error);
+    const text = renderFailure(failure, { json: argv.includes('--json') });
     if (text !== '') terminal.note(text);
-    await exit(exitCode);
+    await exit(failure.exitCode);
   }
 }
 
@@ -49,24 +45,10 @@ async function exit(code: number): Promise<void> {
   process.exit(code);
 }
 
-function explain(error: unknown): { text: string; exitCode: number } {
-  if (error instanceof UsageError || error instanceof ConfigError)
-    return { text: error.message, exitCode: EXIT_MISCONFIGURED };
-  if (error instanceof StartError || error instanceof CommandFailure)
-    return { text: error.message, exitCode: EXIT_FAILED };
-  if (isTrackportError(error)) {
-    const isMistake = error.code === 'validation-failed';
-    const text = error.detail ?? error.code;
-    return { text, exitCode: isMistake ? EXIT_MISCONFIGURED : EXIT_FAILED };
-  }
-  return { text: describeBug(error), exitCode: EXIT_FAILED };
-}
-
-/** Names and places only: messages of unexpected errors can hold anything. */
-function describeBug(error: unknown): string {
-  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : [];
-  const places = frames.filter((frame) => frame.startsWith('    at '));
-  return [`Unexpected failure: ${String(errorFields(error)['error'])}`, ...places].join('\n');
+function explain(error: unknown): Failure {
+  return error instanceof StartError
+    ? { exitCode: EXIT_FAILED, code: 'start-failed', detail: error.message }
+    : toFailure(error);
 }
 
 function createTerminal(): Terminal {

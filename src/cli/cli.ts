@@ -26,7 +26,8 @@ export type CliDeps = {
  * @throws {UsageError} for a wrong command line, and whatever the command throws
  */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<void> {
-  const program = createProgram(deps);
+  const json = argv.includes('--json');
+  const program = createProgram(deps, json);
   const context = createContext(deps);
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.hook('preSubcommand', async (_program, command) => {
@@ -36,12 +37,19 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<vo
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw new UsageError(''); // commander has told why
+    // Without --json commander has told why.
+    if (error.exitCode !== 0) throw new UsageError(json ? toText(error) : '');
   }
 }
 
+/** Why commander refuses a command line, in one line. */
+function toText({ code, message }: CommanderError): string {
+  if (code === 'commander.help') return 'A command is needed. See --help.';
+  return message.replace(/^error: /, '').replaceAll('\n', ' ');
+}
+
 /** What is set here holds for every command: nothing below us exits or prints by itself. */
-function createProgram({ version, terminal }: CliDeps): Command {
+function createProgram({ version, terminal }: CliDeps, json: boolean): Command {
   return new Command('trackport')
     .description('Leads from an issue tracker, deletions from partners, and a catalog.')
     .version(version)
@@ -52,7 +60,7 @@ function createProgram({ version, terminal }: CliDeps): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.note(text.trimEnd()),
+      writeErr: (text) => json || terminal.note(text.trimEnd()),
     });
 }
 

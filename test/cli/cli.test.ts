@@ -86,6 +86,18 @@ describe('a wrong command line is a usage error that says what was meant', () =>
     expect(output.out).toBe('');
   });
 
+  test.each([
+    [['consumr', '--json'], "unknown command 'consumr' (Did you mean consumer?)"],
+    [['consumer', 'create', '--json'], "missing required argument 'name'"],
+    [['--json', 'serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
+    [['--json'], 'A command is needed. See --help.'],
+    [['consumer', '--json'], 'A command is needed. See --help.'],
+  ])('%j leaves the words to the one who writes JSON', async (argv, message) => {
+    const { output, run } = terminalFor();
+    await expect(run(...argv)).rejects.toThrow(new UsageError(message));
+    expect(output).toEqual({ out: '', notes: '' });
+  });
+
   test('openapi takes --out or --check', async () => {
     await expect(terminalFor().run('openapi', '--out', 'a', '--check', 'b')).rejects.toThrow(
       'Give either --out or --check.',

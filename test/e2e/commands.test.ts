@@ -58,3 +58,35 @@ test('a wrong command line exits 2 and points to the help', async () => {
   expect(stdout).toBe('');
   expect(stderr).toContain('See --help.');
 });
+
+test('with --json every failure is one JSON document on standard error', async () => {
+  const store = path.join(temporaryFolder(), 'trackport.db');
+  const config = configFile({ tracker, store: { url: `sqlite:${store}` } });
+  const failed = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runTrackport(args);
+    expect(stdout).toBe('');
+    return { exit: code, ...(JSON.parse(stderr) as object) };
+  };
+  expect(await failed('consumer', 'show', 'nope', '--json', '--config', config)).toEqual({
+    exit: 1,
+    error: { code: 'not-found', detail: expect.stringContaining('consumer') },
+  });
+  expect(await failed('claim', 'release', '1', '--json', '--config', config)).toMatchObject({
+    exit: 1,
+    error: { code: 'not-found', detail: 'Lead 1 is not claimed.' },
+  });
+  expect(await failed('claim', 'release', 'one', '--json', '--config', config)).toMatchObject({
+    exit: 2,
+    error: { code: 'usage' },
+  });
+  expect(await failed('consumr', '--json')).toMatchObject({ exit: 2, error: { code: 'usage' } });
+  expect(await failed('doctor', '--json', '--config', configFile({ leads: 1 }))).toMatchObject({
+    exit: 2,
+    error: {
+      code: 'invalid-configuration',
+      problems: expect.arrayContaining([
+        { path: 'leads', found: '1', allowed: 'a section with keys' },
+      ]),
+    },
+  });
+});
