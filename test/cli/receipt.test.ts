@@ -124,8 +124,30 @@ describe('receipt list', () => {
     expect((await receipt(['list', '--limit', '1'])).notes).toContain(`--cursor ${cursor}`);
   });
 
-  test('says so when there is nothing', async () => {
-    expect((await receipt(['list'])).out).toBe('No receipt is like that.\n');
+  test('says of an empty store what to do next, and of a filter that nothing is like that', async () => {
+    expect((await receipt(['list'])).out).toBe(
+      'No receipt yet: no partner has sent anything. To try a call: trackport sign --partner ID --curl --body TEXT\n',
+    );
+    for (const filter of [
+      '--partner=crm',
+      '--status=FAILED',
+      '--outcome=DONE',
+      '--since=2026-01-01',
+    ])
+      expect((await receipt(['list', filter])).out).toBe('No receipt is like that.\n');
+    await accept('x-1');
+    expect((await receipt(['list', '--partner', 'crm-two'])).out).toBe(
+      'No receipt is like that.\n',
+    );
+  });
+
+  test('says of a page behind the last that there are no more', async () => {
+    await accept('x-1');
+    await accept('x-2');
+    const { pagination } = await json<List>('list', '--limit', '1');
+    database = temporaryDatabase();
+    const last = await receipt(['list', '--cursor', pagination.nextCursor ?? '']);
+    expect(last.out).toBe('No more receipts.\n');
   });
 
   test.each([

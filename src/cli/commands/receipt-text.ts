@@ -16,8 +16,11 @@ const colourOf = {
   FAILED: 'red',
 } as const satisfies Record<Outcome | ReceiptStatus, string>;
 
-/** One line per receipt. */
-export function renderReceipts(receipts: readonly ReceiptOut[], colour: boolean): string {
+/** One line per receipt; `nothing` when there are none. */
+export function renderReceipts(
+  receipts: readonly ReceiptOut[],
+  { colour, nothing }: { colour: boolean; nothing: string },
+): string {
   return renderTable(
     ['received', 'id', 'partner', 'event type', 'external id', 'status'],
     receipts.map((receipt) => [
@@ -28,7 +31,7 @@ export function renderReceipts(receipts: readonly ReceiptOut[], colour: boolean)
       printable(receipt.externalId ?? NONE),
       renderState(receipt.status, colour),
     ]),
-    'No receipt is like that.',
+    nothing,
   );
 }
 

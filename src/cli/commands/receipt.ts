@@ -62,9 +62,15 @@ async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
   );
   const out = items.map(toReceiptOut);
   if (json) return printJson(terminal, { items: out, pagination });
-  terminal.print(renderReceipts(out, terminal.colour));
+  terminal.print(renderReceipts(out, { colour: terminal.colour, nothing: nothingFor(options) }));
   if (pagination.nextCursor !== undefined)
     terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);
+}
+
+function nothingFor(options: ListOptions): string {
+  if (options.cursor !== undefined) return 'No more receipts.';
+  if (Object.keys(toFilter(options)).length > 0) return 'No receipt is like that.';
+  return 'No receipt yet: no partner has sent anything. To try a call: trackport sign --partner ID --curl --body TEXT';
 }
 
 async function showReceipt({ services, terminal, json, args }: ReceiptTask): Promise<void> {
