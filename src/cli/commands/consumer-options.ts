@@ -19,7 +19,11 @@ export function addGrantOptions(command: Command): Command {
       return tokens;
     };
   return command
-    .option('--grant <action>', 'what the consumer may do: leads:read', collect('grant'))
+    .option(
+      '--grant <action>',
+      'what the consumer may do: leads:read (all leads, unless labels follow)',
+      collect('grant'),
+    )
     .option(
       '--label <name>',
       'only leads with this label, for the grant before it (repeatable: with all of them)',
