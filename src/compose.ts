@@ -227,16 +227,11 @@ async function listenForOperations(
 
 /** Answers how to stop: the step in hand is finished, the rest is given back. */
 async function startWork(
-  { config, partners: { filler, worker, purger } }: Parts,
+  { partners: { background } }: Parts,
   held: ReleaseStack,
 ): Promise<() => Promise<void>> {
-  const stop = async (): Promise<void> => {
-    await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
-  };
+  const stop = (): Promise<void> => background.stop();
   held.push('the worker', stop);
-  // Without partners nothing is ever matched, and a crawl would spend quota for nothing.
-  if (Object.keys(config.partners).length > 0) filler.start();
-  purger.start();
-  await worker.start();
+  await background.start();
   return stop;
 }

@@ -29,16 +29,20 @@ export function trackerCheck(tracker: Pick<LeadTracker, 'quota'>): HealthCheck {
   };
 }
 
-/** A paused worker is told, and takes nothing out of service: reads go on. */
+/** A worker that is paused or stands by is told, and takes nothing out of service. */
 export function workerCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
   return {
     name: 'worker',
     check: async () => {
       const { state, reason } = await worker.status();
+      const detail =
+        state === 'standby'
+          ? 'Another process works on this store.'
+          : reason && `The tracker does not let us write: ${reason}.`;
       return {
         isReady: true,
         state: state === 'running' ? 'ok' : state,
-        ...(reason !== undefined && { detail: `The tracker does not let us write: ${reason}.` }),
+        ...(detail !== undefined && { detail }),
       };
     },
   };

@@ -4,6 +4,7 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
+import { createWorkerLock } from '#adapters/sqlite/worker-lock.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import { authenticateBearer } from '#http/authorize-bearer.ts';
@@ -12,11 +13,13 @@ import type { ReceiptRoutesDeps } from '#http/routes/receipts.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directory.ts';
 import type { LeadRules } from '#leads/lead.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
+import { createBackgroundWork, type BackgroundWork } from '#partners/background-work.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
-import { createReceiptPurger, type ReceiptPurger } from '#partners/purge-receipts.ts';
+import { createReceiptPurger } from '#partners/purge-receipts.ts';
 import { verifyCall } from '#partners/verify-call.ts';
-import { createDeletionWorker, type DeletionWorker } from '#partners/worker.ts';
+import type { ReceiptStore } from '#partners/receipt-store.ts';
+import { createDeletionWorker, type DeletionWorker, type WorkerStatus } from '#partners/worker.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
@@ -36,8 +39,9 @@ export type PartnerArea = {
   /** Reading receipts and replaying them. */
   receipts: Pick<ReceiptRoutesDeps, 'read' | 'replay'>;
   filler: DirectoryFiller;
-  worker: DeletionWorker;
-  purger: ReceiptPurger;
+  worker: Pick<DeletionWorker, 'status'>;
+  /** The worker, the crawl and the purge. */
+  background: BackgroundWork;
 };
 
 export type PartnerAreaDeps = {
@@ -61,7 +65,9 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const directoryKey = deriveKey(store.secretKey, 'directory');
   const receipts = createReceiptStore({ database: store.database, sealer });
   const { filler, worker } = createWorkerParts(deps, { partners, sealer, directoryKey });
-  workerMetrics({ registry, worker, clock });
+  const background = createBackground(deps, { filler, worker, receipts });
+  const toldWorker = tellOfStandby(worker, background);
+  workerMetrics({ registry, worker: toldWorker, clock });
   const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
@@ -88,8 +94,49 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
       replay: { store: receipts, clock, wakeWorker },
     },
     filler,
-    worker,
-    purger: createReceiptPurger({ store: receipts, clock, log: deps.log }),
+    worker: toldWorker,
+    background,
+  };
+}
+
+type BackgroundParts = {
+  filler: DirectoryFiller;
+  worker: DeletionWorker;
+  receipts: ReceiptStore;
+};
+
+function createBackground(
+  { config, store, clock, log }: PartnerAreaDeps,
+  { filler, worker, receipts }: BackgroundParts,
+): BackgroundWork {
+  const purger = createReceiptPurger({ store: receipts, clock, log });
+  const hasPartners = Object.keys(config.partners).length > 0;
+  return createBackgroundWork({
+    lock: createWorkerLock(store.path),
+    jobs: {
+      start: async () => {
+        await worker.start();
+        // Without partners nothing is ever matched, and a crawl would spend quota for nothing.
+        if (hasPartners) filler.start();
+        purger.start();
+      },
+      standBy: () => filler.readStatus(),
+      stop: async () => {
+        await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
+      },
+    },
+    clock,
+    log,
+  });
+}
+
+/** The worker of a process that stands by was never started, which would read as stopped. */
+function tellOfStandby(worker: DeletionWorker, background: BackgroundWork) {
+  return {
+    status: async (): Promise<WorkerStatus> => {
+      const status = await worker.status();
+      return background.state() === 'standby' ? { ...status, state: 'standby' } : status;
+    },
   };
 }
 
@@ -102,7 +149,7 @@ type WorkerIngredients = {
 function createWorkerParts(
   { config, rules, store, tracker, clock, log }: PartnerAreaDeps,
   { partners, sealer, directoryKey }: WorkerIngredients,
-): Pick<PartnerArea, 'filler' | 'worker'> {
+): { filler: DirectoryFiller; worker: DeletionWorker } {
   const { database } = store;
   const { repository: name, writeInterval } = config.tracker;
   const directory = createLeadDirectory(database, { repository: name });

@@ -12,6 +12,8 @@ import { StartError, storeError } from './start-error.ts';
 /** The open store with what every area needs of it. */
 export type Store = {
   database: Database;
+  /** The SQLite file. */
+  path: string;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
   secretKey: Buffer;
   consumers: ReturnType<typeof createConsumerStore>;
@@ -36,6 +38,7 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
       const migrated = migrate({ database, log });
       return {
         database,
+        path,
         secretKey: resolveSecretKey(config),
         consumers: createConsumerStore({ database, clock }),
         audit: createAuditLog(database),

@@ -25,6 +25,11 @@ export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): v
       ({ deadLetters }) => deadLetters,
     ],
     [
+      'trackport_worker_active',
+      '1 in the process that works, 0 in one that stands by for it.',
+      ({ state }) => (state === 'running' || state === 'paused' ? 1 : 0),
+    ],
+    [
       'trackport_worker_paused',
       '1 while the tracker refuses the worker for all leads.',
       ({ state }) => (state === 'paused' ? 1 : 0),

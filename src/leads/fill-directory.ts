@@ -65,6 +65,8 @@ export type DirectoryFiller = {
   /** Takes in what the tracker's webhook told. @throws {store-unavailable} */
   apply(event: TrackerEvent): Promise<void>;
   status(): DirectoryStatus;
+  /** Takes the status from the store: for while another process does the work. @throws {store-unavailable} */
+  readStatus(): Promise<void>;
 };
 
 type Runtime = DirectoryDeps & CrawlDeps & { identify: Identify; stopping: AbortSignal };
@@ -108,6 +110,10 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       if (event.kind === 'issue' && !event.gone) await deps.directory.put(toEntries([event.issue]));
     },
     status: () => status,
+    readStatus: async () => {
+      const state = await deps.directory.state();
+      if (state) status = toStatus(state);
+    },
   };
 }
 

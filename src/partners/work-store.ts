@@ -51,6 +51,8 @@ export type WorkStore = {
   lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
   /** When the next event of the stage is due (ms since the Unix epoch). */
   nextDueAt(stage: Stage): Promise<number | undefined>;
+  /** True when another process may have queued events since the last call. Cheap. */
+  changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
    * had in hand when it died is due at once.

@@ -10,8 +10,10 @@ import { matchEvents, type MatchDeps } from './match-event.ts';
 import type { Stage, WorkItem, WorkStore } from './work-store.ts';
 
 const MATCH_BATCH = 100;
-/** Work of other processes rings no alarm here. */
+/** Should an alarm ever be missed. */
 const LOOK_EVERY_MS = 5 * SECOND;
+/** Deliveries that another process accepted are to be claimed within a second as well. */
+const WATCH_EVERY_MS = SECOND / 5;
 const STORE_RETRY_MS = SECOND;
 /** Dropped payloads are taken out of the store's files at most this often. */
 const SCRUB_EVERY_MS = SECOND;
@@ -70,6 +72,15 @@ export function runActing(deps: LoopDeps): Promise<void> {
     const waitMs = await actWhenAllowed(deps);
     return deps.state.isDirty ? Math.min(waitMs, SCRUB_EVERY_MS) : waitMs;
   });
+}
+
+/** Notices what other processes have queued, until the worker stops. Never throws. */
+export async function runWatching({ store, alarms, clock, stopping }: LoopDeps): Promise<void> {
+  while (!stopping.aborted) {
+    if (await store.changedElsewhere().catch(() => false)) alarms.match.ring();
+    const slept = clock.sleep(WATCH_EVERY_MS, { signal: stopping, unref: true });
+    await slept.catch(() => undefined); // only the signal rejects it
+  }
 }
 
 async function actWhenAllowed(deps: LoopDeps): Promise<number> {

@@ -13,6 +13,7 @@ import type { Random } from './retry-schedule.ts';
 import {
   runActing,
   runMatching,
+  runWatching,
   suspectPause,
   type LoopDeps,
   type LoopState,
@@ -43,8 +44,11 @@ export type WorkerDeps = {
 
 /** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
 export type WorkerStatus = WorkCounts & {
-  /** `paused`: the tracker does not let us; nothing is lost, and no try is spent. */
-  state: 'running' | 'paused' | 'stopped';
+  /**
+   * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `standby`: another
+   * process works on the store.
+   */
+  state: 'running' | 'paused' | 'standby' | 'stopped';
   reason?: PauseCode;
   pausedSince?: number;
   directory: DirectoryStatus;
@@ -73,9 +77,8 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
   return {
     start: async () => {
       if (loops) return;
-      loops = [];
       await deps.store.forgetLeases();
-      loops.push(runMatching(loopDeps), runActing(loopDeps));
+      loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
     },
     wake: () => loopDeps.alarms.match.ring(),
     status: async () => ({

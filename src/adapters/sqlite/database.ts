@@ -61,8 +61,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
 }
 
-/** SQLite gives its `-wal` and `-shm` files the mode of the database file. */
-function createPrivately(file: string): void {
+/**
+ * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
+ * files the same mode.
+ */
+export function createPrivately(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   try {
     closeSync(openSync(file, 'ax', 0o600));

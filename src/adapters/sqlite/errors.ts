@@ -54,6 +54,12 @@ function translate(error: unknown): unknown {
   });
 }
 
+/** True when another connection held the lock for longer than the call waited. */
+export function isBusy(error: unknown): boolean {
+  const reported = error instanceof TrackportError ? error.cause : error;
+  return primaryCode(reported) === 'SQLITE_BUSY';
+}
+
 /** True when a UNIQUE or PRIMARY KEY constraint refused a row. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error);

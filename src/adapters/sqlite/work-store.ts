@@ -29,12 +29,14 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const runtime: Runtime = { ...deps, sql, claims: createClaimWriter(database) };
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
   const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
+  const changedElsewhere = createChangeWatcher(database);
   return {
     lease: async (stage, now, limit) =>
       database.transaction(() =>
         sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
       ),
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage) ?? undefined),
+    changedElsewhere: async () => guard(changedElsewhere),
     forgetLeases: async () =>
       database.transaction(() => {
         sql.forgetLeases.run();
@@ -60,6 +62,17 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
     settle: (...end) => together(() => settle(sql, ...end)),
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
+  };
+}
+
+/** @see https://www.sqlite.org/pragma.html#pragma_data_version */
+function createChangeWatcher({ handle }: Database): () => boolean {
+  const read = handle.prepare<[], number>('PRAGMA data_version').pluck();
+  let seen: number | undefined;
+  return () => {
+    const before = seen;
+    seen = read.get();
+    return seen !== before;
   };
 }
 

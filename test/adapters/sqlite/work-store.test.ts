@@ -9,7 +9,7 @@ import type { WorkItem, WorkStore } from '#partners/work-store.ts';
 import { SECOND } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../support/directory.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 const matching = { stage: 'match' as const, askedAt: 1, misses: 0, provisional: [] };
@@ -204,6 +204,16 @@ describe('an end', () => {
     expect(again.payload?.toString()).toBe('a');
     expect(again).not.toHaveProperty('progress');
   });
+});
+
+test('what another process may have queued is noticed once, own writes are not', async () => {
+  const { database, store, accept } = await setUp();
+  await store.changedElsewhere();
+  await accept('a');
+  expect(await store.changedElsewhere()).toBe(false);
+  connectTo(database.handle.name).handle.exec('UPDATE event SET attempts = 1');
+  expect(await store.changedElsewhere()).toBe(true);
+  expect(await store.changedElsewhere()).toBe(false);
 });
 
 test('what is written of several events at once shares one commit', async () => {

@@ -1,0 +1,123 @@
+/** Two processes of the program serve one SQLite file: both answer, one works. */
+import { createHmac } from 'node:crypto';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import { expect, test, vi } from 'vitest';
+import { createWorld, environment, leadBody, listLeads, serve } from './world.ts';
+import { runTrackport } from './process.ts';
+
+const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+const PATIENCE = { timeout: 15_000, interval: 20 };
+
+const settings = {
+  partners: {
+    'crm-one': {
+      scheme: 'hmac-sha256',
+      secrets: [PARTNER_SECRET],
+      deletions: { actions: ['relabel', 'close', 'comment'] },
+    },
+  },
+};
+
+async function deleteLead(url: string, number: number): Promise<{ status: number; id: string }> {
+  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
+  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const answer = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-partner-signature': `sha256=${signature}`,
+    },
+    body,
+  });
+  return { status: answer.status, id: ((await answer.json()) as { id: string }).id };
+}
+
+async function workerOf(url: string): Promise<{ status: number; worker: string }> {
+  const answer = await fetch(`${url}/readyz`);
+  const { checks } = (await answer.json()) as { checks: { worker: { state: string } } };
+  return { status: answer.status, worker: checks.worker.state };
+}
+
+const idsAt = async (url: string, key: string) =>
+  (await listLeads(url, key)).map(({ id }) => Number(id));
+
+const makeLead = (tracker: Tracker): number =>
+  tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
+    .number;
+
+const expectDeletedOnce = (tracker: Tracker, number: number): void => {
+  expect(tracker.readIssue(number)?.state).toBe('closed');
+  expect(tracker.readIssue(number)?.comments).toHaveLength(1);
+};
+
+test('one works and the other stands by; a killed worker is followed without a second comment', async () => {
+  const { tracker, config, key } = await createWorld(settings);
+  const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+  const [byFirst = 0, bySecond = 0, atTheEnd = 0] = numbers;
+  const first = await serve(config);
+  const second = await serve(config);
+  expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
+  expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+  await vi.waitFor(async () => {
+    const metrics = await (await fetch(`${second.url}/metrics`)).text();
+    expect(metrics).toContain('trackport_lead_directory_complete 1');
+    expect(metrics).toContain('trackport_worker_active 0');
+  }, PATIENCE);
+  for (const { url } of [first, second])
+    expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
+
+  // Each accepts, and what one claims is out of sight in the other.
+  const accepted = [await deleteLead(first.url, byFirst), await deleteLead(second.url, bySecond)];
+  expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
+  expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
+  for (const { url } of [first, second])
+    await vi.waitFor(async () => expect(await idsAt(url, key)).toEqual([atTheEnd]), PATIENCE);
+  await vi.waitFor(() => {
+    for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
+  }, PATIENCE);
+
+  // The worker dies with a comment under way that the tracker gets and nobody hears of.
+  const gate = tracker.hold({ method: 'POST', path: '/comments$' });
+  await deleteLead(second.url, atTheEnd);
+  await gate.arrived();
+  first.run.child.kill('SIGKILL');
+  await first.run.exited;
+  gate.open();
+  await vi.waitFor(async () => {
+    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
+    const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
+      environment,
+    });
+    const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+    expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
+  }, PATIENCE);
+  for (const number of numbers) expectDeletedOnce(tracker, number);
+});
+
+test('a graceful stop hands the work over, and a revoked key is refused by both', async () => {
+  const { tracker, config, key } = await createWorld(settings);
+  const number = makeLead(tracker);
+  const first = await serve(config);
+  const second = await serve(config);
+  for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
+
+  const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
+    environment,
+  });
+  const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
+  await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
+    environment,
+  });
+  for (const { url } of [first, second])
+    await vi.waitFor(async () => {
+      const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+      expect(answer.status).toBe(401);
+    }, PATIENCE);
+
+  first.run.child.kill('SIGTERM');
+  expect(await first.run.exited).toBe(0);
+  await second.run.logged('the other process is gone: this one works now');
+  expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
+  expect((await deleteLead(second.url, number)).status).toBe(202);
+  await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+});
