@@ -8,7 +8,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createAnswers } from './answers.ts';
-import { createClientErrorHandler } from './client-error.ts';
+import { createClientErrorHandler, createConnectHandler } from './client-error.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson } from './json-body.ts';
 import { defaultLimits } from './limits.ts';
@@ -114,6 +114,7 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
   });
   collectOpenApi(app);
   answers.install(app);
+  app.server.on('connect', createConnectHandler(deps));
   installPressureRelief(app, limits);
   acceptJson(app);
   const { publicUrl, clock, log } = deps;

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
@@ -9,6 +10,8 @@ import { renderProblem } from './problem.ts';
 import type { RenderedProblem } from './problem.ts';
 
 export type ClientErrorDeps = { publicUrl: () => string; newId: NewId; log: Log };
+
+const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 
 /** A socket on which Node may have a response under way (an undocumented field of Node's). */
 type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null };
@@ -24,15 +27,42 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
       socket.destroy();
       return;
     }
-    const requestId = deps.newId();
-    const refusal = isLongUri(error) ? uriTooLong() : fromParserError(error);
-    const problem = renderProblem({ publicUrl: deps.publicUrl(), requestId }, refusal);
-    socket.end(wireOf(problem, requestId), () => socket.destroy());
-    deps.log.info(
-      { requestId, status: problem.status, code: refusal.code, ...errorFields(error) },
-      'request refused',
-    );
+    endWith(deps, socket, isLongUri(error) ? uriTooLong() : fromParserError(error));
   };
+}
+
+/**
+ * Answers `CONNECT`, which Node hands over as a bare socket, with 405 and closes the connection.
+ * @see RFC 9110 section 9.3.6
+ */
+export function createConnectHandler(deps: ClientErrorDeps) {
+  return (_request: unknown, socket: ServerSocket): void => {
+    socket.on('error', () => socket.destroy());
+    // An answer that is still due to an earlier request comes first or not at all.
+    if (socket._httpMessage) socket.destroy();
+    else endWith(deps, socket, noTunnels(), { allow: METHODS_KNOWN });
+  };
+}
+
+function noTunnels(): TrackportError {
+  return new TrackportError('method-not-allowed', {
+    detail: 'This is no proxy: it opens no tunnels.',
+  });
+}
+
+function endWith(
+  { publicUrl, newId, log }: ClientErrorDeps,
+  socket: Duplex,
+  refusal: TrackportError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const requestId = newId();
+  const problem = renderProblem({ publicUrl: publicUrl(), requestId }, refusal);
+  const answer = { ...problem, headers: { ...problem.headers, ...headers } };
+  socket.end(wireOf(answer, requestId), () => socket.destroy());
+  const { status } = problem;
+  const reason = refusal.cause === undefined ? {} : errorFields(refusal.cause);
+  log.info({ requestId, status, code: refusal.code, ...reason }, 'request refused');
 }
 
 function mayBeAnswered(error: Error, socket: ServerSocket): boolean {

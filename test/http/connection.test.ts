@@ -120,6 +120,56 @@ describe('broken HTTP is refused with a problem document', () => {
   });
 });
 
+describe('this is no proxy and knows HTTP/1.1 only', () => {
+  test.each(['a.example:443', '127.0.0.1:22', '/healthz', ':'])('CONNECT %s', async (target) => {
+    const text = `CONNECT ${target} HTTP/1.1\r\n${HOST}\r\n`;
+    const received = await exchange(text);
+    expect(problemIn(received).headers['allow']).toBe('DELETE, GET, HEAD, PATCH, POST, PUT');
+    expect(await refusalOf(text)).toBe('405 method-not-allowed');
+  });
+
+  test('what comes through a tunnel that was not opened is not read', async () => {
+    reached.length = 0;
+    const hidden = `${webhook}Content-Length: 2\r\n\r\n{}`;
+    expect(await refusalOf(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n${hidden}`)).toBe(
+      '405 method-not-allowed',
+    );
+    expect(reached).toEqual([]);
+  });
+
+  test('a CONNECT never takes the place of the answer to the call before it', async () => {
+    const received = await exchange(
+      `GET /problems/overloaded HTTP/1.1\r\n${HOST}\r\nCONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`,
+    );
+    expect(received.slice(0, 12)).not.toBe('HTTP/1.1 405');
+  });
+
+  test('a client that goes away after its CONNECT harms nobody', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
+    socket.resetAndDestroy();
+    const answer = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
+    expect(answer.status).toBe(200);
+  });
+
+  test.each(['websocket', 'h2c', 'TLS/1.2'])(
+    'an upgrade to %s is passed over, the call is answered as ever',
+    async (protocol) => {
+      reached.length = 0;
+      const upgrade = `Connection: upgrade, close\r\nUpgrade: ${protocol}\r\n`;
+      const read = await exchange(`GET /problems/overloaded HTTP/1.1\r\n${HOST}${upgrade}\r\n`);
+      expect(read).toMatch(/^HTTP\/1\.1 200 /);
+      const written = await exchange(`${webhook}${upgrade}Content-Length: 2\r\n\r\n{}`);
+      expect(written).toMatch(/^HTTP\/1\.1 202 /);
+      expect(reached).toEqual(['{}']);
+    },
+  );
+
+  test('HTTP/2 without asking', async () => {
+    expect(await refusalOf('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')).toBe('400 bad-request');
+  });
+});
+
 describe('what is too large', () => {
   test('headers of more than 16 KiB', async () => {
     expect(await refusalOf(`GET / HTTP/1.1\r\n${HOST}X-A: ${'a'.repeat(17_000)}\r\n\r\n`)).toBe(
