@@ -138,9 +138,8 @@ describe('this is no proxy and knows HTTP/1.1 only', () => {
   });
 
   test('a CONNECT never takes the place of the answer to the call before it', async () => {
-    const received = await exchange(
-      `GET /problems/overloaded HTTP/1.1\r\n${HOST}\r\nCONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`,
-    );
+    const call = `${webhook}Content-Length: 2\r\n\r\n{}`;
+    const received = await exchange(`${call}CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
     expect(received.slice(0, 12)).not.toBe('HTTP/1.1 405');
   });
 
