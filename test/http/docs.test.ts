@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { problemKinds } from '#http/problem.ts';
@@ -72,6 +73,21 @@ describe('openapi.json', () => {
   });
 });
 
+test.each(['/openapi.json', '/problems/overloaded', '/healthz', '/readyz', '/metrics'])(
+  '%s refuses a query parameter, as every path of the API does',
+  async (url) => {
+    const operations = { metrics: new Registry(), checks: [], isStopping: () => false };
+    app = buildTestApp({ operations });
+    expect((await app.inject(url)).statusCode).toBe(200);
+    const answer = await app.inject(`${url}?x=1`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ parameter: 'x' }],
+    });
+  },
+);
+
 describe('the docs', () => {
   const pages = [
     '/docs',
@@ -101,6 +117,11 @@ describe('the docs', () => {
     expect((await app.inject('/docs/swagger-ui.css')).body).not.toMatch(
       /@import|url\(["']?https?:/,
     );
+  });
+
+  test.each([...pages, '/docs?x=1'])('%s takes any query: people open it', async (url) => {
+    app = buildTestApp();
+    expect((await app.inject(`${url}${url.includes('?') ? '&' : '?'}v=1`)).statusCode).toBe(200);
   });
 
   test.each([

@@ -72,21 +72,22 @@ type Asset = { body: Buffer; etag: string; mediaType: string };
  * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
  */
 export function docsRoutes(): Area {
-  const options = { schema: { hide: true }, config: { freeQuery: true } } as const;
+  const hidden = { schema: { hide: true } } as const;
+  const page = { ...hidden, config: { freeQuery: true } } as const;
   const assets = createAssets();
   return (app) => {
-    app.get('/openapi.json', options, async (request, reply) =>
+    app.get('/openapi.json', hidden, async (request, reply) =>
       sendAsset(
         request,
         reply,
         await assets.get('openapi.json', () => documentAsset(app.openApi())),
       ),
     );
-    app.get('/docs', options, async (request, reply) => {
+    app.get('/docs', page, async (request, reply) => {
       reply.headers(DOCS_HEADERS);
       return sendAsset(request, reply, await assets.get('docs', pageAsset));
     });
-    app.get<{ Params: { file: string } }>('/docs/:file', options, async (request, reply) => {
+    app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
       const { file } = request.params;
       return sendAsset(request, reply, await assets.get(`docs/${file}`, () => fileAsset(file)));
     });

@@ -19,7 +19,7 @@ export function problemRoutes(context: HttpContext): Area {
   return (app) => {
     app.get<{ Params: { code: string } }>(
       '/problems/:code',
-      { schema: { hide: true }, config: { freeQuery: true } },
+      { schema: { hide: true } },
       async (request, reply) => {
         const code = errorCodes.find((known) => known === request.params.code);
         if (!code) throw new TrackportError('not-found', { detail: 'There is no such problem.' });
