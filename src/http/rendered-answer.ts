@@ -37,7 +37,8 @@ export function createRenderer(schema: z.ZodType): (value: object) => Rendered {
  */
 export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
   const ttl = Math.floor(ttlMs / 1000);
-  if (outcome === 'hit') return `trackport; hit; ttl=${ttl}`;
-  if (outcome === 'miss') return `trackport; fwd=miss; stored; ttl=${ttl}`;
-  return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
+  if (outcome === 'stale') return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
+  // An answer that was fresh when it was chosen is never called stale for having taken a moment.
+  const how = outcome === 'hit' ? 'hit' : 'fwd=miss; stored';
+  return `trackport; ${how}; ttl=${Math.max(ttl, 0)}`;
 }

@@ -241,6 +241,9 @@ describe('caching headers', () => {
       { ...freshHit, outcome: 'stale', ttlMs: -20_500 },
       'trackport; fwd=stale; fwd-status=503; ttl=-21',
     ],
+    // The time between the check and the answer, with `freshFor: 0s`.
+    [{ ...freshHit, outcome: 'miss', ttlMs: -3 }, 'trackport; fwd=miss; stored; ttl=0'],
+    [{ ...freshHit, outcome: 'hit', ttlMs: -3 }, 'trackport; hit; ttl=0'],
   ] as const)('%j', async (cache, expected) => {
     const answer = await serve(fakeLeads({ cache })).inject({
       url: '/api/v1/leads',
