@@ -38,6 +38,12 @@ import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
 /** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;
 
+/**
+ * How long a statement may wait for another process's lock, and the whole service with it. Commands
+ * and migrations wait longer: nobody waits for them.
+ */
+const STORE_WAIT_MS = 100;
+
 export type ServiceDeps = { config: Config; clock: Clock; log: Log };
 
 /** A service that listens. */
@@ -70,6 +76,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   const store = openStore(deps);
   held.push('the store', () => store.close());
+  store.database.waitAtMost(STORE_WAIT_MS);
   const cut = new AbortController();
   const parts = createParts({ ...deps, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };

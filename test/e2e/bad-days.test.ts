@@ -8,6 +8,7 @@ import type { Fault } from '#sandbox/tracker/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../support/clock.ts';
+import { connectTo } from '../support/stores.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from './composed.ts';
 import { personalTexts, seedPeople } from './people.ts';
 
@@ -463,6 +464,25 @@ describe('store trouble', () => {
     expect(accepted.status).toBe(202);
     expect(await accepted.json()).toMatchObject({ status: 'ACCEPTED' });
     expect(countReceipts(world)).toBe(1);
+  });
+
+  test('another process that writes: a delivery waits for it, leads are read meanwhile', async () => {
+    const world = await openWorld({ settings: { partners } });
+    const { handle } = connectTo(world.storePath);
+    handle.exec('BEGIN IMMEDIATE');
+    const waiting = sendDeletion(world, big);
+    for (let read = 0; read < 5; read += 1)
+      expect((await world.get('/api/v1/leads')).status).toBe(200);
+    handle.exec('ROLLBACK');
+    expect((await waiting).status).toBe(202);
+
+    handle.exec('BEGIN IMMEDIATE');
+    const refused = await sendDeletion(world, { ...big, eventId: 'later' });
+    expect(refused.status).toBe(503);
+    expect((await problemOf(refused)).code).toBe('store-unavailable');
+    handle.exec('ROLLBACK');
+    expect(countReceipts(world)).toBe(1);
+    expect(world.service.store.database.handle.pragma('busy_timeout', { simple: true })).toBe(100);
   });
 
   test('a damaged file: 503, never a guess and never a crash', async () => {

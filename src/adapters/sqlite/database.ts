@@ -3,15 +3,17 @@ import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { guard } from './errors.ts';
 
-/** How long a statement waits for another process's lock. The event loop stands still meanwhile. */
-const BUSY_TIMEOUT_MS = 1000;
-
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */
   path: string;
-  /** Milliseconds to wait for another process's lock, default 1000. */
+  /**
+   * How many milliseconds a statement waits for another process's lock, default 5000. The event
+   * loop stands still meanwhile.
+   */
   busyTimeoutMs?: number;
 };
+
+const BUSY_TIMEOUT_MS = 5000;
 
 /** One connection to one SQLite file. Everything on it is synchronous. */
 export type Database = {
@@ -23,6 +25,10 @@ export type Database = {
    * @throws {store-unavailable} nothing was committed
    */
   transaction<T>(work: () => T): T;
+  /** The same without any wait for another process's lock. @throws {store-unavailable} */
+  transactionNow<T>(work: () => T): T;
+  /** From now on a statement waits this many milliseconds at most for another process's lock. */
+  waitAtMost(busyTimeoutMs: number): void;
   /**
    * A number that is another one whenever anything may have been written since the last call, by
    * this connection or, until this turn of the event loop, by any other. About a microsecond: cheap
@@ -90,22 +96,31 @@ function configure(handle: BetterSqlite3.Database): void {
 function wrap(handle: BetterSqlite3.Database): Database {
   const readVersion = createVersionReader(handle);
   const runInTransaction = handle.transaction((work: () => unknown) => work());
+  const transaction = <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T);
   return {
     handle,
-    transaction: <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T),
+    transaction,
+    transactionNow: (work) => withoutWaiting(handle, () => transaction(work)),
+    waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
     version: () => guard(readVersion),
     truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };
 }
 
-/** Without the busy timeout, a long reader (a backup) would stop the event loop for all of it. */
+/** With a busy timeout, a long reader (a backup) would stop the event loop for all of it. */
 function truncateLog(handle: BetterSqlite3.Database): boolean {
+  return withoutWaiting(handle, () => {
+    const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    return result?.busy === 0;
+  });
+}
+
+function withoutWaiting<T>(handle: BetterSqlite3.Database, work: () => T): T {
   const timeoutMs = handle.pragma('busy_timeout', { simple: true }) as number;
   handle.pragma('busy_timeout = 0');
   try {
-    const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    return result?.busy === 0;
+    return work();
   } finally {
     handle.pragma(`busy_timeout = ${timeoutMs}`);
   }

@@ -70,6 +70,26 @@ describe('a database', () => {
   });
 });
 
+describe('while another process holds the write lock', () => {
+  const busyDatabase = (): Database => {
+    const database = withTable();
+    connectTo(database.handle.name).handle.exec('BEGIN IMMEDIATE');
+    return database;
+  };
+
+  test('a statement waits as long as it may and is then refused', () => {
+    const database = busyDatabase();
+    database.waitAtMost(1);
+    expect(() => insert(database, 1)).toThrow(unavailable(/busy/));
+  });
+
+  test('a transaction that does not wait is refused at once, and later ones wait as before', () => {
+    const database = busyDatabase();
+    expect(() => database.transactionNow(() => 1)).toThrow(unavailable(/busy/));
+    expect(database.handle.pragma('busy_timeout', { simple: true })).toBe(5000);
+  });
+});
+
 describe('the version', () => {
   test('stays while nothing is written', () => {
     const database = withTable();
@@ -127,7 +147,7 @@ describe('deleted content', () => {
     expect(database.truncateLog()).toBe(false);
     rows.return?.();
     expect(database.truncateLog()).toBe(true);
-    expect(database.handle.pragma('busy_timeout', { simple: true })).toBe(1000);
+    expect(database.handle.pragma('busy_timeout', { simple: true })).toBe(5000);
   });
 
   test('stays in the log while another process writes, without an error', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
@@ -109,9 +110,9 @@ describe('group commit', () => {
   const counting = (database: Database) => {
     const seen = { transactions: 0 };
     const counted = {
-      transaction: <T>(work: () => T): T => {
+      transactionNow: <T>(work: () => T): T => {
         seen.transactions += 1;
-        return database.transaction(work);
+        return database.transactionNow(work);
       },
     };
     return { seen, counted };
@@ -154,8 +155,8 @@ describe('group commit', () => {
     database.handle.exec('CREATE TABLE t (n INTEGER)');
     const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
     const failing = {
-      transaction: <T>(work: () => T): T =>
-        database.transaction(() => {
+      transactionNow: <T>(work: () => T): T =>
+        database.transactionNow(() => {
           work();
           throw new TrackportError('store-unavailable');
         }),
@@ -167,6 +168,48 @@ describe('group commit', () => {
       { status: 'rejected', reason: { code: 'store-unavailable' } },
     ]);
     expect(database.handle.prepare('SELECT n FROM t').pluck().all()).toEqual([]);
+  });
+});
+
+describe('group commit while another process writes', () => {
+  const setUp = () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const other = connectTo(database.handle.name).handle;
+    return {
+      commit: createGroupCommit(database, (item: number) => void insert.run(item)),
+      stored: () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all(),
+      other,
+    };
+  };
+
+  test('waits without holding up the event loop, and takes in what comes meanwhile', async () => {
+    const { commit, stored, other } = setUp();
+    other.exec('BEGIN IMMEDIATE');
+    const first = commit(1);
+    await nextTurn();
+    await nextTurn();
+    const second = commit(2);
+    await nextTurn();
+    expect(stored()).toEqual([]);
+    other.exec('ROLLBACK');
+    await Promise.all([first, second]);
+    expect(stored()).toEqual([1, 2]);
+    await commit(3);
+    expect(stored()).toEqual([1, 2, 3]);
+  });
+
+  test('gives up in the end, accepts nothing, and goes on afterwards', async () => {
+    const { commit, stored, other } = setUp();
+    other.exec('BEGIN IMMEDIATE');
+    await expect(commit(1)).rejects.toMatchObject({
+      code: 'store-unavailable',
+      retryAfterSeconds: 1,
+    });
+    other.exec('ROLLBACK');
+    await commit(2);
+    expect(stored()).toEqual([2]);
   });
 });
 

@@ -226,6 +226,10 @@ test('what is written of several events at once shares one commit', async () => 
       commits += 1;
       return database.transaction(work);
     },
+    transactionNow: (work) => {
+      commits += 1;
+      return database.transactionNow(work);
+    },
   };
   const store = createWorkStore({ ...storeDeps, database: counting });
   const items = await store.lease('match', 0, 3);
