@@ -125,6 +125,19 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
     expect(end.stderr).toContain('Run that version, or restore a backup');
   });
 
+  test.each([
+    ['below a file', () => path.join(configFile('a file'), 'data', 'trackport.db')],
+    ['where none can be made', () => '/proc/trackport/data/trackport.db'],
+  ])('a folder %s', async (_name, fileOf) => {
+    const file = fileOf();
+    const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
+    for (const command of [['serve', '--port', '0'], ['migrate'], ['consumer', 'list']]) {
+      const end = await runTrackport([...command, '--config', config]);
+      expectOneLine(end, file);
+      expect(end.stderr).toContain('store.url');
+    }
+  });
+
   /** Permissions do not bind root, so that these run as somebody else where they can. */
   const stranger = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
   const canBecomeStranger =
@@ -146,6 +159,17 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
     } finally {
       chmodSync(folder, 0o777);
     }
+  });
+
+  test.skipIf(!canBecomeStranger)('a folder in one that is read-only', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o755);
+    const file = path.join(folder, 'data', 'trackport.db');
+    const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
+    chmodSync(path.dirname(config), 0o755);
+    const end = await runTrackport(['serve', '--config', config, '--port', '0'], stranger);
+    expectOneLine(end, file);
+    expect(end.stderr).toContain('store.url');
   });
 
   test.skipIf(!canBecomeStranger)('a secret key that may not be read', async () => {

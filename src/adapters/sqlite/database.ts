@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { guard } from './errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */
@@ -72,7 +73,7 @@ export function openDatabase(options: DatabaseOptions): Database {
  * files the same mode.
  */
 export function createPrivately(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true });
+  makeFolder(path.dirname(file));
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (error) {
