@@ -62,6 +62,8 @@ CREATE TABLE claim (
   UNIQUE (repositoryId, number, event)
 ) STRICT;
 
+CREATE INDEX claim_by_event ON claim (event, repositoryId);
+
 CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL AND approved = 1;
 
 -- Bumped with every change of the claims, so that readers see with one small read that none came.

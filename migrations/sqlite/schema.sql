@@ -267,6 +267,8 @@ CREATE INDEX catalog_version_by_workspace
 CREATE INDEX catalog_version_face
   ON catalog_version (workspaceId, artifactSerial, lifecycle, source, type) WHERE isFace = 1;
 
+CREATE INDEX claim_by_event ON claim (event, repositoryId);
+
 CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL AND approved = 1;
 
 CREATE INDEX consumer_by_age ON consumer (createdAt, id);

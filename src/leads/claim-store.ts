@@ -33,8 +33,8 @@ export type ClaimStore = ClaimView & {
   list(): Promise<readonly ClaimRecord[]>;
   /**
    * Gives a lead back to readers, together with the audit entry, and answers how many claims named
-   * it. The events that had claimed it never claim it again; a new event can. With no claim there is
-   * no entry. @throws {store-unavailable}
+   * it. The events that had claimed it do not claim it again unless they are delivered again; a new
+   * event can. With no claim there is no entry. @throws {store-unavailable}
    */
   release(number: number, entry: AuditEntry): Promise<number>;
   /**

@@ -54,7 +54,8 @@ export type ReceiptStore = {
   /**
    * Writes the receipt and its events in one transaction and answers after it is durable on disk.
    * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
-   * without an id that are settled, are queued once more. The receipt is as it was first answered.
+   * without an id that are settled, are queued once more; what an operator had released may then be
+   * claimed again. The receipt is as it was first answered.
    * @throws {store-unavailable} and then nothing was accepted
    */
   accept(delivery: NewReceipt): Promise<Acceptance>;
@@ -64,12 +65,16 @@ export type ReceiptStore = {
   read(id: string): Promise<ReceiptDetail | undefined>;
   /**
    * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`, and answers how
-   * many. Those whose payload was dropped stay. When there were any, the entry goes into the audit
+   * many. Those whose payload was dropped stay. What ended for a claim that an operator had released
+   * may claim again. When there were any, the entry goes into the audit
    * log with the number added to its changes. Undefined: no such receipt.
    * @throws {store-unavailable}
    */
   replay(id: string, entry: AuditEntry): Promise<number | undefined>;
-  /** The same for every receipt that the filter finds. @throws {store-unavailable} */
+  /**
+   * The same for every receipt that the filter finds, but what was released stays so.
+   * @throws {store-unavailable}
+   */
   replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<number>;
   /**
    * Forgets same-event keys first seen, and drops payloads of events settled, before `before`

@@ -307,7 +307,7 @@ describe('a restart', () => {
   });
 });
 
-test('an operator who releases a lead keeps the worker from it, for this event', async () => {
+test('an operator who releases a lead keeps the worker from it until it is sent again', async () => {
   const desk = await runningDesk({ worker: { retryMs: [300, 20] } });
   const { number } = desk.tracker.createIssue(leadIssue());
   desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
@@ -326,6 +326,10 @@ test('an operator who releases a lead keeps the worker from it, for this event',
     lastError: 'claim-released',
   });
   expectUntouched(desk, number);
+  expect(await desk.send({ leadId: String(number) })).toBe(id);
+  expect((await desk.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
+  expectClosed(desk, number);
+  expect(await isClaimed(desk, number)).toBe(true);
 });
 
 test('the counts tell what waits and what needs a person', async () => {

@@ -18,6 +18,11 @@ const WITH_DEAD_LETTERS = `
 
 const QUEUE_RECEIPT = `${QUEUE} WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
 
+/** Whoever replays what ended for a release, and names it, wants the release taken back. */
+const FORGET_RELEASES = `
+  DELETE FROM claim WHERE releasedAt IS NOT NULL AND event IN
+    (SELECT id FROM event WHERE receipt = ? AND lastError = 'claim-released' AND ${CAN_BE_REPLAYED})`;
+
 const FORGET_SAME_EVENTS = `DELETE FROM same_event WHERE firstSeenAt < ?`;
 
 const DROP_PAYLOADS = `
@@ -32,6 +37,7 @@ export function createReceiptReplayer(
     .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
     .pluck();
   const queueReceipt = handle.prepare<[number, number]>(QUEUE_RECEIPT);
+  const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
@@ -49,7 +55,9 @@ export function createReceiptReplayer(
     replay: async (id, entry) =>
       database.transaction(() => {
         const number = findNumber.get(id);
-        return number === undefined ? undefined : record(entry, queueOne(number, entry.at));
+        if (number === undefined) return undefined;
+        forgetReleases.run(number);
+        return record(entry, queueOne(number, entry.at));
       }),
     replayAll: async (filter, entry) =>
       database.transaction(() => {

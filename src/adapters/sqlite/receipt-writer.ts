@@ -37,6 +37,12 @@ const QUEUE_AGAIN = `
     leaseUntil = NULL, again = 0
   WHERE id = ?`;
 
+/**
+ * What an operator gave back is given back for the deliveries before: one that comes now asks anew.
+ * Parameter: the event's id.
+ */
+const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT NULL`;
+
 const MARK_AGAIN = `UPDATE event SET again = ? WHERE id = ?`;
 
 type SameEvent = {
@@ -138,10 +144,13 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
   const queueAgain = handle.prepare(QUEUE_AGAIN);
   const markAgain = handle.prepare<[number, number]>(MARK_AGAIN);
   const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
+  const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
   return ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
     if (wish === 'nothing') return false;
+    forgetReleases.run(before.event);
+    if (wish === 'waits') return false;
     if (wish === 'again') {
       markAgain.run(now, before.event);
       return startAgain.run({ event: before.event, lease: null }).changes > 0;
@@ -157,11 +166,11 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
  * What a repeat asks for. An event without an id may be a new wish with the same bytes, also while
  * the first one waits; one that ended without effect gets another chance; all else is a redelivery.
  */
-function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'queue' | 'again' {
-  if (event.outcome !== 'PENDING') return 'nothing';
-  if (before.outcome === 'PENDING')
-    return !event.hasEventId && before.isBegun ? 'again' : 'nothing';
-  return before.outcome === 'DONE' && event.hasEventId ? 'nothing' : 'queue';
+function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'waits' | 'again' | 'queue' {
+  const isRedelivery = event.hasEventId && ['PENDING', 'DONE'].includes(before.outcome);
+  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
+  if (before.outcome !== 'PENDING') return 'queue';
+  return before.isBegun ? 'again' : 'waits';
 }
 
 /** The receipt as it was first answered, whatever has become of it since. */

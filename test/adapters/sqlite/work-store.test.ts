@@ -251,6 +251,8 @@ describe('an event without an id that comes again', () => {
   test('is matched anew at once while it waits, and still knows what to take back', async () => {
     const { store, accept } = await setUp();
     await accept('a');
+    const change = { claim: [2], withdraw: [] };
+    await store.claim(await leaseOne(store), change, { progress: found, dueAt: 0, now: 0 });
     await store.reschedule(await leaseOne(store), { ...waiting, progress: found });
     await accept('a', 50);
     const again = await leaseOne(store, 'match', 50);

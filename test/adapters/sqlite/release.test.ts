@@ -1,0 +1,164 @@
+/** What an operator gave back, and deliveries of the same bytes before and after it. */
+import { expect, test } from 'vitest';
+import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work-store.ts';
+import type { DeletionProgress } from '#partners/deletion-progress.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
+import type { Settlement, WorkItem } from '#partners/work-store.ts';
+import { newUuid } from '#shared/ids.ts';
+import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+
+const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const actor = { kind: 'cli', subject: 'ops' } as const;
+const matching: DeletionProgress = { stage: 'match', askedAt: 1, misses: 0, provisional: [] };
+const acting: DeletionProgress = { stage: 'act', actions: ['close'], leads: [] };
+const released: Settlement = { outcome: 'UNMATCHED', lastError: 'claim-released', attempts: 1 };
+
+async function setUp() {
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.put([1, 2].map((number) => entry(number)));
+  const receipts = createReceiptStore({ database, sealer });
+  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
+    const [item] = await store.lease(stage, 1e6, 1);
+    if (!item) throw new Error('nothing is due');
+    return item;
+  };
+  return {
+    store,
+    claims,
+    receipts,
+    lease,
+    deliver: async (facts: { at: number; hasEventId?: boolean }) => {
+      const { receipt } = await receipts.accept({
+        id: newUuid(),
+        partnerId: 'crm-one',
+        path: 'deletions',
+        eventType: 'lead.deletion',
+        correlationId: 'c',
+        receivedAt: facts.at,
+        events: [
+          {
+            position: 0,
+            sameEventKey: Buffer.from('the same'),
+            hasEventId: facts.hasEventId ?? false,
+            outcome: 'PENDING',
+            payload: Buffer.from('{}'),
+          },
+        ],
+      });
+      return receipt.id;
+    },
+    /** Claims lead 1 as a match does, and leaves the event due for its next step. */
+    claim: async (item: WorkItem, progress = acting) =>
+      store.claim(item, { claim: [1], withdraw: [] }, { progress, dueAt: 2, now: 2 }),
+    release: () => claims.release(1, { at: 5, actor, action: 'claim.release', subject: 'claim/1' }),
+    replay: (id: string) =>
+      receipts.replay(id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
+    replayAll: () =>
+      receipts.replayAll({}, { at: 9, actor, action: 'receipt.replay', subject: 'receipts' }),
+    isClaimed: async () => (await claims.current()).has(1),
+  };
+}
+
+type Desk = Awaited<ReturnType<typeof setUp>>;
+
+async function claimedThenReleased(desk: Desk): Promise<string> {
+  const id = await desk.deliver({ at: 1 });
+  await desk.claim(await desk.lease());
+  await desk.release();
+  expect(await desk.isClaimed()).toBe(false);
+  return id;
+}
+
+test('the event in hand does not claim again what was given back', async () => {
+  const desk = await setUp();
+  await desk.deliver({ at: 1 });
+  await desk.claim(await desk.lease(), matching);
+  const item = await desk.lease();
+  await desk.release();
+  expect(await desk.claim(item)).toEqual([]);
+  await desk.store.forgetLeases(); // nor after a crash
+  expect(await desk.claim(await desk.lease('act'))).toEqual([]);
+  expect(await desk.isClaimed()).toBe(false);
+});
+
+test.each([
+  ['it ended', async ({ store, lease }: Desk) => store.settle(await lease('act'), released, 6)],
+  ['its actions wait', async () => undefined],
+  ['its actions are under way', async ({ lease }: Desk) => lease('act')],
+])('a delivery that comes after it claims anew: %s', async (_when, meanwhile) => {
+  const desk = await setUp();
+  await claimedThenReleased(desk);
+  await meanwhile(desk);
+  await desk.deliver({ at: 7 });
+  await desk.store.forgetLeases(); // also when the process died in between
+  expect(await desk.claim(await desk.lease())).toEqual([1]);
+  expect(await desk.isClaimed()).toBe(true);
+});
+
+test('a third delivery claims anew as well, when the second was not begun yet', async () => {
+  const desk = await setUp();
+  await claimedThenReleased(desk);
+  await desk.deliver({ at: 7 });
+  await desk.claim(await desk.lease());
+  await desk.store.settle(await desk.lease('act'), { outcome: 'DONE', attempts: 1 }, 8);
+  await desk.deliver({ at: 9 });
+  await desk.release();
+  await desk.deliver({ at: 10 });
+  expect(await desk.claim(await desk.lease())).toEqual([1]);
+});
+
+test('what came again before the release stays released', async () => {
+  const desk = await setUp();
+  await desk.deliver({ at: 1 });
+  await desk.claim(await desk.lease());
+  const item = await desk.lease('act');
+  await desk.deliver({ at: 4 });
+  await desk.release();
+  await desk.store.settle(item, released, 6);
+  expect(await desk.claim(await desk.lease())).toEqual([]);
+  expect(await desk.isClaimed()).toBe(false);
+});
+
+test('what comes again after the release knows that it claims nothing for now', async () => {
+  const desk = await setUp();
+  await desk.deliver({ at: 1 });
+  await desk.claim(await desk.lease(), { ...matching, provisional: [1] });
+  await desk.release();
+  await desk.deliver({ at: 7 });
+  expect((await desk.lease()).progress).toEqual({ ...matching, askedAt: 7 });
+});
+
+test('a redelivery of an event with an id leaves the one in hand as it is', async () => {
+  const desk = await setUp();
+  await desk.deliver({ at: 1, hasEventId: true });
+  await desk.claim(await desk.lease(), matching);
+  await desk.release();
+  await desk.deliver({ at: 7, hasEventId: true });
+  expect(await desk.claim(await desk.lease())).toEqual([]);
+});
+
+test('a replay of this one receipt takes the release back, a replay of all does not', async () => {
+  const desk = await setUp();
+  const id = await claimedThenReleased(desk);
+  await desk.store.settle(await desk.lease('act'), released, 6);
+  expect(await desk.replayAll()).toBe(1);
+  expect(await desk.claim(await desk.lease())).toEqual([]);
+  await desk.store.settle(await desk.lease('act'), released, 9);
+  expect(await desk.replay(id)).toBe(1);
+  expect(await desk.claim(await desk.lease())).toEqual([1]);
+});
+
+test('a replay of an event that failed for another lead leaves what was given back', async () => {
+  const desk = await setUp();
+  const id = await claimedThenReleased(desk);
+  const failed: Settlement = { outcome: 'FAILED', lastError: 'refused', attempts: 1 };
+  await desk.store.settle(await desk.lease('act'), failed, 6);
+  expect(await desk.replay(id)).toBe(1);
+  expect(await desk.claim(await desk.lease())).toEqual([]);
+});
