@@ -21,6 +21,8 @@ const CRAWL_OVERLAP_MS = 5 * MINUTE;
 const CHECK_EVERY_MS = MINUTE;
 const RETRY_MS = 10 * SECOND;
 const RETRY_MAX_MS = 5 * MINUTE;
+/** Deletions wait for the first crawl. */
+const FIRST_RETRY_MAX_MS = MINUTE;
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
@@ -69,7 +71,8 @@ export type DirectoryFiller = {
   readStatus(): Promise<void>;
 };
 
-type Runtime = DirectoryDeps & CrawlDeps & { identify: Identify; stopping: AbortSignal };
+type Runtime = DirectoryDeps &
+  CrawlDeps & { identify: Identify; isComplete: () => boolean; stopping: AbortSignal };
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
@@ -86,6 +89,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     toEntries,
     budget: createCrawlBudget(deps),
     identify: createIdentify(deps),
+    isComplete: () => status.state === 'complete',
     stopping: stopping.signal,
     onProgress: (state) => {
       status = toStatus(state);
@@ -161,7 +165,7 @@ async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
 }
 
 async function runInBackground(runtime: Runtime, onFailure: (code: string) => void): Promise<void> {
-  const { clock, identify, log, stopping } = runtime;
+  const { clock, identify, isComplete, log, stopping } = runtime;
   let failures = 0;
   while (!stopping.aborted) {
     let waitMs = CHECK_EVERY_MS;
@@ -172,7 +176,7 @@ async function runInBackground(runtime: Runtime, onFailure: (code: string) => vo
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
-      waitMs = waitAfter(error, failures);
+      waitMs = waitAfter(error, failures, isComplete() ? RETRY_MAX_MS : FIRST_RETRY_MAX_MS);
       onFailure(isTrackportError(error) ? error.code : 'internal-error');
       log.warn(errorFields(error), 'the lead directory could not be filled');
     }
@@ -180,7 +184,7 @@ async function runInBackground(runtime: Runtime, onFailure: (code: string) => vo
   }
 }
 
-function waitAfter(error: unknown, failures: number): number {
+function waitAfter(error: unknown, failures: number, maxMs: number): number {
   const named = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) * SECOND : 0;
-  return Math.max(named, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(failures - 1, 10)));
+  return Math.max(named, Math.min(maxMs, RETRY_MS * 2 ** Math.min(failures - 1, 10)));
 }

@@ -1,12 +1,17 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createCrawlBudget } from '#leads/crawl-budget.ts';
+import { createDirectoryFiller } from '#leads/fill-directory.ts';
 import { directoryChecks, hashIdentity } from '#leads/lead-directory.ts';
 import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { leadIssue, openDesk, type Desk } from '../support/deletion-desk.ts';
 import { claimLeads, directoryKey, leadRules, REPOSITORY } from '../support/directory.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+import { createFakeTracker } from './fake-tracker.ts';
 
 const byEmail = (value: string) => hashIdentity(directoryKey, { kind: 'email', value });
 
@@ -197,6 +202,46 @@ describe('what the stored hashes depend on', () => {
     const otherForm = { ...leadRules, portalAuthors: [] };
     expect(await open(desk, directoryKey, otherForm)).toEqual({ has: true });
     expect(await open(desk, Buffer.alloc(32, 9))).toEqual({ has: false });
+  });
+});
+
+describe('a tracker that is away', () => {
+  async function waitsOf(isComplete: boolean): Promise<number[]> {
+    const clock = createFakeClock();
+    const waits: number[] = [];
+    let isAway = !isComplete;
+    const filler = createDirectoryFiller({
+      tracker: createFakeTracker(clock),
+      directory: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }),
+      identifyRepository: async () => {
+        if (isAway) throw new TrackportError('tracker-unavailable');
+        return 1;
+      },
+      rules: leadRules,
+      key: directoryKey,
+      clock: {
+        now: () => clock.now(),
+        sleep: (ms, options) => {
+          if (isAway) waits.push(ms / SECOND);
+          return clock.sleep(ms, options);
+        },
+      },
+      log: silentLog,
+    });
+    onTestFinished(() => filler.stop());
+    filler.start();
+    if (isComplete) await vi.waitFor(() => expect(filler.status().state).toBe('complete'));
+    isAway = true;
+    while (waits.length < 8) await clock.advance(HOUR);
+    return waits.slice(0, 8);
+  }
+
+  test('is asked every minute at least until the first crawl, for deletions wait for it', async () => {
+    expect(await waitsOf(false)).toEqual([10, 20, 40, 60, 60, 60, 60, 60]);
+  });
+
+  test('is asked every five minutes afterwards', async () => {
+    expect(await waitsOf(true)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 });
 
