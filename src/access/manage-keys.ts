@@ -171,6 +171,6 @@ function refuseTooManyKeys(consumer: Consumer, now: number): void {
   if (active.length < ACTIVE_KEYS_MAX) return;
   throw new TrackportError('invalid-lifecycle-transition', {
     detail: `A consumer has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one first.`,
-    extensions: { current: active.length, allowed: [] },
+    extensions: { current: consumer.state, allowed: [] },
   });
 }

@@ -7,6 +7,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
 
@@ -45,5 +46,7 @@ declare module 'fastify' {
     operation?: boolean;
     /** Names of documented response headers by status, for openapi.json. */
     responseHeaders?: Readonly<Record<number, readonly string[]>>;
+    /** The codes that this call can answer with, for openapi.json. */
+    problems?: readonly ErrorCode[];
   }
 }

@@ -1,18 +1,28 @@
+import { responsesOf } from './openapi-document.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { responseHeaders } from './schemas/openapi-parts.ts';
 
 /** Header names by status, for each operation by its key (`get /api/v1/leads`). */
 export type HeadersByOperation = Map<string, Readonly<Record<number, readonly string[]>>>;
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+/** From here on an answer is a problem, which nobody may keep. */
+const PROBLEM_STATUS_MIN = 400;
+
+const byStatus: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
 
 /** Headers that every answer of a status has. */
-const byStatus: Readonly<Record<string, readonly string[]>> = {
-  '401': ['WWW-Authenticate'],
-  '405': ['Allow'],
-  '429': ['Retry-After'],
-  '503': ['Retry-After'],
-};
+function headersOf(status: number, { isBearer }: { isBearer: boolean }): string[] {
+  return [
+    ...(status >= PROBLEM_STATUS_MIN ? ['Cache-Control'] : []),
+    ...(byStatus[status] ?? []),
+    ...(isBearer && status === 403 ? ['WWW-Authenticate'] : []),
+  ];
+}
 
 /**
  * The document with the headers of each response: the schema transform keeps none beside
@@ -23,19 +33,14 @@ export function addResponseHeaders(
   named: HeadersByOperation,
 ): OpenApiDocument {
   const used = new Set<string>();
-  for (const [path, item] of Object.entries(document.paths ?? {})) {
-    for (const method of METHODS) {
-      const ofOperation = named.get(`${method} ${path}`) ?? {};
-      for (const [status, response] of Object.entries(item?.[method]?.responses ?? {})) {
-        const names = [
-          'X-Request-Id',
-          ...(byStatus[status] ?? []),
-          ...(ofOperation[Number(status)] ?? []),
-        ];
-        for (const name of names) used.add(name);
-        Object.assign(response, { headers: Object.fromEntries(names.map(reference)) });
-      }
-    }
+  for (const { key, status, security, response } of responsesOf(document)) {
+    const names = [
+      'X-Request-Id',
+      ...headersOf(status, { isBearer: security.some((scheme) => 'Bearer' in scheme) }),
+      ...(named.get(key)?.[status] ?? []),
+    ];
+    for (const name of names) used.add(name);
+    response.headers = Object.fromEntries(names.map(reference));
   }
   const headers = Object.entries(responseHeaders).filter(([name]) => used.has(name));
   return {

@@ -6,16 +6,20 @@ import type { OpenApiDocument } from './openapi-document.ts';
 import { addExamples } from './openapi-examples.ts';
 import { addResponseHeaders } from './openapi-headers.ts';
 import type { HeadersByOperation } from './openapi-headers.ts';
+import { addProblemExamples } from './openapi-problems.ts';
+import type { ProblemsByOperation } from './openapi-problems.ts';
 import { tidyComponents } from './openapi-components.ts';
 import { securitySchemes, tags } from './schemas/openapi-parts.ts';
 
 /** Collects the schemas of all routes that are registered later. */
 export function collectOpenApi(app: HttpApp): void {
-  const headers: HeadersByOperation = new Map();
+  const facts: RouteFacts = { headers: new Map(), problems: new Map() };
   app.addHook('onRoute', ({ url, method, config }) => {
-    if (config?.responseHeaders)
-      for (const name of [method].flat())
-        headers.set(operationKey(name, templateOf(url)), config.responseHeaders);
+    for (const name of [method].flat()) {
+      const key = operationKey(name, templateOf(url));
+      if (config?.responseHeaders) facts.headers.set(key, config.responseHeaders);
+      if (config?.problems) facts.problems.set(key, config.problems);
+    }
   });
   void app.register(swagger, {
     openapi: {
@@ -36,7 +40,7 @@ export function collectOpenApi(app: HttpApp): void {
   });
   let document: OpenApiDocument | undefined;
   app.decorate('openApi', () => {
-    document ??= finish(app.swagger() as OpenApiDocument, headers);
+    document ??= finish(app.swagger() as OpenApiDocument, facts);
     return document;
   });
 }
@@ -47,8 +51,12 @@ export async function buildOpenApi(app: HttpApp): Promise<OpenApiDocument> {
   return app.openApi();
 }
 
-function finish(document: OpenApiDocument, headers: HeadersByOperation): OpenApiDocument {
-  return addExamples(tidyComponents(addResponseHeaders(document, headers)));
+/** What routes say beside their schemas. */
+type RouteFacts = { headers: HeadersByOperation; problems: ProblemsByOperation };
+
+function finish(document: OpenApiDocument, { headers, problems }: RouteFacts): OpenApiDocument {
+  const withHeaders = addResponseHeaders(document, headers);
+  return addExamples(tidyComponents(addProblemExamples(withHeaders, problems)));
 }
 
 function templateOf(url: string): string {

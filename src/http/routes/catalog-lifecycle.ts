@@ -14,7 +14,7 @@ import {
   namedVersionQuery,
   versionQuery,
 } from '../schemas/catalog.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
 
@@ -71,6 +71,8 @@ const problems = [
   'precondition-failed',
   'idempotency-in-progress',
   'idempotency-mismatch',
+  ...bodyProblems,
+  'quota-exceeded',
   'identity-provider-unavailable',
   'store-unavailable',
 ] as const;

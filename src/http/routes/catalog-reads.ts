@@ -114,6 +114,7 @@ const readProblems = [
   'validation-failed',
   'unauthorized',
   'insufficient-scope',
+  'quota-exceeded',
   'identity-provider-unavailable',
   'store-unavailable',
 ] as const;

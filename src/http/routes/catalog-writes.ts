@@ -18,7 +18,7 @@ import {
   patchIn,
   versionQuery,
 } from '../schemas/catalog.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX } from '../spec-body.ts';
 
 const PATH = '/api/v1/catalog';
@@ -96,10 +96,11 @@ const writeProblems = [
   'validation-failed',
   'unauthorized',
   'insufficient-scope',
+  ...bodyProblems,
+  'quota-exceeded',
   'identity-provider-unavailable',
   'store-unavailable',
 ] as const;
-const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
 const versionHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
 
 const createRoute = withScope(
@@ -119,7 +120,6 @@ const createRoute = withScope(
       'version-exists',
       'idempotency-in-progress',
       'idempotency-mismatch',
-      ...bodyProblems,
       ...writeProblems,
     ],
   }),
@@ -147,7 +147,6 @@ const replaceRoute = withScope(
       'not-a-draft',
       'precondition-required',
       'precondition-failed',
-      ...bodyProblems,
       ...writeProblems,
     ],
   }),
@@ -176,7 +175,6 @@ const patchRoute = withScope(
       'invalid-lifecycle-transition',
       'precondition-required',
       'precondition-failed',
-      ...bodyProblems,
       ...writeProblems,
     ],
   }),

@@ -28,7 +28,7 @@ import {
   newKeyOut,
   rotateIn,
 } from '../schemas/consumer.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
   manage: ManageDeps;
@@ -111,7 +111,6 @@ function render({ clock }: ManageDeps, consumer: Consumer) {
 }
 
 const common = { tag: 'Consumers', security: 'Bearer' } as const;
-const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
 const changeProblems = [
   'not-found',
   'invalid-lifecycle-transition',
@@ -176,7 +175,7 @@ const routes = {
       request: { params: consumerParams },
       ok: { 200: theConsumer },
       responseHeaders,
-      problems: ['not-found', ...operatorProblems],
+      problems: ['not-found', ...bodyProblems, ...operatorProblems],
     }),
   ),
   grant: forOperators(
@@ -223,7 +222,7 @@ const routes = {
       request: { params: keyParams },
       ok: { 200: theConsumer },
       responseHeaders,
-      problems: ['not-found', ...operatorProblems],
+      problems: ['not-found', ...bodyProblems, ...operatorProblems],
     }),
   ),
 };

@@ -16,7 +16,7 @@ import type { Area, HttpContext } from '../http-app.ts';
 import { authenticateApiKey } from '../principal.ts';
 import { cacheStatus, createRenderer } from '../rendered-answer.ts';
 import type { Rendered } from '../rendered-answer.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { LIMIT_DEFAULT, leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
 
 export type LeadRoutesDeps = {
@@ -121,14 +121,16 @@ const leadProblems = [
   'tracker-unavailable',
   'store-unavailable',
 ] as const;
+/** Every answer behind the access hook tells the consumer's limit. */
+const limitHeaders = ['RateLimit-Policy', 'RateLimit'] as const;
+export const limitOnProblems = headersOn([400, 404, 429, 502, 503], limitHeaders);
 const leadHeaders = [
   'ETag',
   'Cache-Control',
   'Vary',
   'Age',
   'Cache-Status',
-  'RateLimit-Policy',
-  'RateLimit',
+  ...limitHeaders,
 ] as const;
 
 const listRoute = describeRoute({
@@ -141,7 +143,11 @@ const listRoute = describeRoute({
   request: { querystring: leadListQuery },
   ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
   notModified: true,
-  responseHeaders: { 200: [...leadHeaders, 'Link'], 304: leadHeaders },
+  responseHeaders: {
+    200: [...leadHeaders, 'Link'],
+    304: [...leadHeaders, 'Link'],
+    ...limitOnProblems,
+  },
   problems: ['validation-failed', 'invalid-cursor', ...leadProblems],
 });
 
@@ -154,7 +160,7 @@ const detailRoute = describeRoute({
   request: { params: leadParams },
   ok: { 200: { description: 'The lead.', schema: leadOut } },
   notModified: true,
-  responseHeaders: { 200: leadHeaders, 304: leadHeaders },
+  responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...limitOnProblems },
   problems: ['validation-failed', 'lead-not-found', ...leadProblems],
 });
 

@@ -18,7 +18,7 @@ import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import type { RefusalLimiter } from '../refusal-limiter.ts';
 import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
 import { deliveryIn } from '../schemas/delivery.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { deliveryHeaders, partnerParams, receiptOut } from '../schemas/receipt.ts';
 import { headerValues, requireJson, unverified } from '../signed-call.ts';
 
@@ -196,6 +196,7 @@ function describeDelivery(path: PartnerPath) {
     ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
     responseHeaders: {
       202: ['X-Correlation-Id', 'Idempotent-Replayed', 'RateLimit-Policy', 'RateLimit'],
+      ...headersOn([400, 401, 413, 415, 429, 503], ['X-Correlation-Id']),
     },
     problems: [
       'unauthorized',
@@ -204,6 +205,7 @@ function describeDelivery(path: PartnerPath) {
       'payload-too-large',
       'unsupported-media-type',
       'quota-exceeded',
+      'identity-provider-unavailable',
       'store-unavailable',
     ],
   });

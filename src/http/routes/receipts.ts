@@ -4,7 +4,7 @@ import { replayReceipt, replayReceipts, type ReplayDeps } from '#partners/replay
 import { forOperators, linkNext, operatorProblems, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpContext } from '../http-app.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 import {
   receiptDetailOut,
   receiptFilterQuery,
@@ -83,7 +83,7 @@ const replayRoute = forOperators(
       'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days).',
     request: { params: receiptParams },
     ok: { 202: { description: 'They wait.', schema: replayedOut } },
-    problems: ['not-found', ...operatorProblems],
+    problems: ['not-found', ...bodyProblems, ...operatorProblems],
   }),
 );
 
@@ -95,6 +95,6 @@ const replayAllRoute = forOperators(
     description: 'Of all receipts that match the filters; without a filter, of all receipts.',
     request: { querystring: receiptFilterQuery },
     ok: { 202: { description: 'They wait.', schema: replayedOut } },
-    problems: operatorProblems,
+    problems: [...bodyProblems, ...operatorProblems],
   }),
 );

@@ -5,7 +5,7 @@ import type { Area, HttpContext } from '../http-app.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
 import { LIMIT_DEFAULT } from '../schemas/lead.ts';
 import { removalListOut, removalListQuery } from '../schemas/removal.ts';
-import { createLeadAccess, visibilityOf, type LeadRoutesDeps } from './leads.ts';
+import { createLeadAccess, limitOnProblems, visibilityOf, type LeadRoutesDeps } from './leads.ts';
 
 export type RemovalRoutesDeps = Pick<LeadRoutesDeps, 'keys' | 'limiter'> & {
   list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
@@ -45,7 +45,10 @@ const removalsRoute = describeRoute({
   security: 'ApiKey',
   request: { querystring: removalListQuery },
   ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
-  responseHeaders: { 200: ['Cache-Control', 'Vary', 'RateLimit-Policy', 'RateLimit', 'Link'] },
+  responseHeaders: {
+    200: ['Cache-Control', 'Vary', 'RateLimit-Policy', 'RateLimit', 'Link'],
+    ...limitOnProblems,
+  },
   problems: [
     'validation-failed',
     'invalid-cursor',

@@ -54,5 +54,7 @@ export const problemOut = z
     instance: z.string().meta({ format: 'uri', description: '`urn:uuid:` and the request id.' }),
     code: z.string().describe('Stable; decide by it.'),
     errors: z.array(fieldProblemOut).optional(),
+    current: z.string().optional().describe('The state that stands in the way.'),
+    allowed: z.array(z.string()).optional().describe('The steps that are possible in that state.'),
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });

@@ -35,7 +35,7 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
   ok: S;
   /** The call honours `If-None-Match`. */
   notModified?: boolean;
-  /** Names of the response headers by status, explained in `response-headers.ts`. */
+  /** Names of the response headers by status, explained in `openapi-parts.ts`. */
   responseHeaders?: Readonly<Record<number, readonly string[]>>;
   /** The codes that this call can answer with, beside those that every call can. */
   problems: readonly ErrorCode[];
@@ -60,6 +60,7 @@ export function describeRoute<
       ...(given.freeQuery === true && { freeQuery: true }),
       ...(given.signedBody && { signedBody: true }),
       ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
+      problems: given.problems,
     },
     schema: {
       tags: [given.tag],
@@ -78,6 +79,14 @@ export function describeRoute<
   };
 }
 
+/** The same response headers on several statuses, for `responseHeaders`. */
+export function headersOn(
+  statuses: readonly number[],
+  names: readonly string[],
+): Readonly<Record<number, readonly string[]>> {
+  return Object.fromEntries(statuses.map((status) => [status, names]));
+}
+
 function jsonResponses(ok: Record<number, Success>) {
   return Object.fromEntries(
     Object.entries(ok).map(([status, { description, schema }]) => [
@@ -92,8 +101,15 @@ function empty(description: string): z.ZodType {
   return z.null().describe(description);
 }
 
+/** What a call whose method allows a body can be refused for, also where no body is wanted. */
+export const bodyProblems = [
+  'malformed-json',
+  'payload-too-large',
+  'unsupported-media-type',
+] as const satisfies readonly ErrorCode[];
+
 /** Problems that any call can answer with. */
-const commonProblems: readonly ErrorCode[] = [
+export const commonProblems: readonly ErrorCode[] = [
   'bad-request',
   'method-not-allowed',
   'request-timeout',

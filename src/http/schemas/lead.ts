@@ -77,7 +77,7 @@ const sinceQuery = sinceText.transform((text, context) => {
 /** The query parameters of the lead list, one by one. */
 export const leadListParameters = z.strictObject({
   limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
-    description: 'How many leads a page holds.',
+    description: 'How many leads a page holds, 1 to 100.',
   }),
   cursor: z
     .string('must be given once')
@@ -90,7 +90,8 @@ export const leadListParameters = z.strictObject({
   }),
   state: z
     .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
-    .default('open'),
+    .default('open')
+    .meta({ description: 'With `since`, ask for `all`: a lead that closes leaves the open ones.' }),
   label: labelQuery.optional(),
 });
 

@@ -8,7 +8,7 @@ const CURSOR_CHARACTERS_MAX = 2048;
 /** The two query parameters of every list for operators. */
 export const pageParameters = {
   limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
-    description: 'How many items a page holds.',
+    description: 'How many items a page holds, 1 to 100.',
   }),
   cursor: z
     .string('must be given once')
