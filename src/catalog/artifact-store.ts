@@ -84,7 +84,7 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
  */
 export type ArtifactStore = {
   /** Another number whenever anything in the store may have changed. @throws {store-unavailable} */
-  version(): number;
+  version(): Promise<number>;
   /** One version; its spec only when it is asked for. */
   read(workspaceId: string, ref: VersionRef, parts: { spec: boolean }): Promise<ReadVersion>;
   relations(workspaceId: string, record: VersionRecord): Promise<Relations>;

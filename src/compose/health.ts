@@ -9,8 +9,8 @@ import type { Store } from './store.ts';
 export function storeCheck(store: Pick<Store, 'database'>): HealthCheck {
   return {
     name: 'store',
-    check: () => {
-      store.database.version();
+    check: async () => {
+      await store.database.version();
       return { isReady: true, state: 'ok' };
     },
   };

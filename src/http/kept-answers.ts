@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 const OVERHEAD_BYTES = 500;
 
 /** `version` is another number whenever the store may have changed. */
-export function createKeptAnswers(version: () => number): KeptAnswers {
+export function createKeptAnswers(version: () => Promise<number>): KeptAnswers {
   const kept = new LRUCache<string, { answer: KeptAnswer; version: number }>({
     maxSize: BYTES_MAX,
     maxEntrySize: ANSWER_BYTES_MAX,
@@ -21,7 +21,7 @@ export function createKeptAnswers(version: () => number): KeptAnswers {
   return {
     read: async (key, make) => {
       // Read before the answer is made: a write in between must not be missed.
-      const now = version();
+      const now = await version();
       const known = kept.get(key);
       if (known?.version === now) return known.answer;
       const answer = await make();

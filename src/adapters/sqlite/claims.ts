@@ -26,7 +26,7 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
   const audit = createAuditLog(database);
   return {
     // An async function, so that a closed or failing store rejects and never throws.
-    current: async () => view(),
+    current: async () => view(await database.version()),
     list: async () => guard(() => statements.list.all({ repository })),
     release: async (number, entry) =>
       database.transaction(() => {
@@ -77,15 +77,14 @@ type VersionRow = { version: number; withdrawn: number; repositoryId: number | n
  * Asked on every answer with leads: two pragmas when nothing was written, one row when something
  * else was, and only new claims when a claim was made. All claims are read again after a release.
  */
-function createView(database: Database, repository: string): () => Claims {
+function createView(database: Database, repository: string): (storeVersion: number) => Claims {
   const read = prepareView(database);
   let storeVersion: number | undefined;
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
   let claims: Claims = { version: '', has: () => true };
-  return () => {
-    const nowStoreVersion = database.version();
+  return (nowStoreVersion) => {
     if (nowStoreVersion === storeVersion) return claims;
     guard(() => {
       const now = read.version.get({ repository });

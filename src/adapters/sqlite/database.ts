@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { guard } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
@@ -31,12 +32,11 @@ export type Database = {
   /** From now on a statement waits this many milliseconds at most for another process's lock. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
-   * A number that is another one whenever anything may have been written since the last call, by
-   * this connection or, until this turn of the event loop, by any other. About a microsecond: cheap
-   * enough for every request.
-   * @throws {store-unavailable}
+   * A number that is another one whenever anything was written, by this connection or any other,
+   * since the last one. Looked at once for all who ask in one turn of the event loop, at its end:
+   * cheap enough for every request. @throws {store-unavailable}
    */
-  version(): number;
+  version(): Promise<number>;
   /**
    * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
    * in no file any more. Never waits: false when another process stood in the way, call it later.
@@ -103,7 +103,7 @@ function wrap(handle: BetterSqlite3.Database): Database {
     transaction,
     transactionNow: (work) => withoutWaiting(handle, () => transaction(work)),
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    version: () => guard(readVersion),
+    version: oncePerTurn(() => guard(readVersion)),
     truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };
@@ -129,18 +129,17 @@ function withoutWaiting<T>(handle: BetterSqlite3.Database, work: () => T): T {
 
 /**
  * `PRAGMA data_version` changes with commits of other connections only, `total_changes()` with
- * rows written by this one only. The first costs most, and is asked once for all requests of one
- * turn of the event loop: whatever arrived in this turn was sent before the turn looked.
+ * rows written by this one only.
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */
 function createVersionReader(handle: BetterSqlite3.Database): () => number {
-  const foreign = oncePerTurn(handle.prepare<[], number>('PRAGMA data_version').pluck());
+  const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const own = handle.prepare<[], number>('SELECT total_changes()').pluck();
   let seenForeign: number | undefined;
   let seenOwn: number | undefined;
   let version = 0;
   return () => {
-    const nowForeign = foreign();
+    const nowForeign = foreign.get();
     const nowOwn = own.get();
     if (nowForeign !== seenForeign || nowOwn !== seenOwn) {
       seenForeign = nowForeign;
@@ -151,17 +150,16 @@ function createVersionReader(handle: BetterSqlite3.Database): () => number {
   };
 }
 
-function oncePerTurn(statement: BetterSqlite3.Statement<[], number>): () => number | undefined {
-  let isKnown = false;
-  let value: number | undefined;
-  const forget = (): void => {
-    isKnown = false;
-  };
-  return () => {
-    if (isKnown) return value;
-    value = statement.get();
-    isKnown = true;
-    setImmediate(forget).unref();
-    return value;
-  };
+/**
+ * One look for all callers of a turn, later than everything that arrived in it. They go on
+ * together: answers that leave in one burst wake their readers once, which halves the cost of a
+ * hot read.
+ */
+function oncePerTurn<T>(look: () => T): () => Promise<T> {
+  let pending: Promise<T> | undefined;
+  return () =>
+    (pending ??= endOfTurn().then(() => {
+      pending = undefined;
+      return look();
+    }));
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -91,32 +90,46 @@ describe('while another process holds the write lock', () => {
 });
 
 describe('the version', () => {
-  test('stays while nothing is written', () => {
+  test('stays while nothing is written', async () => {
     const database = withTable();
-    const version = database.version();
+    const version = await database.version();
     database.handle.prepare('SELECT * FROM t').all();
-    expect(database.version()).toBe(version);
+    expect(await database.version()).toBe(version);
   });
 
-  test('moves on with every write of this connection, in and outside a transaction', () => {
+  test('moves on with every write of this connection, in and outside a transaction', async () => {
     const database = withTable();
-    const seen = [database.version()];
+    const seen = [await database.version()];
     insert(database, 1);
-    seen.push(database.version());
+    seen.push(await database.version());
     database.handle.exec('UPDATE t SET value = 2');
-    seen.push(database.version());
+    seen.push(await database.version());
     database.handle.exec('DELETE FROM t');
-    seen.push(database.version());
+    seen.push(await database.version());
     expect(new Set(seen).size).toBe(4);
   });
 
   test('moves on with a write of another process', async () => {
     const database = withTable();
     const other = connectTo(database.handle.name);
-    const version = database.version();
+    const version = await database.version();
     insert(other, 1);
-    await nextTurn();
-    expect(database.version()).not.toBe(version);
+    expect(await database.version()).not.toBe(version);
+  });
+
+  test('is looked at once for all who ask in a turn, after everything that the turn wrote', async () => {
+    const database = withTable();
+    const before = await database.version();
+    const asked = database.version();
+    insert(database, 1);
+    expect(database.version()).toBe(asked);
+    expect(await asked).not.toBe(before);
+  });
+
+  test('cannot be told once the store is closed', async () => {
+    const database = withTable();
+    database.close();
+    await expect(database.version()).rejects.toThrow();
   });
 });
 
