@@ -190,8 +190,8 @@ async function fill(database: Database, artifacts: number): Promise<void> {
           const next = { ...record, lifecycle: 'PUBLISHED' as const, revision: 2 };
           return store.change(
             caller.workspaceId,
-            { next: { ...next, publishedAt: record.createdAt } },
-            auditOf(record.createdAt, 'publish'),
+            { former: record, next: { ...next, publishedAt: record.createdAt } },
+            { audit: auditOf(record.createdAt, 'publish') },
           );
         }),
       ),
@@ -217,10 +217,10 @@ async function insertDraft(store: ArtifactStore, number: number): Promise<Versio
       updatedAt: at,
       specText: JSON.stringify(spec),
     },
-    auditOf(at, 'create'),
+    { audit: auditOf(at, 'create') },
   );
   if (inserted.kind !== 'inserted') throw new Error(`artifact ${number}: ${inserted.kind}`);
-  return inserted.record;
+  return inserted.stored.record;
 }
 
 function auditOf(at: number, verb: string) {

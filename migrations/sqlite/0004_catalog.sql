@@ -1,5 +1,5 @@
 -- breaking
--- Artifacts, their versions and specs, their full text, and results kept for idempotency keys.
+-- Artifacts, their versions and specs, their full text, and answers kept for idempotency keys.
 -- Times are milliseconds since the Unix epoch.
 
 CREATE TABLE catalog_artifact (
@@ -76,11 +76,10 @@ CREATE TABLE idempotency_key (
   workspaceId TEXT NOT NULL,
   fingerprint BLOB NOT NULL, -- of the request
   startedAt INTEGER NOT NULL,
-  leaseUntil INTEGER, -- while the first call runs; NULL once its result is kept
-  status INTEGER,
-  headers TEXT, -- JSON object
-  body BLOB, -- gzip
-  bytes INTEGER NOT NULL DEFAULT 0 -- of headers and body
+  status INTEGER NOT NULL,
+  headers TEXT NOT NULL, -- JSON object
+  body TEXT NOT NULL,
+  bytes INTEGER NOT NULL -- of headers and body
 ) STRICT;
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);

@@ -208,11 +208,10 @@ CREATE TABLE idempotency_key (
   workspaceId TEXT NOT NULL,
   fingerprint BLOB NOT NULL, -- of the request
   startedAt INTEGER NOT NULL,
-  leaseUntil INTEGER, -- while the first call runs; NULL once its result is kept
-  status INTEGER,
-  headers TEXT, -- JSON object
-  body BLOB, -- gzip
-  bytes INTEGER NOT NULL DEFAULT 0 -- of headers and body
+  status INTEGER NOT NULL,
+  headers TEXT NOT NULL, -- JSON object
+  body TEXT NOT NULL,
+  bytes INTEGER NOT NULL -- of headers and body
 ) STRICT;
 
 CREATE TABLE migration (

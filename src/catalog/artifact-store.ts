@@ -1,6 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './artifact.ts';
 import type { Candidate } from './default-version.ts';
+import type { KeptRun } from './idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };
@@ -24,6 +25,9 @@ export type Relations = {
   successor?: string;
 };
 
+/** One version with what its answer tells of others, all of one moment. */
+export type StoredVersion = { record: VersionRecord; specText?: string; relations: Relations };
+
 /** A version to be made. Without `version` the store takes `nextVersion` of those that exist. */
 export type NewVersion = Omit<
   VersionRecord,
@@ -31,7 +35,7 @@ export type NewVersion = Omit<
 > & { version?: string; specText?: string };
 
 export type Inserted =
-  | { kind: 'inserted'; record: VersionRecord }
+  | { kind: 'inserted'; stored: StoredVersion }
   | { kind: 'taken'; version: string; current: Lifecycle }
   /** The artifact has 1,000 versions. */
   | { kind: 'full' }
@@ -39,7 +43,9 @@ export type Inserted =
   | { kind: 'nameless' };
 
 export type Change = {
-  /** The version as it shall be; its `serial` says which, its `revision` is the next one. */
+  /** The version as it was read. */
+  former: VersionRecord;
+  /** The same version as it shall be, with the next `revision`. */
   next: VersionRecord;
   /** The spec as it shall be, `null` for none; absent leaves it alone. */
   specText?: string | null;
@@ -77,10 +83,19 @@ export type ListedAudit = { entry: AuditEntry; position: number };
 /** What a change writes into the audit log. The store adds the version where it chose it itself. */
 export type ChangeAudit = Omit<AuditEntry, 'subject'>;
 
+/** What is part of the transaction of a change beside the change itself. */
+export type Accompaniment = {
+  audit: ChangeAudit;
+  /** Renders the answer that is kept for an idempotency key, from the version as it is now. */
+  keep?: (stored: StoredVersion) => KeptRun;
+};
+
 /**
  * Keeps artifacts. Every function is bound to one workspace, and what belongs to another does not
- * exist. A change, its audit entry, its search text and the choice of the default version are one
- * transaction, so that reads see a change at once. All throw `store-unavailable`.
+ * exist. A change, its audit entry, its search text, the choice of the default version and the
+ * answer that is kept for it are one transaction, so that reads see a change at once and a crash
+ * leaves all of it or nothing. All throw `store-unavailable`, and changes with `keep` also
+ * `idempotency-in-progress`.
  */
 export type ArtifactStore = {
   /** Another number whenever anything in the store may have changed. @throws {store-unavailable} */
@@ -91,13 +106,21 @@ export type ArtifactStore = {
   /** Every version of an artifact, in no order; undefined when there is none. */
   candidates(workspaceId: string, id: string): Promise<Candidate[] | undefined>;
   /** Makes the artifact with its first version. The id keeps the spelling of that one. */
-  insert(workspaceId: string, version: NewVersion, audit: ChangeAudit): Promise<Inserted>;
-  /** False, and nothing done, when the version is not any more what `next` was made from. */
-  change(workspaceId: string, change: Change, audit: ChangeAudit): Promise<boolean>;
-  /** Removes a version, and with its last one the artifact. False as for `change`. */
+  insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Promise<Inserted>;
+  /** Undefined, and nothing done, when the version is not any more as `former` says. */
+  change(
+    workspaceId: string,
+    change: Change,
+    beside: Accompaniment,
+  ): Promise<StoredVersion | undefined>;
+  /** Removes a version, and with its last one the artifact. False for what `change` is not done. */
   remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
-  /** Makes it the version that a read without `version` returns. False as for `change`. */
-  pin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
+  /** Makes it the version that a read without `version` returns. Undefined as for `change`. */
+  pin(
+    workspaceId: string,
+    record: VersionRecord,
+    beside: Accompaniment,
+  ): Promise<StoredVersion | undefined>;
   /** Newest artifacts (or versions) first. */
   list(workspaceId: string, query: ListQuery): Promise<ListedVersion[]>;
   /** Highest version first. Undefined when there is no such artifact. */

@@ -3,9 +3,10 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import type { Member, VersionRecord } from './artifact.ts';
-import type { ArtifactStore, ChangeAudit, VersionRef } from './artifact-store.ts';
+import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from './artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
+import type { KeptRun } from './idempotency.ts';
 import type { SpecChecker } from './spec-check.ts';
 
 /** What the catalog's use cases need. */
@@ -20,7 +21,13 @@ export type CatalogDeps = {
 };
 
 /** On whose behalf. The workspace comes from the credential, never from a request's parameters. */
-export type Caller = { workspaceId: string; actor: Actor; requestId?: string };
+export type Caller = {
+  workspaceId: string;
+  actor: Actor;
+  requestId?: string;
+  /** Renders the answer that is kept with the change for the caller's idempotency key. */
+  keep?: (view: VersionView) => KeptRun;
+};
 
 /** One version with all that its answer tells. */
 export type VersionView = {
@@ -56,21 +63,20 @@ export async function readView(
   caller: Pick<Caller, 'workspaceId'>,
   wanted: Wanted,
 ): Promise<VersionView> {
-  const { record, specText } = await readRecord(deps, caller, wanted);
-  const view = await relate(deps, record);
-  return specText === undefined ? view : { ...view, specText };
+  const found = await readRecord(deps, caller, wanted);
+  return viewOf({
+    ...found,
+    relations: await deps.store.relations(caller.workspaceId, found.record),
+  });
 }
 
-/** Adds what a version's answer tells of other versions and artifacts. */
-export async function relate(
-  { store }: Pick<CatalogDeps, 'store'>,
-  record: VersionRecord,
-): Promise<VersionView> {
-  const relations = await store.relations(record.workspaceId, record);
+/** What a version's answer tells, from what the store tells of it. */
+export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
   const { versions, members, membersByType, successor } = relations;
   const byType = Object.entries(membersByType);
   return {
     record,
+    ...(specText === undefined ? {} : { specText }),
     counts: {
       ...record.counts,
       versions,
@@ -88,18 +94,21 @@ export function taggedOf({ record, counts, members }: VersionView): Tagged {
   return { serial, revision, counts, ...(members === undefined ? {} : { members }) };
 }
 
-/** The head of an audit entry. The store adds the subject and the version. */
-export function auditOf(
+/** What goes with a change: its audit entry, and the answer that is kept for it. */
+export function accompany(
   { clock }: Pick<CatalogDeps, 'clock'>,
-  caller: Caller,
+  { actor, requestId, keep }: Caller,
   { action, changes }: { action: string; changes?: Record<string, unknown> },
-): ChangeAudit {
+): Accompaniment {
   return {
-    at: clock.now(),
-    actor: caller.actor,
-    action: `artifact.${action}`,
-    ...(changes === undefined ? {} : { changes }),
-    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
+    audit: {
+      at: clock.now(),
+      actor,
+      action: `artifact.${action}`,
+      ...(changes === undefined ? {} : { changes }),
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+    ...(keep && { keep: (stored) => keep(viewOf(stored)) }),
   };
 }
 

@@ -3,9 +3,10 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import type { VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
 import {
-  auditOf,
+  accompany,
   readView,
   refuseUnknown,
+  viewOf,
   type Caller,
   type CatalogDeps,
   type VersionView,
@@ -39,7 +40,7 @@ export async function changeLifecycle(
   const { action, sunsetAt } = change;
   if (sunsetAt !== undefined && sunsetAt <= deps.clock.now()) refuseSunset();
   const ref = { id: change.id, version: await versionOf(deps, caller, change) };
-  await changeVersion(deps, { caller, ref }, async (record) => {
+  return changeVersion(deps, { caller, ref }, async (record) => {
     const now = deps.clock.now();
     const next = transit(record, {
       action,
@@ -48,12 +49,12 @@ export async function changeLifecycle(
     });
     await checkCondition(deps, record, change.ifMatch);
     if (action === 'publish') requireValidSpec(deps, record);
-    if (next === record) return 'done';
-    const audit = auditOf(deps, caller, { action, changes: changesOf(record, next) });
-    const done = await deps.store.change(caller.workspaceId, { next }, audit);
-    return done ? 'done' : 'overtaken';
+    if (next === record) return readView(deps, caller, { ...ref, spec: true });
+    const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
+    const step = { former: record, next };
+    const stored = await deps.store.change(caller.workspaceId, step, beside);
+    return stored && viewOf(stored);
   });
-  return readView(deps, caller, { ...ref, spec: true });
 }
 
 /**
@@ -67,14 +68,13 @@ export async function setDefault(
   caller: Caller,
   { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
 ): Promise<VersionView> {
-  await changeVersion(deps, { caller, ref }, async (record) => {
+  return changeVersion(deps, { caller, ref }, async (record) => {
     if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
     await checkCondition(deps, record, ifMatch);
-    const audit = auditOf(deps, caller, { action: 'set-default' });
-    const done = await deps.store.pin(caller.workspaceId, record, audit);
-    return done ? 'done' : 'overtaken';
+    const beside = accompany(deps, caller, { action: 'set-default' });
+    const stored = await deps.store.pin(caller.workspaceId, record, beside);
+    return stored && viewOf(stored);
   });
-  return readView(deps, caller, { ...ref, spec: true });
 }
 
 async function versionOf(

@@ -4,8 +4,8 @@ import type { VersionRef } from './artifact-store.ts';
 import {
   readRecord,
   refuseUnknown,
-  relate,
   taggedOf,
+  viewOf,
   type Caller,
   type CatalogDeps,
 } from './catalog.ts';
@@ -13,21 +13,20 @@ import { requireTag, type Precondition } from './entity-tag.ts';
 
 const ATTEMPTS_MAX = 10;
 
-/** What one attempt at a change did: nothing to do, done, or another one was faster. */
-export type Attempt = 'done' | 'overtaken';
-
 /**
  * Reads a version, decides on what it is now, and writes unless another change came between; then
- * decides anew on what that one left. So of two changes at once the second sees the first.
+ * decides anew on what that one left. So of two changes at once the second sees the first. An
+ * attempt that another one overtook returns undefined.
  */
-export async function changeVersion(
+export async function changeVersion<T>(
   deps: Pick<CatalogDeps, 'store'>,
   { caller, ref }: { caller: Caller; ref: VersionRef },
-  attempt: (record: VersionRecord) => Promise<Attempt>,
-): Promise<VersionRecord> {
+  attempt: (record: VersionRecord) => Promise<T | undefined>,
+): Promise<T> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     const { record } = await readRecord(deps, caller, { ...ref, spec: false });
-    if ((await attempt(record)) === 'done') return record;
+    const done = await attempt(record);
+    if (done !== undefined) return done;
   }
   throw new TrackportError('store-unavailable', {
     detail: 'The version kept changing meanwhile.',
@@ -45,7 +44,8 @@ export async function checkCondition(
   condition: Precondition | undefined,
 ): Promise<void> {
   if (condition === undefined || condition.kind === 'any') return;
-  requireTag(condition.tags, taggedOf(await relate(deps, record)));
+  const relations = await deps.store.relations(record.workspaceId, record);
+  requireTag(condition.tags, taggedOf(viewOf({ record, relations })));
 }
 
 /**

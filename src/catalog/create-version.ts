@@ -1,7 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from './artifact.ts';
-import type { Inserted } from './artifact-store.ts';
-import { auditOf, relate, type Caller, type CatalogDeps, type VersionView } from './catalog.ts';
+import type { Inserted, StoredVersion } from './artifact-store.ts';
+import { accompany, viewOf, type Caller, type CatalogDeps, type VersionView } from './catalog.ts';
 import { checkDraft, type Draft } from './content-check.ts';
 
 /**
@@ -23,17 +23,16 @@ export async function createVersion(
   const inserted = await deps.store.insert(
     caller.workspaceId,
     { ...draft, findings, createdAt: now, updatedAt: now },
-    auditOf(deps, caller, {
+    accompany(deps, caller, {
       action: 'create',
       changes: { type: draft.type, owner: draft.owner, title: draft.title },
     }),
   );
-  const view = await relate(deps, recordOf(inserted));
-  return specText === undefined ? view : { ...view, specText };
+  return viewOf(storedOf(inserted));
 }
 
-function recordOf(inserted: Inserted): VersionView['record'] {
-  if (inserted.kind === 'inserted') return inserted.record;
+function storedOf(inserted: Inserted): StoredVersion {
+  if (inserted.kind === 'inserted') return inserted.stored;
   if (inserted.kind === 'full') return refuse([tooManyVersions]);
   if (inserted.kind === 'nameless') return refuse([noNextVersion]);
   const { version, current } = inserted;

@@ -2,9 +2,10 @@ import { refuse } from '#shared/errors.ts';
 import type { Content, VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
 import {
-  auditOf,
+  accompany,
   readRecord,
   readView,
+  viewOf,
   type Caller,
   type CatalogDeps,
   type VersionView,
@@ -41,7 +42,7 @@ export async function replaceVersion(
   checkDraft(draft, deps.words);
   const { specText, ...fields } = content;
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
-  await changeVersion(deps, { caller, ref }, async (record) => {
+  return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
     await checkCondition(deps, record, requireCondition(target.ifMatch));
     const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = record;
@@ -61,11 +62,11 @@ export async function replaceVersion(
       ...changesOf(record, next),
       spec: specText === undefined ? null : 'replaced',
     };
-    const audit = auditOf(deps, caller, { action: 'replace', changes });
-    const change = { next, specText: specText ?? null };
-    return (await deps.store.change(caller.workspaceId, change, audit)) ? 'done' : 'overtaken';
+    const beside = accompany(deps, caller, { action: 'replace', changes });
+    const change = { former: record, next, specText: specText ?? null };
+    const stored = await deps.store.change(caller.workspaceId, change, beside);
+    return stored && viewOf(stored);
   });
-  return readView(deps, caller, { ...ref, spec: true });
 }
 
 /**
@@ -93,18 +94,18 @@ export async function patchVersion(
   if (problems.length > 0) refuse(problems);
   const { id, version } = (await readRecord(deps, caller, { ...target, spec: false })).record;
   const ref = { id, version };
-  await changeVersion(deps, { caller, ref }, async (record) => {
+  return changeVersion(deps, { caller, ref }, async (record) => {
     requireEditable(record);
     await checkCondition(deps, record, requireCondition(ifMatch));
     const next = applyPatch(record, patch);
     const changes = changesOf(record, next);
-    if (Object.keys(changes).length === 0) return 'done';
+    if (Object.keys(changes).length === 0) return readView(deps, caller, { ...ref, spec: true });
     const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
-    const audit = auditOf(deps, caller, { action: 'edit', changes });
-    const done = await deps.store.change(caller.workspaceId, { next: touched }, audit);
-    return done ? 'done' : 'overtaken';
+    const beside = accompany(deps, caller, { action: 'edit', changes });
+    const change = { former: record, next: touched };
+    const stored = await deps.store.change(caller.workspaceId, change, beside);
+    return stored && viewOf(stored);
   });
-  return readView(deps, caller, { ...ref, spec: true });
 }
 
 /**
@@ -123,9 +124,9 @@ export async function deleteVersion(
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
     await checkCondition(deps, record, requireCondition(target.ifMatch));
-    const audit = auditOf(deps, caller, { action: 'delete' });
+    const { audit } = accompany(deps, caller, { action: 'delete' });
     const done = await deps.store.remove(caller.workspaceId, record, audit);
-    return done ? 'done' : 'overtaken';
+    return done ? record : undefined;
   });
 }
 

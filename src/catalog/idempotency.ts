@@ -1,11 +1,9 @@
 import { MINUTE, type Clock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { sha256 } from '#shared/hash.ts';
 
-/** How long a result is kept for its key. */
+/** How long an answer is kept for its key. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * MINUTE;
-/** Longer than any call takes: after it, a call that left nothing behind is taken for crashed. */
-const LEASE_MS = MINUTE;
 const RETRY_AFTER_SECONDS = 1;
 
 /** An answer that can be given again. */
@@ -23,59 +21,99 @@ export type KeyedCall = {
   payload: unknown;
 };
 
-export type Begun =
-  | { kind: 'first' }
-  | { kind: 'running' }
-  | { kind: 'mismatch' }
-  | { kind: 'kept'; answer: KeptAnswer };
-
+/** What a store knows of a keyed call. */
 export type KeyedRun = {
   workspaceId: string;
   /** Of workspace, principal, route and key. */
   digest: Buffer;
   fingerprint: Buffer;
   now: number;
-  leaseUntil: number;
 };
+
+/** A call's answer with its key: written in the transaction of what the call does. */
+export type KeptRun = KeyedRun & { answer: KeptAnswer };
+
+export type Found =
+  | { kind: 'nothing' }
+  | { kind: 'mismatch' }
+  | { kind: 'kept'; answer: KeptAnswer };
 
 /**
  * Keeps answers for idempotency keys, in a bounded number and size per workspace, the newest ones.
- * All throw `store-unavailable`.
+ * Both throw `store-unavailable`.
  */
 export type IdempotencyStore = {
-  /** Takes the key, unless it is taken: by a call that runs, or by one whose answer is kept. */
-  begin(run: KeyedRun): Promise<Begun>;
-  keep(run: KeyedRun, answer: KeptAnswer): Promise<void>;
-  /** Frees the key of a call that failed: it changed nothing. */
-  release(run: KeyedRun): Promise<void>;
+  find(run: KeyedRun): Promise<Found>;
+  /**
+   * For an answer to a call that changed nothing; others go with their change.
+   * @throws {idempotency-in-progress} the key has been taken meanwhile
+   */
+  put(kept: KeptRun): Promise<void>;
+};
+
+/** Renders an answer and returns it with its key, for the transaction of the change. */
+type Keep<View> = (view: View) => KeptRun;
+
+type Work<View> = {
+  /** Does what is asked, with `keep` as part of the change. */
+  work: (keep: Keep<View>) => Promise<View>;
+  render: (view: View) => KeptAnswer;
+};
+
+export type Idempotency = {
+  /**
+   * Does `work` once per key and gives its answer again to every repeat of the same call for 24
+   * hours. The answer is committed with what the call changed, so that a crash leaves both or none
+   * of them. A call that fails leaves its key free.
+   * @throws {idempotency-in-progress} while the first call runs
+   * @throws {idempotency-mismatch} when the key came with another payload
+   */
+  once<View>(call: KeyedCall, work: Work<View>): Promise<{ answer: KeptAnswer; replayed: boolean }>;
 };
 
 export type IdempotencyDeps = { store: IdempotencyStore; clock: Pick<Clock, 'now'> };
 
-/**
- * Does `work` once per key and gives its answer again to every repeat of the same call for 24 hours.
- * A call that fails leaves its key free.
- * @throws {idempotency-in-progress} while the first call runs
- * @throws {idempotency-mismatch} when the key came with another payload
- */
-export async function runOnce(
-  { store, clock }: IdempotencyDeps,
-  call: KeyedCall,
-  work: () => Promise<KeptAnswer>,
+export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotency {
+  /** Fingerprints of the calls that this process is at. */
+  const running = new Map<string, Buffer>();
+  return {
+    once: async (call, work) => {
+      const run = toRun(call, clock.now());
+      const name = run.digest.toString('base64');
+      refuseRunning(running.get(name), run);
+      running.set(name, run.fingerprint);
+      try {
+        return (await replay(store, run)) ?? (await workOnce(store, run, work));
+      } finally {
+        running.delete(name);
+      }
+    },
+  };
+}
+
+async function replay(store: IdempotencyStore, run: KeyedRun) {
+  const found = await store.find(run);
+  if (found.kind === 'mismatch') refuseMismatch();
+  return found.kind === 'kept' ? { answer: found.answer, replayed: true } : undefined;
+}
+
+async function workOnce<View>(
+  store: IdempotencyStore,
+  run: KeyedRun,
+  { work, render }: Work<View>,
 ): Promise<{ answer: KeptAnswer; replayed: boolean }> {
-  const run = toRun(call, clock.now());
-  const begun = await store.begin(run);
-  if (begun.kind === 'running') refuseRunning();
-  if (begun.kind === 'mismatch') refuseMismatch();
-  if (begun.kind === 'kept') return { answer: begun.answer, replayed: true };
-  const answer = await work().catch(async (error: unknown) => {
-    // Why the work failed tells more than why its key could not be freed: the lease frees it soon.
-    await store.release(run).catch(() => undefined);
+  let answer: KeptAnswer | undefined;
+  const keep: Keep<View> = (view) => ({ ...run, answer: (answer = render(view)) });
+  try {
+    const view = await work(keep);
+    if (!answer) await store.put(keep(view));
+    return { answer: answer ?? render(view), replayed: false };
+  } catch (error) {
+    // Another process may have done the same call just now, which is why this one failed.
+    const replayed = isTrackportError(error) && (await replay(store, run));
+    if (replayed) return replayed;
     throw error;
-  });
-  // The work is done whether or not its answer can be kept: a failure here must not hide that.
-  await store.keep(run, answer).catch(() => undefined);
-  return { answer, replayed: false };
+  }
 }
 
 function toRun({ workspaceId, principal, route, key, payload }: KeyedCall, now: number): KeyedRun {
@@ -84,13 +122,19 @@ function toRun({ workspaceId, principal, route, key, payload }: KeyedCall, now: 
     digest: sha256(JSON.stringify([workspaceId, principal, route, key])),
     fingerprint: sha256(JSON.stringify(payload) ?? ''),
     now,
-    leaseUntil: now + LEASE_MS,
   };
 }
 
-function refuseRunning(): never {
+function refuseRunning(running: Buffer | undefined, { fingerprint }: KeyedRun): void {
+  if (running === undefined) return;
+  if (!running.equals(fingerprint)) refuseMismatch();
+  refuseTaken('The first call with this `Idempotency-Key` is still running.');
+}
+
+/** @throws {idempotency-in-progress} always */
+export function refuseTaken(detail: string): never {
   throw new TrackportError('idempotency-in-progress', {
-    detail: 'The first call with this `Idempotency-Key` is still running.',
+    detail,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

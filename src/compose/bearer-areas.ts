@@ -1,5 +1,6 @@
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { Limiter } from '#access/limit.ts';
+import { createIdempotency } from '#catalog/idempotency.ts';
 import type { Config } from '#config/schema.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
@@ -36,7 +37,7 @@ export function createBearerAreas(
   return {
     catalog: {
       catalog: createCatalog({ config, clock, store }),
-      idempotency: { store: createIdempotencyStore(store.database), clock },
+      idempotency: createIdempotency({ store: createIdempotencyStore(store.database), clock }),
       authorize,
     },
     consumers: {

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller, CatalogDeps } from '#catalog/catalog.ts';
-import { runOnce, type IdempotencyDeps, type KeptAnswer } from '#catalog/idempotency.ts';
+import type { Caller, CatalogDeps, VersionView } from '#catalog/catalog.ts';
+import type { Idempotency, KeptAnswer } from '#catalog/idempotency.ts';
 import { actorOf, tokenOf, type AuthorizeBearer } from './bearer.ts';
 
 export type CatalogRoutesDeps = {
   catalog: CatalogDeps;
-  idempotency: IdempotencyDeps;
+  idempotency: Idempotency;
   authorize: AuthorizeBearer;
 };
 
@@ -15,14 +15,20 @@ export function callerOf(request: FastifyRequest): Caller {
   return { workspaceId: token.workspaceId, actor: actorOf(token), requestId: request.id };
 }
 
+type Work = {
+  work: (caller: Caller) => Promise<VersionView>;
+  render: (view: VersionView) => KeptAnswer;
+};
+
 /** Does the work of a `POST` once per `Idempotency-Key`, and always where there is none. */
 export async function answerOnce(
   { idempotency }: CatalogRoutesDeps,
   request: FastifyRequest,
-  work: () => Promise<KeptAnswer>,
+  { work, render }: Work,
 ): Promise<{ answer: KeptAnswer; replayed: boolean }> {
+  const caller = callerOf(request);
   const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string') return { answer: await work(), replayed: false };
+  if (typeof key !== 'string') return { answer: render(await work(caller)), replayed: false };
   const { workspaceId, subject, clientId = '' } = tokenOf(request);
   const call = {
     workspaceId,
@@ -31,7 +37,7 @@ export async function answerOnce(
     key,
     payload: [request.query, request.headers['if-match'], request.body],
   };
-  return runOnce(idempotency, call, work);
+  return idempotency.once(call, { work: (keep) => work({ ...caller, keep }), render });
 }
 
 /** Sends an answer that is rendered already. */

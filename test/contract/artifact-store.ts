@@ -30,7 +30,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
     });
 
     const insert = (facts: Partial<NewVersion> = {}, workspace = W): Promise<Inserted> =>
-      store.insert(workspace, newVersion(facts), audit);
+      store.insert(workspace, newVersion(facts), { audit });
     const make = async (
       facts: Partial<NewVersion> & { lifecycle?: VersionRecord['lifecycle'] } = {},
       workspace = W,
@@ -38,14 +38,16 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const { lifecycle = 'PUBLISHED', ...rest } = facts;
       const inserted = await insert(rest, workspace);
       if (inserted.kind !== 'inserted') throw new Error(`not inserted: ${inserted.kind}`);
-      return lifecycle === 'DRAFT' ? inserted.record : move(inserted.record, { lifecycle });
+      const { record } = inserted.stored;
+      return lifecycle === 'DRAFT' ? record : move(record, { lifecycle });
     };
     const move = async (
       record: VersionRecord,
       facts: Partial<VersionRecord>,
     ): Promise<VersionRecord> => {
       const next = { ...record, ...facts, revision: record.revision + 1 };
-      expect(await store.change(record.workspaceId, { next }, audit)).toBe(true);
+      const change = { former: record, next };
+      expect(await store.change(record.workspaceId, change, { audit })).toBeDefined();
       return next;
     };
     const list = async (query: Partial<ListQuery> = {}, workspace = W): Promise<string[]> => {
@@ -125,7 +127,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const names = [];
       for (const version of [undefined, undefined, '2.5.1', undefined, '3.0.0-rc.1', undefined]) {
         const made = await insert(version === undefined ? {} : { version });
-        names.push(made.kind === 'inserted' ? made.record.version : made.kind);
+        names.push(made.kind === 'inserted' ? made.stored.record.version : made.kind);
       }
       expect(names).toEqual(['1.0.0', '1.1.0', '2.5.1', '2.6.0', '3.0.0-rc.1', '3.1.0']);
     });
@@ -150,12 +152,13 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const record = await make({ lifecycle: 'DRAFT' });
       const next = { ...record, title: 'New', revision: 2 };
       const done = await Promise.all([
-        store.change(W, { next }, audit),
-        store.change(W, { next: { ...next, title: 'Newer' } }, audit),
+        store.change(W, { former: record, next }, { audit }),
+        store.change(W, { former: record, next: { ...next, title: 'Newer' } }, { audit }),
         store.remove(W, record, audit),
-        store.pin(W, record, audit),
+        store.pin(W, record, { audit }),
       ]);
-      expect(done).toEqual([true, false, false, false]);
+      const stored = { record: next, relations: { versions: 1, membersByType: {} } };
+      expect(done).toEqual([stored, undefined, false, undefined]);
       expect(await store.read(W, { id: 'petstore', version: '1.0.0' }, { spec: true })).toEqual({
         kind: 'found',
         record: next,
@@ -165,9 +168,10 @@ export function describeArtifactStore(engine: string, open: Open): void {
 
     test('a change that lost leaves the spec alone', async () => {
       const record = await make({ lifecycle: 'DRAFT', specText: '{"a":1}' });
-      const next = { ...record, revision: 7 };
-      expect(await store.change(W, { next, specText: '{}' }, audit)).toBe(false);
-      expect(await store.remove(W, next, audit)).toBe(false);
+      const former = { ...record, revision: 6 };
+      const change = { former, next: { ...record, revision: 7 }, specText: '{}' };
+      expect(await store.change(W, change, { audit })).toBeUndefined();
+      expect(await store.remove(W, former, audit)).toBe(false);
       const read = await store.read(W, { id: 'petstore', version: '1.0.0' }, { spec: true });
       expect(read).toMatchObject({ specText: '{"a":1}' });
     });
@@ -178,7 +182,9 @@ export function describeArtifactStore(engine: string, open: Open): void {
       let record = await make({ lifecycle: 'DRAFT', specText: '{"a":1}' });
       const change = async (specText?: string | null): Promise<void> => {
         const next = { ...record, revision: record.revision + 1 };
-        await store.change(W, { next, ...(specText !== undefined && { specText }) }, audit);
+        const step = { former: record, next, ...(specText !== undefined && { specText }) };
+        const stored = await store.change(W, step, { audit });
+        expect(stored?.specText).toBe(specText === undefined ? '{"a":2}' : (specText ?? undefined));
         record = next;
       };
       await change('{"a":2}');
@@ -221,7 +227,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
     test('a set default stays until it is retired', async () => {
       const one = await make({ version: '1.0.0' });
       await make({ version: '2.0.0' });
-      expect(await store.pin(W, one, audit)).toBe(true);
+      expect(await store.pin(W, one, { audit })).toMatchObject({ record: one });
       expect(await defaultOf('petstore')).toBe('1.0.0');
       const deprecated = await move(one, { lifecycle: 'DEPRECATED' });
       expect(await defaultOf('petstore')).toBe('1.0.0');
@@ -243,9 +249,9 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(await store.listVersions(other, { id: 'petstore', limit: 5 })).toBeUndefined();
       expect(await store.listAudit(other, { id: 'petstore', limit: 5 })).toBeUndefined();
       const next = { ...record, revision: record.revision + 1 };
-      expect(await store.change(other, { next }, audit)).toBe(false);
+      expect(await store.change(other, { former: record, next }, { audit })).toBeUndefined();
       expect(await store.remove(other, record, audit)).toBe(false);
-      expect(await store.pin(other, record, audit)).toBe(false);
+      expect(await store.pin(other, record, { audit })).toBeUndefined();
       const group = await make({ id: 'petstore', type: 'GROUP', groupPath: 'a' }, other);
       const listed = await make({ id: 'lister', members: ['child', 'petstore'] }, other);
       expect(await store.relations(other, group)).toEqual({
@@ -409,8 +415,8 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const record = await make({ lifecycle: 'DRAFT' });
       await store.change(
         W,
-        { next: { ...record, revision: 2 } },
-        { ...audit, at: 2, action: 'artifact.edit' },
+        { former: record, next: { ...record, revision: 2 } },
+        { audit: { ...audit, at: 2, action: 'artifact.edit' } },
       );
       const entries = await store.listAudit(W, { id: 'PetStore', limit: 10 });
       expect(entries?.map(({ entry }) => entry.action)).toEqual(['artifact.edit', 'artifact.test']);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { runOnce, type KeyedCall } from '#catalog/idempotency.ts';
-import { HOUR, MINUTE } from '#shared/clock.ts';
-import { buildCatalog, openCatalogApp, statusesOf } from '../support/catalog.ts';
+import { createIdempotency, type KeyedCall } from '#catalog/idempotency.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { HOUR } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { buildCatalog, openCatalogApp, statusesOf, type Call } from '../support/catalog.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const key = (text: string) => ({ 'idempotency-key': text });
@@ -43,6 +46,49 @@ test('the same key with another body or query is refused', async () => {
   const query = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(query.body.code).toBe('idempotency-mismatch');
 });
+
+test.each([
+  ['create', 201, []],
+  ['publish', 200, ['create']],
+  ['deprecate', 200, ['create', 'publish']],
+  ['reinstate', 200, ['create', 'publish', 'deprecate']],
+  ['retire', 200, ['create', 'publish', 'deprecate']],
+])(
+  'a crash right after the commit of a %s leaves its answer behind',
+  async (action, status, steps) => {
+    const database = temporaryDatabase();
+    const { call } = openCatalogApp({}, database);
+    for (const step of steps) await send(call, step);
+    await send(openCatalogApp({}, dyingAfterCommit(database)).call, action, 'k');
+    const again = await send(call, action, 'k');
+    expect(again.status).toBe(status);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const { text } = await call('GET', '/petstore?version=1.0.0');
+    expect(again.text).toBe(text);
+    const { body } = await call('GET', '/petstore/audit');
+    const actions = body.items.map((item: { action: string }) => item.action);
+    expect(actions.filter((name: string) => name === `artifact.${action}`)).toHaveLength(1);
+  },
+);
+
+const send = (call: Call, action: string, idempotencyKey?: string) =>
+  call('POST', action === 'create' ? '' : `/petstore/${action}?version=1.0.0`, {
+    ...(action === 'create' && { body: least }),
+    ...(idempotencyKey !== undefined && { headers: key(idempotencyKey) }),
+  });
+
+/** After the commit that changed the catalog nothing is written any more. */
+function dyingAfterCommit(database: Database): Database {
+  const audited = database.handle.prepare<[], number>('SELECT COUNT(*) FROM audit').pluck();
+  const before = audited.get();
+  return {
+    ...database,
+    transaction: (work) => {
+      if (audited.get() !== before) throw new TrackportError('store-unavailable');
+      return database.transaction(work);
+    },
+  };
+}
 
 test('a key belongs to its principal, its workspace and its path', async () => {
   const { call } = openCatalogApp();
@@ -96,32 +142,47 @@ describe('a keyed call', () => {
     key: 'k',
     payload: 1,
   };
-  const answer = { status: 201, headers: { etag: '"x"' }, body: 'ünï' };
+  const render = (body: string) => ({ status: 201, headers: { etag: '"x"' }, body });
+  const answer = render('ünï');
 
-  test('that runs keeps others out, until it is taken for crashed', async () => {
+  test('that runs keeps others out for as long as it runs', async () => {
     const { idempotency: store, clock } = buildCatalog();
-    const deps = { store, clock };
-    const never = new Promise<typeof answer>(() => undefined);
-    void runOnce(deps, keyed, () => never);
-    const second = runOnce(deps, keyed, async () => answer);
+    const idempotency = createIdempotency({ store, clock });
+    let end: (view: string) => void = () => undefined;
+    const work = () => new Promise<string>((resolve) => (end = resolve));
+    const first = idempotency.once(keyed, { work, render });
+    const second = idempotency.once(keyed, { work, render });
     await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
-    await clock.advance(MINUTE);
-    expect(await runOnce(deps, keyed, async () => answer)).toEqual({ answer, replayed: false });
+    const other = idempotency.once({ ...keyed, payload: 2 }, { work, render });
+    await expect(other).rejects.toMatchObject({ code: 'idempotency-mismatch' });
+    end('ünï');
+    expect(await first).toEqual({ answer, replayed: false });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: true });
+  });
+
+  test('that another process did meanwhile gets the answer of that one', async () => {
+    const { idempotency: store, clock } = buildCatalog();
+    const [here, there] = [1, 2].map(() => createIdempotency({ store, clock }));
+    const work = async (): Promise<string> => {
+      await there?.once(keyed, { work: async () => 'ünï', render });
+      throw new TrackportError('version-exists');
+    };
+    expect(await here?.once(keyed, { work, render })).toEqual({ answer, replayed: true });
   });
 
   test('is remembered for a day and no longer', async () => {
     const { idempotency: store, clock } = buildCatalog();
-    const deps = { store, clock };
+    const idempotency = createIdempotency({ store, clock });
     let runs = 0;
-    const work = async (): Promise<typeof answer> => {
+    const work = async (): Promise<string> => {
       runs += 1;
-      return answer;
+      return 'ünï';
     };
-    await runOnce(deps, keyed, work);
+    await idempotency.once(keyed, { work, render });
     await clock.advance(24 * HOUR);
-    expect(await runOnce(deps, keyed, work)).toEqual({ answer, replayed: true });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: true });
     await clock.advance(1);
-    expect(await runOnce(deps, keyed, work)).toEqual({ answer, replayed: false });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: false });
     expect(runs).toBe(2);
   });
 });

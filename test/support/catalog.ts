@@ -1,9 +1,11 @@
 import { onTestFinished } from 'vitest';
 import type { TokenPrincipal } from '#access/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
+import { createIdempotency } from '#catalog/idempotency.ts';
 import { createSpecChecker } from '#catalog/spec-check.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -13,14 +15,16 @@ import { buildTestApp } from './app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
-/** The catalog on a database of its own. */
-export function buildCatalog(facts: Partial<CatalogDeps> = {}): {
+/** The catalog on `database`, else on one of its own. */
+export function buildCatalog(
+  facts: Partial<CatalogDeps> = {},
+  database: Database = temporaryDatabase(),
+): {
   catalog: CatalogDeps;
   clock: FakeClock;
   idempotency: ReturnType<typeof createIdempotencyStore>;
 } {
   const clock = createFakeClock();
-  const database = temporaryDatabase();
   const catalog: CatalogDeps = {
     store: createArtifactStore(database),
     clock,
@@ -52,16 +56,19 @@ export type Call = (
 ) => Promise<Reply>;
 
 /** The catalog behind HTTP. Tokens are the principal itself as JSON: verification is not ours. */
-export function openCatalogApp(facts: Partial<CatalogDeps> = {}): {
+export function openCatalogApp(
+  facts: Partial<CatalogDeps> = {},
+  database?: Database,
+): {
   app: HttpApp;
   call: Call;
   clock: FakeClock;
   catalog: CatalogDeps;
 } {
-  const { catalog, clock, idempotency } = buildCatalog(facts);
+  const { catalog, clock, idempotency } = buildCatalog(facts, database);
   const app = buildTestApp({
     clock,
-    catalog: { catalog, idempotency: { store: idempotency, clock }, authorize },
+    catalog: { catalog, idempotency: createIdempotency({ store: idempotency, clock }), authorize },
   });
   onTestFinished(() => app.close());
   return { app, call: createCall(app), clock, catalog };

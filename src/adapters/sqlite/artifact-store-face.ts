@@ -16,7 +16,7 @@ export type ArtifactRow = {
 type FaceReason = {
   /** The version that is set as default now. */
   pinned?: number;
-  /** The version whose search text changed. */
+  /** The version whose search text is another one now. */
   rewritten?: number;
 };
 
@@ -26,16 +26,12 @@ type FaceReason = {
  */
 export type FaceKeeper = {
   candidates(artifactSerial: number): Candidate[];
-  /** The first version stands for its artifact whatever its state. */
+  /** The first version stands for its artifact whatever its state; it was written as the face. */
   addFirst(artifactSerial: number, record: VersionRecord): void;
   addVersion(artifact: ArtifactRow, record: VersionRecord): void;
+  changeVersion(artifact: ArtifactRow, former: VersionRecord, next: VersionRecord): void;
   removeVersion(artifact: ArtifactRow, serial: number): void;
-  /** Writing full text is the dearest part of a change: it is left alone where it stays the same. */
-  refresh(artifact: ArtifactRow, reason: FaceReason): void;
-  /** Writes a version's search text anew when it differs; true when it did. */
-  rewrite(former: SearchedRow, next: VersionRecord): boolean;
-  /** What is searched of a version, before a change. */
-  searched(serial: number): SearchedRow | undefined;
+  pin(artifact: ArtifactRow, serial: number): void;
 };
 
 type SearchedRow = {
@@ -44,6 +40,9 @@ type SearchedRow = {
   owner: string;
   groupPath: string | null;
 };
+
+/** The fields of a search text that can change. */
+const SEARCHED = ['title', 'description', 'owner', 'groupPath'] as const;
 
 type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
 
@@ -85,7 +84,6 @@ export function createFaceKeeper(database: Database): FaceKeeper {
     addFirst: (artifactSerial, record) => {
       const text = searchTextOf(record);
       statements.putVersionText.run(record.serial, text);
-      statements.setFace.run(record.serial);
       statements.setArtifact.run(record.serial, 1, null, artifactSerial);
       statements.putArtifactText.run(artifactSerial, text);
     },
@@ -93,18 +91,21 @@ export function createFaceKeeper(database: Database): FaceKeeper {
       statements.putVersionText.run(record.serial, searchTextOf(record));
       refresh(statements, artifact, {});
     },
+    changeVersion: (artifact, former, next) => {
+      // Writing full text is the dearest part of a change: it is left alone where it stays the same.
+      const isRewritten = SEARCHED.some((field) => former[field] !== next[field]);
+      if (isRewritten) {
+        statements.deleteVersionText.run(next.serial);
+        statements.putVersionText.run(next.serial, searchTextOf(next));
+      }
+      if (isRewritten || former.lifecycle !== next.lifecycle)
+        refresh(statements, artifact, isRewritten ? { rewritten: next.serial } : {});
+    },
     removeVersion: (artifact, serial) => {
       statements.deleteVersionText.run(serial);
       refresh(statements, artifact, {});
     },
-    refresh: (artifact, reason) => refresh(statements, artifact, reason),
-    rewrite: (former, next) => {
-      if (!isRewritten(former, next)) return false;
-      statements.deleteVersionText.run(next.serial);
-      statements.putVersionText.run(next.serial, searchTextOf(next));
-      return true;
-    },
-    searched: (serial) => statements.searched.get(serial),
+    pin: (artifact, serial) => refresh(statements, artifact, { pinned: serial }),
   };
 }
 
@@ -125,9 +126,13 @@ function refresh(statements: Statements, artifact: ArtifactRow, reason: FaceReas
     statements.setFace.run(face.serial);
   }
   const pinnedSerial = pinned?.serial ?? null;
-  statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
-  if (!moved && reason.rewritten !== face.serial) return;
-  const fields = statements.searched.get(face.serial);
+  if (moved || versions.length !== artifact.versions || pinnedSerial !== artifact.pinnedSerial)
+    statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
+  if (moved || reason.rewritten === face.serial) rewriteArtifact(statements, artifact, face.serial);
+}
+
+function rewriteArtifact(statements: Statements, artifact: ArtifactRow, face: number): void {
+  const fields = statements.searched.get(face);
   if (!fields) return;
   const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
   statements.deleteArtifactText.run(artifact.serial);
@@ -138,15 +143,6 @@ function candidatesOf(statements: Statements, artifactSerial: number): Candidate
   return statements.candidates
     .all(artifactSerial)
     .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
-}
-
-function isRewritten(former: SearchedRow, next: VersionRecord): boolean {
-  return (
-    former.title !== next.title ||
-    former.owner !== next.owner ||
-    former.description !== (next.description ?? null) ||
-    former.groupPath !== (next.groupPath ?? null)
-  );
 }
 
 function toSearched({ title, owner, description, groupPath }: SearchedRow) {

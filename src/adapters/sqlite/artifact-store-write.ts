@@ -1,29 +1,43 @@
 import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/artifact.ts';
-import type { Change, ChangeAudit, Inserted, NewVersion } from '#catalog/artifact-store.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import type {
+  Accompaniment,
+  Change,
+  ChangeAudit,
+  Inserted,
+  NewVersion,
+  Relations,
+  StoredVersion,
+} from '#catalog/artifact-store.ts';
+import type { KeptRun } from '#catalog/idempotency.ts';
 import { nextVersion } from '#catalog/version-order.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { createFaceKeeper, type ArtifactRow, type FaceKeeper } from './artifact-store-face.ts';
+import { createRelationsReader } from './artifact-store-relations.ts';
 import { toColumns } from './artifact-store-rows.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
+import { createKeyWriter } from './idempotency-store.ts';
 
-/** Each function is one transaction: the change, its audit entry, the search text, the default. */
+/**
+ * Each function is one transaction: the change, its audit entry, the search text, the default, and
+ * the answer for an idempotency key.
+ */
 export type ArtifactWriter = {
-  insert(workspaceId: string, version: NewVersion, audit: ChangeAudit): Inserted;
-  change(workspaceId: string, change: Change, audit: ChangeAudit): boolean;
+  insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Inserted;
+  change(workspaceId: string, change: Change, beside: Accompaniment): StoredVersion | undefined;
   remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
-  pin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
+  pin(workspaceId: string, record: VersionRecord, beside: Accompaniment): StoredVersion | undefined;
 };
 
 const INSERT_VERSION = `
   INSERT INTO catalog_version (
-    artifactSerial, workspaceId, version, orderKey, revision, lifecycle, type, source, owner, title,
-    projectId, groupPath, createdAt, updatedAt, publishedAt, deprecatedAt, sunsetAt, members, counts,
-    findings, description
+    artifactSerial, workspaceId, version, orderKey, isFace, revision, lifecycle, type, source, owner,
+    title, projectId, groupPath, createdAt, updatedAt, publishedAt, deprecatedAt, sunsetAt, members,
+    counts, findings, description
   ) VALUES (
-    @artifactSerial, @workspaceId, @version, @orderKey, @revision, @lifecycle, @type, @source,
-    @owner, @title, @projectId, @groupPath, @createdAt, @updatedAt, @publishedAt, @deprecatedAt,
-    @sunsetAt, @members, @counts, @findings, @description
+    @artifactSerial, @workspaceId, @version, @orderKey, @isFace, @revision, @lifecycle, @type,
+    @source, @owner, @title, @projectId, @groupPath, @createdAt, @updatedAt, @publishedAt,
+    @deprecatedAt, @sunsetAt, @members, @counts, @findings, @description
   )`;
 
 /** Changes nothing when the row is not any more the one before this revision. */
@@ -52,6 +66,9 @@ function prepare({ handle }: Database) {
     putSpec: handle.prepare<[number, string]>(
       'INSERT INTO catalog_spec (versionSerial, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text',
     ),
+    readSpec: handle
+      .prepare<[number], string>('SELECT text FROM catalog_spec WHERE versionSerial = ?')
+      .pluck(),
     deleteSpec: handle.prepare<[number]>('DELETE FROM catalog_spec WHERE versionSerial = ?'),
     unchanged: handle.prepare<[number, string, number]>(
       'SELECT 1 FROM catalog_version WHERE serial = ? AND workspaceId = ? AND revision = ?',
@@ -61,31 +78,38 @@ function prepare({ handle }: Database) {
 
 type Statements = ReturnType<typeof prepare>;
 
-type WriteDeps = { statements: Statements; face: FaceKeeper; append(entry: AuditEntry): void };
+type WriteDeps = {
+  statements: Statements;
+  face: FaceKeeper;
+  relations(workspaceId: string, record: VersionRecord): Relations;
+  append(entry: AuditEntry): void;
+  keep(kept: KeptRun): void;
+};
 
 export function createArtifactWriter(database: Database): ArtifactWriter {
   const log = createAuditLog(database);
   const deps: WriteDeps = {
     statements: prepare(database),
     face: createFaceKeeper(database),
+    relations: createRelationsReader(database),
     append: (entry) => log.append(entry),
+    keep: createKeyWriter(database),
   };
   return {
-    insert: (workspaceId, version, audit) =>
-      database.transaction(() => insert(deps, { workspaceId, version, audit })),
-    change: (workspaceId, change, audit) =>
-      database.transaction(() => applyChange(deps, { workspaceId, change, audit })),
+    insert: (workspaceId, version, beside) =>
+      database.transaction(() => insert(deps, { workspaceId, version, beside })),
+    change: (workspaceId, change, beside) =>
+      database.transaction(() => applyChange(deps, { workspaceId, change, beside })),
     remove: (workspaceId, record, audit) =>
       database.transaction(() => remove(deps, { workspaceId, record, audit })),
-    pin: (workspaceId, record, audit) =>
-      database.transaction(() => pin(deps, { workspaceId, record, audit })),
+    pin: (workspaceId, record, beside) =>
+      database.transaction(() => pin(deps, { workspaceId, record, beside })),
   };
 }
 
-function insert(
-  deps: WriteDeps,
-  { workspaceId, version, audit }: { workspaceId: string; version: NewVersion; audit: ChangeAudit },
-): Inserted {
+type Insert = { workspaceId: string; version: NewVersion; beside: Accompaniment };
+
+function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inserted {
   const { statements, face } = deps;
   const found = statements.artifact.get(workspaceId, foldId(version.id));
   if (found && found.versions >= VERSIONS_MAX) return { kind: 'full' };
@@ -106,13 +130,13 @@ function insert(
   const { lastInsertRowid } = statements.insertVersion.run({
     ...toColumns(fields),
     artifactSerial: artifact.serial,
+    isFace: found ? 0 : 1,
   });
   const record = { ...fields, id: artifact.id, serial: Number(lastInsertRowid) };
   if (specText !== undefined) statements.putSpec.run(record.serial, specText);
   if (found) face.addVersion(found, record);
   else face.addFirst(artifact.serial, record);
-  appendAudit(deps, record, audit);
-  return { kind: 'inserted', record };
+  return { kind: 'inserted', stored: conclude(deps, { record, specText, beside }) };
 }
 
 function makeArtifact(statements: Statements, workspaceId: string, id: string): ArtifactRow {
@@ -121,37 +145,31 @@ function makeArtifact(statements: Statements, workspaceId: string, id: string): 
   return { serial, id, pinnedSerial: null, faceSerial: null, versions: 0 };
 }
 
+type Changing = { workspaceId: string; change: Change; beside: Accompaniment };
+
 function applyChange(
   deps: WriteDeps,
-  { workspaceId, change, audit }: { workspaceId: string; change: Change; audit: ChangeAudit },
-): boolean {
+  { workspaceId, change, beside }: Changing,
+): StoredVersion | undefined {
   const { statements, face } = deps;
-  const { next, specText } = change;
-  const former = face.searched(next.serial);
+  const { former, next, specText = statements.readSpec.get(next.serial) } = change;
   const { changes } = statements.updateVersion.run({
     ...toColumns(next),
     workspaceId,
-    serial: next.serial,
-    formerRevision: next.revision - 1,
+    serial: former.serial,
+    formerRevision: former.revision,
   });
-  if (changes === 0 || !former) return false;
-  if (specText === null) statements.deleteSpec.run(next.serial);
-  else if (specText !== undefined) statements.putSpec.run(next.serial, specText);
-  const rewritten = face.rewrite(former, next);
+  if (changes === 0) return undefined;
+  if (change.specText === null) statements.deleteSpec.run(next.serial);
+  else if (change.specText !== undefined) statements.putSpec.run(next.serial, change.specText);
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
-  if (artifact) face.refresh(artifact, rewritten ? { rewritten: next.serial } : {});
-  appendAudit(deps, next, audit);
-  return true;
+  if (artifact) face.changeVersion(artifact, former, next);
+  return conclude(deps, { record: next, specText: specText ?? undefined, beside });
 }
 
-function remove(
-  deps: WriteDeps,
-  {
-    workspaceId,
-    record,
-    audit,
-  }: { workspaceId: string; record: VersionRecord; audit: ChangeAudit },
-): boolean {
+type Removal = { workspaceId: string; record: VersionRecord; audit: ChangeAudit };
+
+function remove(deps: WriteDeps, { workspaceId, record, audit }: Removal): boolean {
   const { statements } = deps;
   const { changes } = statements.deleteVersion.run(record.serial, workspaceId, record.revision);
   if (changes === 0) return false;
@@ -161,20 +179,25 @@ function remove(
   return true;
 }
 
-function pin(
-  deps: WriteDeps,
-  {
-    workspaceId,
-    record,
-    audit,
-  }: { workspaceId: string; record: VersionRecord; audit: ChangeAudit },
-): boolean {
+type Pinning = { workspaceId: string; record: VersionRecord; beside: Accompaniment };
+
+function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredVersion | undefined {
   const { statements } = deps;
-  if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return false;
+  if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return undefined;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) deps.face.refresh(artifact, { pinned: record.serial });
-  appendAudit(deps, record, audit);
-  return true;
+  if (artifact) deps.face.pin(artifact, record.serial);
+  return conclude(deps, { record, specText: statements.readSpec.get(record.serial), beside });
+}
+
+type Changed = { record: VersionRecord; specText: string | undefined; beside: Accompaniment };
+
+/** What every change that leaves a version ends with: its audit entry, its answer, and the key. */
+function conclude(deps: WriteDeps, { record, specText, beside }: Changed): StoredVersion {
+  appendAudit(deps, record, beside.audit);
+  const relations = deps.relations(record.workspaceId, record);
+  const stored = { record, relations, ...(specText === undefined ? {} : { specText }) };
+  if (beside.keep) deps.keep(beside.keep(stored));
+  return stored;
 }
 
 function appendAudit(deps: WriteDeps, record: VersionRecord, audit: ChangeAudit): void {

@@ -1,10 +1,9 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import {
   IDEMPOTENCY_KEPT_MS,
-  type Begun,
+  refuseTaken,
+  type Found,
   type IdempotencyStore,
-  type KeptAnswer,
+  type KeptRun,
   type KeyedRun,
 } from '#catalog/idempotency.ts';
 import type { Database } from './database.ts';
@@ -22,106 +21,73 @@ const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, tri
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
 
-type KeyRow = {
-  fingerprint: Buffer;
-  startedAt: number;
-  leaseUntil: number | null;
-  status: number | null;
-  headers: string | null;
-  body: Buffer | null;
-};
+type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
-
-/** Keeps what was answered to idempotency keys, compressed. */
+/** Keeps what was answered to idempotency keys. */
 export function createIdempotencyStore(
   database: Database,
-  { keysMax, bytesMax, trimEvery }: Bounds = defaultBounds,
+  bounds: Bounds = defaultBounds,
 ): IdempotencyStore {
-  const statements = prepare(database);
-  let kept = 0;
+  const write = createKeyWriter(database, bounds);
+  const find = database.handle.prepare<[Buffer, number], KeyRow>(
+    'SELECT fingerprint, status, headers, body FROM idempotency_key WHERE digest = ? AND startedAt >= ?',
+  );
   return {
-    begin: async (run) => {
-      const row = database.transaction(() => begin(statements, run));
-      return row ? toBegun(row, run) : { kind: 'first' };
-    },
-    keep: async (run, { status, headers, body }) => {
-      const packed = await compress(body, { level: 1 });
-      const texts = JSON.stringify(headers);
-      kept += 1;
-      database.transaction(() => {
-        const bytes = packed.length + texts.length;
-        statements.keep.run(status, texts, packed, bytes, run.digest, run.leaseUntil);
-        if (kept % trimEvery === 0)
-          statements.trim.run({ workspaceId: run.workspaceId, keysMax, bytesMax });
-      });
-    },
-    release: async (run) => {
-      guard(() => statements.release.run(run.digest, run.leaseUntil));
-    },
+    find: async (run) =>
+      guard(() => toFound(find.get(run.digest, run.now - IDEMPOTENCY_KEPT_MS), run)),
+    put: async (kept) => database.transaction(() => write(kept)),
   };
 }
 
-function prepare({ handle }: Database) {
-  return {
-    find: handle.prepare<[Buffer], KeyRow>(
-      'SELECT fingerprint, startedAt, leaseUntil, status, headers, body FROM idempotency_key WHERE digest = ?',
-    ),
-    put: handle.prepare<[Omit<KeyedRun, 'now'> & { now: number }]>(
-      `INSERT INTO idempotency_key (digest, workspaceId, fingerprint, startedAt, leaseUntil)
-       VALUES (@digest, @workspaceId, @fingerprint, @now, @leaseUntil)
-       ON CONFLICT (digest) DO UPDATE SET
-         fingerprint = excluded.fingerprint, startedAt = excluded.startedAt,
-         leaseUntil = excluded.leaseUntil, status = NULL, headers = NULL, body = NULL, bytes = 0`,
-    ),
-    /** A call that outlived its lease does not touch the row of the one that took over. */
-    keep: handle.prepare<[number, string, Buffer, number, Buffer, number]>(
-      `UPDATE idempotency_key SET leaseUntil = NULL, status = ?, headers = ?, body = ?, bytes = ?
-       WHERE digest = ? AND leaseUntil = ?`,
-    ),
-    release: handle.prepare<[Buffer, number]>(
-      'DELETE FROM idempotency_key WHERE digest = ? AND leaseUntil = ?',
-    ),
-    expire: handle.prepare<[string, number, number]>(
-      `DELETE FROM idempotency_key WHERE digest IN (
-         SELECT digest FROM idempotency_key WHERE workspaceId = ? AND startedAt < ?
-         ORDER BY startedAt LIMIT ?)`,
-    ),
-    trim: handle.prepare<[{ workspaceId: string; keysMax: number; bytesMax: number }]>(
-      `DELETE FROM idempotency_key WHERE digest IN (
-         SELECT digest FROM (
-           SELECT digest, ROW_NUMBER() OVER newest AS place, SUM(bytes) OVER newest AS total
-           FROM idempotency_key WHERE workspaceId = @workspaceId
-           WINDOW newest AS (ORDER BY startedAt DESC, digest))
-         WHERE place > @keysMax OR total > @bytesMax)`,
-    ),
+function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
+  if (!row) return { kind: 'nothing' };
+  const { fingerprint, headers, ...rest } = row;
+  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
+  return { kind: 'kept', answer: { ...rest, headers: JSON.parse(headers) } };
+}
+
+/** An expired row is replaced, any other stays as it is. */
+const PUT = `
+  INSERT INTO idempotency_key (digest, workspaceId, fingerprint, startedAt, status, headers, body, bytes)
+  VALUES (@digest, @workspaceId, @fingerprint, @now, @status, @headers, @body, @bytes)
+  ON CONFLICT (digest) DO UPDATE SET
+    fingerprint = excluded.fingerprint, startedAt = excluded.startedAt, status = excluded.status,
+    headers = excluded.headers, body = excluded.body, bytes = excluded.bytes
+  WHERE startedAt < @expired`;
+
+const EXPIRE = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM idempotency_key WHERE workspaceId = ? AND startedAt < ?
+    ORDER BY startedAt LIMIT ?)`;
+
+const TRIM = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM (
+      SELECT digest, ROW_NUMBER() OVER newest AS place, SUM(bytes) OVER newest AS total
+      FROM idempotency_key WHERE workspaceId = @workspaceId
+      WINDOW newest AS (ORDER BY startedAt DESC, digest))
+    WHERE place > @keysMax OR total > @bytesMax)`;
+
+/**
+ * Writes the answer of a keyed call. Call it inside the transaction of what the call changes.
+ * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
+ */
+export function createKeyWriter(
+  { handle }: Database,
+  { keysMax, bytesMax, trimEvery }: Bounds = defaultBounds,
+): (kept: KeptRun) => void {
+  const put = handle.prepare<[Record<string, Buffer | string | number>]>(PUT);
+  const expire = handle.prepare<[string, number, number]>(EXPIRE);
+  const trim = handle.prepare<[{ workspaceId: string; keysMax: number; bytesMax: number }]>(TRIM);
+  let written = 0;
+  return ({ answer: { status, body, ...answer }, ...run }) => {
+    const headers = JSON.stringify(answer.headers);
+    const bytes = Buffer.byteLength(body) + headers.length;
+    const expired = run.now - IDEMPOTENCY_KEPT_MS;
+    const { changes } = put.run({ ...run, status, headers, body, bytes, expired });
+    if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
+    expire.run(run.workspaceId, expired, EXPIRED_AT_ONCE);
+    written += 1;
+    if (written % trimEvery === 0) trim.run({ workspaceId: run.workspaceId, keysMax, bytesMax });
   };
-}
-
-/** The row that stands in the way; undefined when the key is now ours. */
-function begin(statements: ReturnType<typeof prepare>, run: KeyedRun): KeyRow | undefined {
-  const { workspaceId, now } = run;
-  statements.expire.run(workspaceId, now - IDEMPOTENCY_KEPT_MS, EXPIRED_AT_ONCE);
-  const row = statements.find.get(run.digest);
-  if (row && isInForce(row, now)) return row;
-  statements.put.run(run);
-  return undefined;
-}
-
-function isInForce({ startedAt, leaseUntil }: KeyRow, now: number): boolean {
-  return leaseUntil === null ? startedAt >= now - IDEMPOTENCY_KEPT_MS : leaseUntil > now;
-}
-
-async function toBegun(row: KeyRow, run: KeyedRun): Promise<Begun> {
-  if (!row.fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
-  if (row.leaseUntil !== null) return { kind: 'running' };
-  return { kind: 'kept', answer: await toAnswer(row) };
-}
-
-async function toAnswer({ status, headers, body }: KeyRow): Promise<KeptAnswer> {
-  if (status === null || headers === null || body === null)
-    throw new Error('a settled idempotency key has no answer');
-  const text = await decompress(body);
-  return { status, headers: JSON.parse(headers), body: text.toString('utf8') };
 }

@@ -50,12 +50,10 @@ type Changing = { request: FastifyRequest; reply: FastifyReply; change: Lifecycl
 
 async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
   const ifMatch = parseIfMatch(request.headers['if-match']);
-  const sent = await answerOnce(deps, request, async () => {
-    const view = await changeLifecycle(deps.catalog, callerOf(request), {
-      ...change,
-      ...(ifMatch && { ifMatch }),
-    });
-    return versionAnswer(view);
+  const sent = await answerOnce(deps, request, {
+    work: async (caller) =>
+      changeLifecycle(deps.catalog, caller, { ...change, ...(ifMatch && { ifMatch }) }),
+    render: (view) => versionAnswer(view),
   });
   return sendAnswer(reply, sent);
 }

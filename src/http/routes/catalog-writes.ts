@@ -27,12 +27,14 @@ const PATH = '/api/v1/catalog';
 export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   const { catalog } = deps;
   app.post(PATH, createRoute, async (request, reply) => {
-    const sent = await answerOnce(deps, request, async () => {
-      const { id, version, ...body } = request.body;
-      const name = { id, ...(version !== undefined && { version }) };
-      const draft: Draft = { ...toContent(body), ...name };
-      const view = await createVersion(catalog, callerOf(request), draft);
-      return versionAnswer(view, { created: true });
+    const sent = await answerOnce(deps, request, {
+      work: async (caller) => {
+        const { id, version, ...body } = request.body;
+        const name = { id, ...(version !== undefined && { version }) };
+        const draft: Draft = { ...toContent(body), ...name };
+        return createVersion(catalog, caller, draft);
+      },
+      render: (view) => versionAnswer(view, { created: true }),
     });
     return sendAnswer(reply, sent);
   });
