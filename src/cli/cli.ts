@@ -21,6 +21,13 @@ export type CliDeps = {
   services: Services;
 };
 
+const EXAMPLES = `
+Examples:
+  trackport sandbox
+  trackport doctor --config trackport.yaml
+  trackport serve --config trackport.yaml
+  trackport consumer create "Sales tools" --grant leads:read --config trackport.yaml`;
+
 /**
  * Runs one command. Resolves when its work is done.
  * @throws {UsageError} for a wrong command line, and whatever the command throws
@@ -34,12 +41,22 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<vo
     await commands.find(({ name }) => name === command.name())?.register(command, context);
   });
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Without --json commander has told why.
     if (error.exitCode !== 0) throw new UsageError(json ? toText(error) : '');
   }
+}
+
+/**
+ * `help NAME` as `NAME --help`: commander's own knows nothing of commands whose code is loaded when
+ * they are asked for.
+ */
+function withoutHelpCommand(argv: readonly string[]): string[] {
+  const [first, ...asked] = argv;
+  if (first !== 'help' || asked.length === 0) return [...argv];
+  return commands.some(({ name }) => name === asked[0]) ? [...asked, '--help'] : asked;
 }
 
 /** Why commander refuses a command line, in one line. */
@@ -58,6 +75,7 @@ function createProgram({ version, terminal }: CliDeps, json: boolean): Command {
     .exitOverride()
     .showHelpAfterError('See --help.')
     .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXAMPLES)
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => json || terminal.note(text.trimEnd()),

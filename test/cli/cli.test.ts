@@ -64,6 +64,25 @@ describe('help', () => {
     for (const { name } of commands) expect(output.out).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 
+  test.each([
+    [
+      ['help', 'consumer'],
+      'Usage: trackport consumer [options] [command]',
+      'create [options] <name>',
+    ],
+    [['help', 'consumer', 'create'], 'Usage: trackport consumer create', '--expires <duration>'],
+    [['help', 'serve'], 'Usage: trackport serve', '--port <port>'],
+    [['help'], 'Usage: trackport [options] [command]', 'Examples:'],
+  ])('%j is the same as --help', async (argv, usage, option) => {
+    const { output, run } = terminalFor();
+    await run(...argv);
+    expect(output.out).toContain(usage);
+    expect(output.out).toContain(option);
+    const asked = terminalFor();
+    await asked.run(...argv.slice(1), '--help');
+    expect(output.out).toBe(asked.output.out);
+  });
+
   test('--version is the version', async () => {
     const { output, run } = terminalFor();
     await run('--version');
@@ -75,6 +94,7 @@ describe('a wrong command line is a usage error that says what was meant', () =>
   test.each([
     [['consumr'], 'Did you mean consumer?'],
     [['consumer', 'lst'], 'Did you mean list?'],
+    [['help', 'consumr'], 'Did you mean consumer?'],
     [['serve', '--prot', '1'], 'Did you mean --port?'],
     [['consumer', 'create'], "missing required argument 'name'"],
     [['migrate', 'now'], 'too many arguments'],
