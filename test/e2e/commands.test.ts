@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
@@ -17,11 +17,21 @@ test('a long result reaches a slow reader whole', async () => {
   expect(slow.stdout() === readFileSync(file, 'utf8')).toBe(true); // too long for a difference
 });
 
+test('openapi --out says why a file cannot be written', async () => {
+  const { code, stderr } = await runTrackport(['openapi', '--out', '/not/there/openapi.json']);
+  expect(code).toBe(1);
+  expect(stderr).toBe('/not/there/openapi.json cannot be written (ENOENT).\n');
+});
+
 test('openapi --check tells by its exit code whether a file is the interface', async () => {
   const file = path.join(temporaryFolder(), 'openapi.json');
   const missing = await runTrackport(['openapi', '--check', file]);
   expect(missing.code).toBe(1);
-  expect(missing.stderr).toContain('differs from the routes');
+  expect(missing.stderr).toContain(`${file} cannot be read (ENOENT).`);
+  writeFileSync(file, '{}');
+  const other = await runTrackport(['openapi', '--check', file]);
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain('differs from the routes');
   await runTrackport(['openapi', '--out', file]);
   expect(await runTrackport(['openapi', '--check', file])).toMatchObject({ code: 0, stderr: '' });
 });

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import { codeOf } from '#config/interpolate.ts';
+
 import { CommandFailure, UsageError, type Terminal } from '../command.ts';
 
 export type OpenApiServices = {
@@ -31,7 +33,7 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw new CommandFailure(`${file} cannot be written.`, { cause: error });
+    throw failureOf(`${file} cannot be written`, error);
   }
 }
 
@@ -42,10 +44,14 @@ function check(file: string, text: string): void {
     );
 }
 
-function readText(file: string): string | undefined {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    throw failureOf(`${file} cannot be read`, error);
   }
+}
+
+function failureOf(message: string, cause: unknown): CommandFailure {
+  return new CommandFailure(`${message} (${codeOf(cause)}).`, { cause });
 }
