@@ -94,6 +94,14 @@ describe('consumer create', () => {
       expect(await json<Created>('create', 'Sales', ...options)).toMatchObject({ grants });
   });
 
+  test('without a grant it says what to do before the key is of use', async () => {
+    const { out, notes } = await consumer(['create', 'Sales']);
+    const [, id = ''] = /^id +(\S+)/.exec(out) ?? [];
+    expect(notes).toContain(`trackport consumer grant ${id} --grant leads:read`);
+    const granted = await consumer(['create', 'Sales', '--grant', 'leads:read']);
+    expect(granted.notes).not.toContain('consumer grant');
+  });
+
   test('a label without a grant is refused', async () => {
     const refused = consumer(['create', 'Sales', '--label', 'emea']);
     await expect(refused).rejects.toMatchObject({
@@ -197,6 +205,10 @@ describe('consumer grant and update', () => {
     const { id, key } = await json<Created>('create', 'Sales', '--limit', '5');
     expect(await json<Shown>('show', id)).toMatchObject({ limitPerMinute: 5 });
     expect(await json('update', id, '--limit', 'default')).not.toHaveProperty('limitPerMinute');
+    await expect(consumer(['update', id])).rejects.toMatchObject({
+      name: 'UsageError',
+      message: 'Give at least one of --name, --limit and --state.',
+    });
     await consumer(['update', id, '--state', 'disabled']);
     expect(await isAccepted(key)).toBe(false);
     await consumer(['update', id, '--state', 'active']);

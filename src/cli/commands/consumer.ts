@@ -170,6 +170,8 @@ function firstArgument({ args }: ConsumerTask): string {
 
 function toPatch(options: { name?: string; limit?: string; state?: string }): UpdateConsumerInput {
   const { name, limit, state } = options;
+  if (name === undefined && limit === undefined && state === undefined)
+    throw new UsageError('Give at least one of --name, --limit and --state.');
   if (state !== undefined && state !== 'active' && state !== 'disabled')
     throw new UsageError(`--state is active or disabled, not "${state}"`);
   return {
@@ -204,6 +206,10 @@ function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
   task.terminal.print(`grants  ${renderGrants(grants)}`);
   task.terminal.print(`key     ${created.issued.key.reveal()}`);
   noteShownOnce(task);
+  if (grants.length === 0)
+    task.terminal.note(
+      `It may do nothing yet. To let it read: trackport consumer grant ${id} --grant leads:read`,
+    );
 }
 
 function printKey(task: ConsumerTask, { issued }: ConsumerWithKey): void {
