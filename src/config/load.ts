@@ -52,12 +52,19 @@ export function loadConfig(request: ConfigRequest): Config {
   return deepFreeze(parsed.data);
 }
 
+/** What people run into; the other codes of the YAML parser say enough in words of their own. */
+const yamlProblems: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'a key that was there before',
+  TAB_AS_INDENT: 'a tab, where YAML takes spaces only',
+  MULTIPLE_DOCS: 'a second document',
+};
+
 function readYaml(file: string): unknown {
   const counter = new LineCounter();
   const document = parseDocument(readText(file), { lineCounter: counter, prettyErrors: false });
   const problems = [...document.errors, ...document.warnings].map((error) => {
     const { line, col } = counter.linePos(error.pos[0]);
-    const found = error.code === 'DUPLICATE_KEY' ? 'a key that was there before' : error.code;
+    const found = yamlProblems[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');
     return { path: `line ${line}, column ${col}`, found, allowed: 'YAML' };
   });
   if (problems.length > 0) throw new ConfigError(file, problems);

@@ -68,7 +68,8 @@ function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings)
   }
   const isName = issue.code === 'custom' && issue.params?.['name'] === true;
   const found = isName ? 'this name' : describe(path, findings);
-  return [{ path: pathText(path), found, allowed: issue.message }];
+  const hint = isBareSecret(path, findings) && { suggestion: 'put it in quotation marks' };
+  return [{ path: pathText(path), found, allowed: issue.message, ...hint }];
 }
 
 /** An option of a union that fits the value itself and fails further inside. */
@@ -92,11 +93,13 @@ function unknownKey(path: KeyPath, key: string): Problem {
   };
 }
 
-/** The same key in another place, else a sibling that is spelt alike. */
+/** The same key in another place, else a sibling that is spelt alike or starts with it. */
 function nearMiss(key: string, siblings: readonly string[]): string | undefined {
   const elsewhere = allKeyPaths().filter((path) => path.slice(path.lastIndexOf('.') + 1) === key);
   if (elsewhere.length > 0) return `did you mean ${elsewhere.join(' or ')}?`;
-  const sibling = nearest(key, siblings, key.length < 4 ? 1 : Math.max(2, key.length / 3));
+  const sibling =
+    nearest(key, siblings, key.length < 4 ? 1 : Math.max(2, key.length / 3)) ??
+    siblings.find((longer) => key.length > 2 && fold(longer).startsWith(fold(key)));
   return sibling === undefined ? undefined : `did you mean ${sibling}?`;
 }
 
@@ -107,11 +110,14 @@ export function nearest(
   differencesMax: number,
 ): string | undefined {
   if (candidates.length === 0) return undefined;
-  const fold = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '');
   const best = closest(fold(word), candidates.map(fold));
   return distance(fold(word), best) <= differencesMax
     ? candidates.find((candidate) => fold(candidate) === best)
     : undefined;
+}
+
+function fold(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 const SHOWN_CHARACTERS_MAX = 60;
@@ -126,9 +132,20 @@ function describe(path: KeyPath, { given, sources }: Findings): string {
   if (source !== undefined) return value === '' ? `${source}, which is empty` : source;
   if (typeof value === 'object' || value === undefined || value === '') return describeKind(value);
   const node = nodeAt(configKeys(), path);
-  if (!node || node.secret) return 'a value that is not shown';
+  if (!node || node.secret) return `${hiddenKind(value)} that is not shown`;
   if (typeof value !== 'string') return JSON.stringify(value);
   return mayShowText(node) ? JSON.stringify(shorten(value)) : 'a text';
+}
+
+/** A secret of digits alone is a number to YAML. */
+function isBareSecret(path: KeyPath, { given }: Findings): boolean {
+  const isSecret = nodeAt(configKeys(), path)?.secret === true;
+  return isSecret && ['number', 'boolean'].includes(typeof lookUp(given, path));
+}
+
+function hiddenKind(value: unknown): string {
+  if (typeof value === 'boolean') return 'a true or false';
+  return typeof value === 'number' ? 'a number' : 'a value';
 }
 
 function describeKind(value: unknown): string {

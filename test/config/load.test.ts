@@ -252,12 +252,14 @@ describe('environment', () => {
 
 describe('the file', () => {
   test.each([
-    ['a: [1', 'line 1, column 6'],
-    ['server: {}\nserver: {}', 'line 2, column 1'],
-    ['- a list', ''],
-    ['a: *nowhere', ''],
-  ])('%j is told with its place and without its content', (text, where) => {
-    expect(problems(text)).toMatchObject([{ path: where }]);
+    ['a: [1', 'line 1, column 6', 'bad indent'],
+    ['server: {}\nserver: {}', 'line 2, column 1', 'a key that was there before'],
+    ['server:\n\tport: 1', 'line 2, column 1', 'a tab, where YAML takes spaces only'],
+    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'a second document'],
+    ['- a list', '', 'no keys'],
+    ['a: *nowhere', '', 'an alias to nothing'],
+  ])('%j is told with its place and without its content', (text, path, found) => {
+    expect(problems(text)).toMatchObject([{ path, found }]);
   });
 
   test('an empty file is a configuration without keys', () => {

@@ -157,6 +157,10 @@ describe('unknown keys', () => {
       { ...base, partners: { crm: { ...partner, events: [] } } },
       'rules for events come in a later version',
     ],
+    ['tracker.repo', { tracker: { ...needed, repo: 'a/b' } }, 'did you mean repository?'],
+    ['consumers.limit', { ...base, consumers: { limit: 5 } }, 'did you mean limitPerMinute?'],
+    ['server.publicUrlOfUs', { ...base, server: { publicUrlOfUs: 1 } }, 'did you mean publicUrl?'],
+    ['server.t', { ...base, server: { t: 1 } }, undefined],
     ['server.wholly-unknown', { ...base, server: { 'wholly-unknown': 1 } }, undefined],
   ])('%s', (path, settings, suggestion) => {
     expect(problems(settings)).toEqual([
@@ -168,6 +172,20 @@ describe('unknown keys', () => {
       },
     ]);
   });
+});
+
+test.each([
+  ['a number', 1234],
+  ['a true or false', true],
+])('%s in place of a secret is told what it lacks, and not shown', (kind, value) => {
+  expect(problems({ ...base, partners: { crm: { ...partner, secrets: [value] } } })).toEqual([
+    {
+      path: 'partners.crm.secrets[0]',
+      found: `${kind} that is not shown`,
+      allowed: expect.any(String),
+      suggestion: 'put it in quotation marks',
+    },
+  ]);
 });
 
 test('every problem is told at once, those between keys included', () => {
