@@ -4,13 +4,13 @@ import path from 'node:path';
 import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { coreSources, coreTypes, type VersionRecord } from '#catalog/artifact.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import { readView, type Caller, type CatalogDeps } from '#catalog/catalog.ts';
 import { changeLifecycle } from '#catalog/change-lifecycle.ts';
 import { createVersion } from '#catalog/create-version.ts';
 import { listCatalog } from '#catalog/read-catalog.ts';
-import { createSpecChecker } from '#catalog/spec-check.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
@@ -236,7 +236,7 @@ function createDeps(database: Database): CatalogDeps {
     store: createArtifactStore(database),
     clock: systemClock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    checkSpec: createSpecChecker(),
+    checkSpec: createSpecChecker({ clock: systemClock }),
     words: { types: coreTypes, sources: coreSources },
     findings: 'block',
   };

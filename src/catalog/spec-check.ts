@@ -1,15 +1,16 @@
 import type { Finding } from './artifact.ts';
 import { brokenReferences } from './spec-references.ts';
 
-export const FINDINGS_MAX = 50;
+export const FINDINGS_MAX = 100;
 const DETAIL_CHARACTERS_MAX = 300;
-/** Looking for every finding costs far more than for the first: only short specs get all of them. */
-const EXHAUSTIVE_CHARACTERS_MAX = 16 * 1024;
 
 /** What a document says it is. Only OpenAPI is validated; AsyncAPI is recognised. */
 export type SpecKind = 'openapi' | 'asyncapi' | 'other';
 
-/** Validates the JSON text of a spec. */
+/**
+ * Says what is wrong with a spec, given as its JSON text, without holding up everybody else.
+ * @throws {overloaded} too many big ones wait
+ */
 export type SpecChecker = (specText: string) => Promise<Finding[]>;
 
 type SchemaError = { instancePath: string; keyword: string; params: object; message?: string };
@@ -22,49 +23,47 @@ export function specKindOf(document: unknown): SpecKind {
 }
 
 /**
- * Validates OpenAPI documents (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) against their published
- * schemas and looks up their local references. At most 50 findings; none for other kinds. The
- * validator is loaded with the first document.
+ * Validates an OpenAPI document (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) against its published schema
+ * and looks up its local references. The first 100 findings, and one that counts the rest; none for
+ * other kinds. It is synchronous but for the first call, which loads the validator, and takes a time
+ * that grows with the square of some lists: see the `SpecChecker` of the adapters.
  */
-export function createSpecChecker(): SpecChecker {
-  let loading: Promise<Schemas> | undefined;
-  return async (specText) => {
-    const document: unknown = JSON.parse(specText);
-    if (specKindOf(document) !== 'openapi') return [];
-    const specification = document as Record<string, unknown>;
-    const version = versionOf(specification);
-    if (version === undefined) return [unknownVersion(specification)];
-    const { firstOnly, exhaustive } = await (loading ??= loadSchemas());
-    const quick = errorsOf(firstOnly.getAjvValidator(version), document);
-    const isShort = specText.length <= EXHAUSTIVE_CHARACTERS_MAX;
-    const errors =
-      quick.length > 0 && isShort ? errorsOf(exhaustive.getAjvValidator(version), document) : quick;
-    const broken = brokenReferences(specification, FINDINGS_MAX).map(referenceFinding);
-    return [...summarize(errors), ...broken].slice(0, FINDINGS_MAX);
-  };
+export async function findingsOf(specText: string): Promise<Finding[]> {
+  const document: unknown = JSON.parse(specText);
+  if (specKindOf(document) !== 'openapi') return [];
+  const specification = document as Record<string, unknown>;
+  const version = versionOf(specification);
+  if (version === undefined) return [unknownVersion(specification)];
+  const check = (await (loading ??= loadSchemas())).getAjvValidator(version);
+  check(document);
+  const broken = brokenReferences(specification).map(referenceFinding);
+  return bound([...distinct(check.errors ?? []), ...broken]);
 }
 
-type SchemaCheck = { (document: unknown): unknown; errors?: SchemaError[] | null };
+function bound(findings: Finding[]): Finding[] {
+  const more = findings.length - FINDINGS_MAX;
+  if (more <= 0) return findings;
+  const detail = `${more} more finding${more === 1 ? ' is' : 's are'} not shown.`;
+  return [...findings.slice(0, FINDINGS_MAX), { pointer: '#/spec', code: 'more', detail }];
+}
 
 /**
  * The part of the library's validator that is used. Its `validate` also clones the document to
  * resolve references, which takes ten times as long and mistakes properties named `$ref` for some.
  */
-type CompiledSchemas = { getAjvValidator(version: string): SchemaCheck };
+type Schemas = {
+  getAjvValidator(version: string): {
+    (document: unknown): unknown;
+    errors?: SchemaError[] | null;
+  };
+};
 
-type Schemas = { firstOnly: CompiledSchemas; exhaustive: CompiledSchemas };
+/** Compiled schemas are the same for everybody. */
+let loading: Promise<Schemas> | undefined;
 
 async function loadSchemas(): Promise<Schemas> {
   const { Validator } = await import('@seriousme/openapi-schema-validator');
-  return {
-    firstOnly: new Validator() as unknown as CompiledSchemas,
-    exhaustive: new Validator({ allErrors: true }) as unknown as CompiledSchemas,
-  };
-}
-
-function errorsOf(check: SchemaCheck, document: unknown): SchemaError[] {
-  check(document);
-  return check.errors ?? [];
+  return new Validator({ allErrors: true }) as unknown as Schemas;
 }
 
 /** Which published schema describes the document; undefined when none does. */
@@ -83,16 +82,24 @@ function unknownVersion(specification: Record<string, unknown>): Finding {
   };
 }
 
-/** `oneOf`, `anyOf` and `if` only say that something below them failed. */
-function summarize(errors: SchemaError[]): Finding[] {
-  const telling = errors.filter(({ keyword }) => !['oneOf', 'anyOf', 'if'].includes(keyword));
+function distinct(errors: readonly SchemaError[]): Finding[] {
+  const telling = errors.filter(isTelling);
   const findings = new Map<string, Finding>();
   for (const error of telling.length > 0 ? telling : errors) {
     const finding = schemaFinding(error);
     findings.set(`${finding.pointer} ${finding.detail}`, finding);
-    if (findings.size === FINDINGS_MAX) break;
   }
   return [...findings.values()];
+}
+
+/**
+ * `oneOf`, `anyOf` and `if` only say that something below them failed, and nearly everything could
+ * have been a reference instead.
+ */
+function isTelling({ keyword, params }: SchemaError): boolean {
+  if (keyword === 'required')
+    return (params as { missingProperty?: string }).missingProperty !== '$ref';
+  return !['oneOf', 'anyOf', 'if'].includes(keyword);
 }
 
 function schemaFinding({ instancePath, keyword, params, message }: SchemaError): Finding {

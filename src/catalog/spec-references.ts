@@ -7,10 +7,10 @@ export type BrokenReference = { pointer: string; target: string };
 const DATA_KEYS = new Set(['example', 'examples', 'default', 'enum', 'const', 'value']);
 
 /**
- * The local references (`#/…`) of an OpenAPI document that lead nowhere, at most `limit`. Other
- * documents and named anchors are not looked up.
+ * The local references (`#/…`) of an OpenAPI document that lead nowhere. Other documents and named
+ * anchors are not looked up.
  */
-export function brokenReferences(document: object, limit: number): BrokenReference[] {
+export function brokenReferences(document: object): BrokenReference[] {
   const broken: BrokenReference[] = [];
   const known = new Map<string, boolean>();
   const leads = (target: string): boolean => {
@@ -21,7 +21,7 @@ export function brokenReferences(document: object, limit: number): BrokenReferen
     return found;
   };
   const walk = (value: unknown, pointer: string): void => {
-    if (typeof value !== 'object' || value === null || broken.length >= limit) return;
+    if (typeof value !== 'object' || value === null) return;
     const target = (value as { $ref?: unknown }).$ref;
     if (typeof target === 'string' && !leads(target)) broken.push({ pointer, target });
     for (const [key, child] of Object.entries(value))

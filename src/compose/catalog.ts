@@ -1,7 +1,7 @@
 import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
-import { createSpecChecker } from '#catalog/spec-check.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/hash.ts';
@@ -24,7 +24,7 @@ export function createCatalog({
     store: createArtifactStore(store.database),
     clock,
     cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
-    checkSpec: createSpecChecker(),
+    checkSpec: createSpecChecker({ clock }),
     words: { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] },
     findings,
   };

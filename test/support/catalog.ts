@@ -3,12 +3,13 @@ import type { TokenPrincipal } from '#access/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
 import { createIdempotency } from '#catalog/idempotency.ts';
-import { createSpecChecker } from '#catalog/spec-check.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
+import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { buildTestApp } from './app.ts';
@@ -29,7 +30,7 @@ export function buildCatalog(
     store: createArtifactStore(database),
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    checkSpec: createSpecChecker(),
+    checkSpec: createSpecChecker({ clock: systemClock }),
     words: { types: [...coreTypes, 'DASHBOARD'], sources: [...coreSources, 'CRAWLER'] },
     findings: 'block',
     ...facts,

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { systemClock } from '#shared/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+const document = (facts: object): string =>
+  JSON.stringify({ openapi: '3.0.0', info: { title: 'x', version: '1' }, paths: {}, ...facts });
+
+/** Paths of which each has one finding. */
+const wrongPaths = (count: number): object =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`/${at}`, { get: { responses: { 200: { a: 1 } } } }]),
+  );
+
+/** Valid, and takes the library minutes: each of them is compared with each. */
+const slow = document({ tags: Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` })) });
+
+test('a big spec gets all of its findings, the first 100 and a count of the rest', async () => {
+  const check = createSpecChecker({ clock: systemClock });
+  const some = await check(document({ paths: wrongPaths(20), 'x-long': 'x'.repeat(100_000) }));
+  const pointers = new Set(some.map(({ pointer }) => pointer));
+  expect(pointers).toEqual(
+    new Set(Array.from({ length: 20 }, (_, at) => `#/spec/paths/~1${at}/get/responses/200`)),
+  );
+  const many = await check(document({ paths: wrongPaths(2000) }));
+  expect(many).toHaveLength(101);
+  expect(many.at(-1)).toMatchObject({ pointer: '#/spec', code: 'more' });
+  expect(many.at(-1)?.detail).toMatch(/^\d+ more findings are not shown\.$/);
+});
+
+test('others go on while a big spec is validated', async () => {
+  const check = createSpecChecker({ clock: systemClock });
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns += 1;
+  }, 1);
+  const findings = await check(document({ paths: wrongPaths(5000) }));
+  clearInterval(counting);
+  expect(findings).toHaveLength(101);
+  expect(turns).toBeGreaterThan(10);
+});
+
+test('a spec that takes too long is given up, and the next one is validated', async () => {
+  const clock = createFakeClock();
+  const check = createSpecChecker({ clock });
+  const [given, next] = [check(slow), check(document({ paths: wrongPaths(200) }))];
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  await clock.advance(5000);
+  expect(await given).toEqual([expect.objectContaining({ pointer: '#/spec', code: 'too-costly' })]);
+  expect(await next).toHaveLength(101);
+});
+
+test('only so many big specs wait', async () => {
+  const clock = createFakeClock();
+  const check = createSpecChecker({ clock });
+  const text = document({ 'x-long': 'x'.repeat(20_000) });
+  const waiting = Array.from({ length: 32 }, () => check(text));
+  await expect(check(text)).rejects.toMatchObject({ code: 'overloaded' });
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => []));
+  expect(await check(text)).toEqual([]);
+});
