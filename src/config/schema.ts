@@ -14,6 +14,8 @@ import {
   line,
   list,
   named,
+  positive,
+  proxyAddress,
   secret,
   shaped,
   size,
@@ -33,7 +35,7 @@ const server = section({
   port: integer(0, PORT_MAX).prefault(8080),
   publicUrl: httpUrl().optional(),
   trustProxy: z
-    .union([z.boolean(), z.array(z.string().min(1))], {
+    .union([z.boolean(), list(proxyAddress(), 'addresses')], {
       error: 'true, false, or a list of the addresses of your proxies',
     })
     .prefault(false),
@@ -62,16 +64,16 @@ function toStoreAddress(
 /** A whole number, or the same in quotation marks. */
 const numericId = (allowed: string) =>
   z
-    .union([z.int().positive(), z.string().regex(/^[1-9]\d{0,15}$/)], { error: allowed })
+    .union([positive(allowed), shaped(/^[1-9]\d{0,15}$/, allowed)], { error: allowed })
     .transform(String);
+
+const APP_ID = "the App's id or client id";
 
 const trackerAuth = section(
   {
     token: secret('a token').optional(),
     appId: z
-      .union([z.int().positive(), z.string().regex(/^[\w.-]{1,64}$/)], {
-        error: "the App's id or client id",
-      })
+      .union([positive(APP_ID), shaped(/^[\w.-]{1,64}$/, APP_ID)], { error: APP_ID })
       .transform(String)
       .optional(),
     installationId: numericId("the number of the App's installation").optional(),

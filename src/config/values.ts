@@ -2,6 +2,8 @@
  * The kinds of values in the configuration. Each kind's `error` is the text that a person reads
  * after "expected", so it says what is allowed and never repeats what was found.
  */
+import { isIP } from 'node:net';
+
 import { z } from 'zod';
 
 import { Secret } from '#shared/secret.ts';
@@ -36,6 +38,11 @@ export function shaped(pattern: RegExp, allowed: string) {
 export function integer(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** A whole number above 0. */
+export function positive(allowed: string) {
+  return z.int({ error: allowed }).positive({ error: allowed });
 }
 
 /** `true` or `false`. */
@@ -143,6 +150,21 @@ function isPlainHttpUrl(text: string): boolean {
   if (!url || /\s/.test(text)) return false;
   const isHttp = url.protocol === 'https:' || url.protocol === 'http:';
   return isHttp && !url.username && !url.password && !/[?#]/.test(text);
+}
+
+const PROXY_GROUPS = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** An IP address, a range of them, or one of the groups that Fastify knows. */
+export function proxyAddress() {
+  const error = `an IP address, a range such as 10.0.0.0/8, or one of ${PROXY_GROUPS.join(', ')}`;
+  return z.string({ error }).refine(isProxyAddress, { error });
+}
+
+function isProxyAddress(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const bitsMax = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) === 0 || rest.length > 0) return PROXY_GROUPS.includes(text);
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax);
 }
 
 /** The name of a request header. */

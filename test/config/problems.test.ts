@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { withValue } from '#config/environment.ts';
+import { allKeyPaths } from '#config/key-tree.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError, type Problem } from '#config/problems.ts';
 
@@ -41,6 +43,12 @@ describe('one wrong value is one problem at its key', () => {
     ['server.publicUrl', { ...base, server: { publicUrl: 'https://example.com?x=1' } }],
     ['server.publicUrl', { ...base, server: { publicUrl: 'ftp://example.com' } }],
     ['server.trustProxy', { ...base, server: { trustProxy: 'yes' } }],
+    ['server.trustProxy[0]', { ...base, server: { trustProxy: [''] } }],
+    ['server.trustProxy[0]', { ...base, server: { trustProxy: ['proxy.example.com'] } }],
+    ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.1, 10.0.0.2'] } }],
+    ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.0/33'] } }],
+    ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.0/0'] } }],
+    ['server.trustProxy[1]', { ...base, server: { trustProxy: ['::1', 'fd00::/129'] } }],
     ['server.opsPort', { ...base, server: { port: 9, opsPort: 9 } }],
     ['server.refusedPerMinute', { ...base, server: { refusedPerMinute: 0 } }],
     ['server.logLevel', { ...base, server: { logLevel: 'loud' } }],
@@ -186,6 +194,19 @@ test.each([
       suggestion: 'put it in quotation marks',
     },
   ]);
+});
+
+test('every refusal of a value is in words of our own', () => {
+  const values = ['x y!', '', 1.5, -1, true, null, [], [''], ['x y!'], [1], [null], {}, { x: 1 }];
+  const foreign = allKeyPaths().flatMap((path) => {
+    const parts = path.replace('partners.*', 'partners.crm').replace('*', 'aField').split('.');
+    return values.flatMap((value) =>
+      problems(withValue(base, parts, value) as Record<string, unknown>).filter(({ allowed }) =>
+        /\b(?:Invalid|Too small|Too big|Unrecognized|received|pattern)\b/.test(allowed),
+      ),
+    );
+  });
+  expect(foreign).toEqual([]);
 });
 
 test('every problem is told at once, those between keys included', () => {
