@@ -61,7 +61,11 @@ const yamlProblems: Readonly<Record<string, string>> = {
 
 function readYaml(file: string): unknown {
   const counter = new LineCounter();
-  const document = parseDocument(readText(file), { lineCounter: counter, prettyErrors: false });
+  const document = parseDocument(readText(file), {
+    lineCounter: counter,
+    prettyErrors: false,
+    merge: true,
+  });
   const problems = [...document.errors, ...document.warnings].map((error) => {
     const { line, col } = counter.linePos(error.pos[0]);
     const found = yamlProblems[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');

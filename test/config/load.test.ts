@@ -262,6 +262,27 @@ describe('the file', () => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });
 
+  test('YAML may merge what partners have in common', () => {
+    const text = `
+tracker: { repository: acme/leads, auth: { token: t } }
+partners:
+  crm-one: &crm { scheme: hmac-sha256, secrets: [one], limitPerMinute: 60 }
+  crm-two: { <<: *crm, secrets: [two] }`;
+    const file = temporaryFile('merged.yaml', text);
+    expect(loadConfig({ file, environment: {} }).partners['crm-two']).toMatchObject({
+      scheme: 'hmac-sha256',
+      limitPerMinute: 60,
+    });
+  });
+
+  test.each(['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback', 'linklocal', 'uniquelocal'])(
+    'a proxy may be %s',
+    (address) => {
+      const { server } = load({ tracker: needed, server: { trustProxy: [address] } });
+      expect(server.trustProxy).toEqual([address]);
+    },
+  );
+
   test('an empty file is a configuration without keys', () => {
     expect(problems('# nothing\n').map(({ path }) => path)).toEqual([
       'tracker.repository',
