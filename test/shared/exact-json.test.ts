@@ -51,3 +51,30 @@ test('a depth of its own is honoured', () => {
     expect.objectContaining({ code: 'malformed-json' }),
   );
 });
+
+test.each([
+  '__proto__',
+  String.raw`__pro\u0074o__`,
+  String.raw`\u005f_proto__`,
+  String.raw`\u005F\u005f\u0070roto_\u005F`,
+])('a key that reads %s is refused', (key) => {
+  const bytes = Buffer.from(`{"a":{"${key}":1}}`);
+  expect(() => parseJsonText(bytes)).toThrow(expect.objectContaining({ code: 'malformed-json' }));
+});
+
+test('a number has the same value with and without other odd numbers beside it', () => {
+  const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/);
+  fc.assert(
+    fc.property(digits, (text) => {
+      const [alone] = JSON.parse(exactly(`["x",${text}]`).replace(/^\["x",(.*)\]$/s, '["$1"]'));
+      const [beside] = JSON.parse(
+        exactly(`[1e400,${text}]`).replace(/^\[1e400,(.*)\]$/s, '["$1"]'),
+      );
+      expect(alone).toBe(beside);
+      const ids = (other: string) =>
+        (parseJsonText(Buffer.from(`[${other},${text}]`)) as unknown[])[1];
+      expect(ids('1')).toBe(ids('12345678901234567890'));
+    }),
+    { numRuns: 1000 },
+  );
+});
