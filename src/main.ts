@@ -18,7 +18,7 @@ const EXIT_FAILED = 1;
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal();
-  endQuietlyWithoutReader();
+  endWithoutReader(terminal);
   dieWithoutSecrets(terminal);
   const environment = readEnvironment();
   try {
@@ -61,10 +61,12 @@ function createTerminal(): Terminal {
   };
 }
 
-/** `trackport … | head` is no failure. */
-function endQuietlyWithoutReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : EXIT_FAILED);
+/** `trackport … | head` is no failure; a full disk is one. */
+function endWithoutReader(terminal: Terminal): void {
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit(0);
+    terminal.note(`The result cannot be written (${code}).`);
+    process.exit(EXIT_FAILED);
   });
 }
 

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
@@ -16,6 +17,20 @@ test('a long result reaches a slow reader whole', async () => {
   expect(await slow.exited).toBe(0);
   expect(slow.stdout() === readFileSync(file, 'utf8')).toBe(true); // too long for a difference
 });
+
+test.runIf(existsSync('/dev/full'))(
+  'a result that cannot be written is a failure that is told',
+  () => {
+    const full = openSync('/dev/full', 'w');
+    const end = spawnSync(process.execPath, ['bin/trackport.js', 'openapi'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect(end.status).toBe(1);
+    expect(end.stderr).toBe('The result cannot be written (ENOSPC).\n');
+  },
+);
 
 test('openapi --out says why a file cannot be written', async () => {
   const { code, stderr } = await runTrackport(['openapi', '--out', '/not/there/openapi.json']);
