@@ -101,7 +101,9 @@ async function editIssue(
   if (edited.kind !== 'done') return edited;
   const { applied, labelsDropped } = isApplied(edited.issue, actions, labels);
   if (applied) return undefined;
-  return { kind: 'transient', code: labelsDropped ? 'labels-dropped' : 'not-applied' };
+  if (!labelsDropped) return { kind: 'transient', code: 'not-applied' };
+  const writing = await editor.checkWriting();
+  return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
 }
 
 /** The marker is looked up first: the answer to an earlier try may have been lost. */

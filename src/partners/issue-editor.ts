@@ -31,6 +31,8 @@ export type EditableIssue = IssueFacts & {
 export type IssueEditor = {
   /** Asks for the repository itself. `id` is its number. */
   checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
+  /** The same, and whether the tracker tells that issues there may not be changed. */
+  checkWriting(): Promise<{ kind: 'well'; id: number } | Refusal>;
   /** Always asks the tracker. */
   read(
     number: number,

@@ -23,7 +23,7 @@ type Pause = { code: PauseCode; since: number; probeAt: number };
 
 export type LoopDeps = {
   store: WorkStore;
-  editor: Pick<IssueEditor, 'checkRepository'>;
+  editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
   match: MatchDeps;
   act: ActDeps;
   alarms: Record<Stage, Alarm>;
@@ -144,13 +144,14 @@ function setPause({ clock, log, probeEveryMs, state }: LoopDeps, code: PauseCode
 }
 
 /**
- * A pause ends when the repository is well and the next event, if there is one, is not refused:
- * reading the repository does not tell whether its issues may be changed.
+ * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
+ * next event, if there is one, is not refused: not every lack of rights can be read.
  */
 async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
   const { clock, editor, log, probeEveryMs, state } = deps;
   if (clock.now() < pause.probeAt) return pause.probeAt - clock.now();
-  const answer = await editor.checkRepository();
+  const isForbidden = pause.code === 'forbidden';
+  const answer = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
   if (answer.kind === 'paused') setPause(deps, answer.code);
   else if (answer.kind !== 'well') pause.probeAt = clock.now() + probeEveryMs;
   else {

@@ -134,6 +134,20 @@ describe('what keeps the tracker from working is named with what to do', () => {
     expect(bySubject(enough, 'permissions')).toMatchObject({ state: 'ok' });
   });
 
+  test('a classic token without the scope to write while partners delete', async () => {
+    const scopes = ['read:user'];
+    const tracker = await trackerWith({ tokens: [{ token: TOKEN, can: 'write', scopes }] });
+    tracker.editRepository({ isPrivate: false });
+    const settings = settingsFor(tracker, { partners });
+    expect(bySubject(await examine(settings), 'permissions')).toMatchObject({
+      state: 'failed',
+      detail: expect.stringContaining('Scopes of the token: read:user.'),
+      fix: expect.stringContaining('public_repo'),
+    });
+    scopes.push('public_repo');
+    expect(bySubject(await examine(settings), 'permissions')).toMatchObject({ state: 'ok' });
+  });
+
   test('an admin token whose owner is no administrator', async () => {
     const tracker = await trackerWith();
     tracker.createLabel({ name: 'approved' });

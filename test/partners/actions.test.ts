@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletion.ts';
 import type { Action } from '#partners/partner.ts';
-import { ADMIN, EDITOR, leadIssue, openDesk, WRITER, type Desk } from '../support/deletion-desk.ts';
+import { ADMIN, leadIssue, openDesk, WRITER, type Desk } from '../support/deletion-desk.ts';
 
 async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
   const desk = await openDesk(options);
@@ -147,8 +147,10 @@ describe('a privacy deletion', () => {
 
 describe('verification of what came back', () => {
   test('labels that are dropped in silence are reported, never done', async () => {
-    const desk = await runningDesk({ token: EDITOR });
-    const { number, event } = await deleteOne(desk);
+    const desk = await runningDesk();
+    const { number, event } = await deleteOne(desk, () =>
+      desk.tracker.fault({ kind: 'drop-labels', method: 'PATCH', count: 7 }),
+    );
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'labels-dropped', attempts: 7 });
     expect((await desk.claims.current()).has(number)).toBe(true);
     expect((await desk.worker.status()).deadLetters).toBe(1);
@@ -178,6 +180,93 @@ describe('verification of what came back', () => {
       desk.tracker.fault({ kind: 'status', status: 422, method: 'PATCH' }),
     );
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'refused', attempts: 1 });
+  });
+});
+
+describe('rights that are missing without a word', () => {
+  const paused = { state: 'paused', reason: 'forbidden' };
+  const untilPaused = (desk: Desk) =>
+    vi.waitFor(async () => expect(await desk.worker.status()).toMatchObject(paused), 5000);
+
+  const writesOf = (desk: Desk) =>
+    desk.tracker.calls.entries.filter(({ method }) => method !== 'GET').length;
+
+  /** The worker's pause while one deletion is not permitted, and what the event came to after it. */
+  async function pauseAndPermit(desk: Desk, permit: () => void) {
+    const { number } = desk.tracker.createIssue(leadIssue());
+    const id = await desk.send({ leadId: String(number) });
+    await untilPaused(desk);
+    const { pausedSince } = await desk.worker.status();
+    const writes = writesOf(desk);
+    const seen = desk.tracker.calls.count();
+    await vi.waitFor(() => expect(desk.tracker.calls.count()).toBeGreaterThan(seen + 4), 5000);
+    expect(await desk.worker.status()).toMatchObject({ ...paused, pausedSince });
+    expect(writesOf(desk)).toBe(writes);
+    expect((await desk.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+    permit();
+    const [event] = (await desk.settled(id)).events;
+    return { event, labels: labelsOf(desk, number) };
+  }
+
+  const done = {
+    event: expect.objectContaining({ outcome: 'DONE', attempts: 1 }),
+    labels: ['deleted-by-partner', 'eu'],
+  };
+
+  const worker = { probeEveryMs: 30 };
+
+  test('a write that is answered 404 for the token’s scopes pauses the worker', async () => {
+    const grant = { token: 'ghp_classic', can: 'write' as const, scopes: ['read:user'] };
+    const desk = await openDesk({ worker, token: grant.token, tracker: { tokens: [grant] } });
+    desk.tracker.editRepository({ isPrivate: false });
+    await desk.start();
+    const after = await pauseAndPermit(desk, () => void grant.scopes.push('public_repo'));
+    expect(after).toEqual(done);
+  });
+
+  test('labels that are dropped for the user’s rights pause the worker', async () => {
+    const grant: { token: string; can: 'edit' | 'write' } = { token: 'ghp_user', can: 'edit' };
+    const desk = await runningDesk({ worker, token: grant.token, tracker: { tokens: [grant] } });
+    const after = await pauseAndPermit(desk, () => {
+      grant.can = 'write';
+    });
+    expect(after).toEqual(done);
+  });
+
+  test('an archived repository pauses the worker', async () => {
+    const desk = await runningDesk({ worker });
+    desk.tracker.editRepository({ isArchived: true });
+    const unarchive = () => desk.tracker.editRepository({ isArchived: false });
+    expect(await pauseAndPermit(desk, unarchive)).toEqual(done);
+  });
+
+  test('where all that the tracker tells allows it, a 404 is a failure that spends a try', async () => {
+    const desk = await runningDesk();
+    const { event } = await deleteOne(desk, () =>
+      desk.tracker.fault({ kind: 'status', status: 404, method: 'PATCH', count: 7 }),
+    );
+    expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'not-found', attempts: 7 });
+    expect((await desk.worker.status()).state).toBe('running');
+  });
+
+  test('a locked issue that takes no comment is a dead letter and stops no other', async () => {
+    const grant = { token: 'ghp_user', can: 'edit' as const };
+    const desk = await runningDesk({
+      actions: ['close', 'comment'],
+      token: grant.token,
+      tracker: { tokens: [grant, { token: ADMIN, can: 'admin' }] },
+    });
+    const lock = (number: number) =>
+      fetch(`${desk.tracker.url}/repos/acme/leads/issues/${number}/lock`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${ADMIN}`, 'user-agent': 'test' },
+      });
+    const { number } = desk.tracker.createIssue(leadIssue());
+    expect((await lock(number)).status).toBe(204);
+    const [event] = (await desk.settled(await desk.send({ leadId: String(number) }))).events;
+    expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'locked', attempts: 1 });
+    expect(desk.tracker.readIssue(number)?.state).toBe('closed');
+    expect((await deleteOne(desk)).event?.outcome).toBe('DONE');
   });
 });
 

@@ -131,6 +131,33 @@ describe('changes', () => {
     expect(data).toMatchObject({ state: 'closed', labels: [{ name: 'approved' }] });
   });
 
+  test('a classic token writes within its scopes; beyond them nothing is there', async () => {
+    const grant = { token: 'classic', can: 'write' as const, scopes: ['read:user'] };
+    const tracker = await openTracker({ tokens: [grant] });
+    tracker.createIssue({ title: 'A' });
+    const patch = () =>
+      send(tracker, `PATCH ${REPO}/issues/1`, { token: 'classic', body: { state: 'closed' } });
+    const read = () => send(tracker, `GET ${REPO}`, { token: 'classic' });
+    expect([(await read()).status, (await patch()).status]).toEqual([404, 404]);
+    tracker.editRepository({ isPrivate: false });
+    const { status, headers, data } = await read();
+    expect([status, (await patch()).status]).toEqual([200, 404]);
+    expect(headers.get('x-oauth-scopes')).toBe('read:user');
+    expect(data).toMatchObject({ permissions: { push: true } }); // of the user, not of the token
+    grant.scopes.push('public_repo');
+    expect((await patch()).status).toBe(200);
+  });
+
+  test('who may not push cannot comment on a locked issue', async () => {
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'A' });
+    await send(tracker, `PUT ${REPO}/issues/1/lock`);
+    const comment = (token: string) =>
+      send(tracker, `POST ${REPO}/issues/1/comments`, { token, body: { body: 'text' } });
+    expect((await comment('edit-token')).status).toBe(403);
+    expect((await comment('write-token')).status).toBe(201);
+  });
+
   test('who may not write is refused with the permission that it takes', async () => {
     const tracker = await openTracker();
     tracker.createIssue({ title: 'A' });

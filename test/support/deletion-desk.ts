@@ -26,7 +26,6 @@ import { temporaryDatabase } from './stores.ts';
 
 export const ADMIN = 'token-of-an-admin';
 export const WRITER = 'token-of-a-writer';
-export const EDITOR = 'token-without-push';
 
 export type DeskOptions = {
   tracker?: TrackerOptions;
@@ -163,7 +162,6 @@ async function openTracker(options: TrackerOptions = {}): Promise<Tracker> {
     tokens: [
       { token: ADMIN, can: 'admin' },
       { token: WRITER, can: 'write' },
-      { token: EDITOR, can: 'edit' },
     ],
     ...options,
   });

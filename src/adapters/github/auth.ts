@@ -14,6 +14,20 @@ export type TrackerCredential =
   | { token: Secret }
   | { appId: string; installationId: string; privateKey: Secret };
 
+/**
+ * What the tracker's word on rights is worth: of a user it tells what the *user* may do, of a
+ * classic token also what its scopes are, and what it tells an App is about other things than issues.
+ * @see https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
+ */
+export type CredentialKind = 'classic' | 'user' | 'app';
+
+export function credentialKindOf(credential: TrackerCredential): CredentialKind {
+  if (!('token' in credential)) return 'app';
+  const token = credential.token.reveal();
+  if (/^gh[su]_/.test(token)) return 'app';
+  return token.startsWith('github_pat_') ? 'user' : 'classic';
+}
+
 /** Hands out the token of one credential. */
 export type TokenSource = {
   /** @throws {TrackerFailure} when an installation token cannot be made */

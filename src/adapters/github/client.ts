@@ -3,7 +3,12 @@ import type { z } from 'zod';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 
 import { failureOf, parseAnswer } from './answer.ts';
-import { createTokenSource, type TrackerCredential } from './auth.ts';
+import {
+  credentialKindOf,
+  createTokenSource,
+  type CredentialKind,
+  type TrackerCredential,
+} from './auth.ts';
 import { TrackerFailure, isTrackerFailure } from './failure.ts';
 import { createGate, untilAborted } from './gate.ts';
 import type { Headers } from './limits.ts';
@@ -50,6 +55,7 @@ export type TrackerClient = {
     parameters: Readonly<Record<string, unknown>>,
     options: TrackerCallOptions<T>,
   ): Promise<TrackerAnswer<T>>;
+  credentialKind: CredentialKind;
   /** The primary limit of REST; undefined until the first answer. */
   quota(): TrackerQuota | undefined;
 };
@@ -102,6 +108,7 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
       if (!expected) throw failureOf(answer, clock.now());
       return { kind: 'other', status, headers };
     },
+    credentialKind: credentialKindOf(deps.credential),
     quota: () => wire.quota(),
   };
 }

@@ -17,6 +17,8 @@ export const editableSchema = z
     return { number, title, body, state, labels, isPullRequest, nodeId: wire.node_id };
   });
 
+export const lockSchema = z.object({ locked: z.boolean().nullish() });
+
 export const commentsSchema = z.array(z.object({ body: z.string().nullish() }));
 
 export const postedSchema = z.object({ id: z.number() });

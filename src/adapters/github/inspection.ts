@@ -5,6 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { TrackerClient } from './client.ts';
 import type { Headers } from './limits.ts';
 import type { Repository, RepositoryFacts } from './repository.ts';
+import { scopesOf } from './write-access.ts';
 
 /** What `doctor` wants to know before it says what to fix. */
 export type RepositoryInspection = {
@@ -69,17 +70,10 @@ export async function createLabel(
 }
 
 function tokenFacts(headers: Headers): Pick<RepositoryInspection, 'scopes' | 'tokenExpires'> {
-  const scopes = headers['x-oauth-scopes']?.toString();
+  const scopes = scopesOf(headers);
   const tokenExpires = headers['github-authentication-token-expiration']?.toString();
   return {
-    ...(scopes === undefined
-      ? {}
-      : {
-          scopes: scopes
-            .split(',')
-            .map((s) => s.trim())
-            .filter(Boolean),
-        }),
+    ...(scopes === undefined ? {} : { scopes }),
     ...(tokenExpires === undefined ? {} : { tokenExpires }),
   };
 }

@@ -9,12 +9,14 @@ import {
   DELETE_ISSUE,
   editableSchema,
   isPassingError,
+  lockSchema,
   postedSchema,
   removedSchema,
   revisionsSchema,
 } from './editor-schemas.ts';
 import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './failure.ts';
 import type { Repository } from './repository.ts';
+import { reasonNotToWrite } from './write-access.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const COMMENT_PAGES_MAX = 100;
@@ -34,6 +36,7 @@ export type IssueEditorDeps = {
 export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
   return {
     checkRepository: () => refusing(deps, () => checkRepository(deps)),
+    checkWriting: () => refusing(deps, () => checkWriting(deps)),
     read: (number) => refusing(deps, () => read(deps, number)),
     edit: (number, edit) => refusing(deps, () => write(deps, number, edit)),
     findComment: (number, marker) => refusing(deps, () => findComment(deps, number, marker)),
@@ -47,6 +50,12 @@ async function checkRepository({ repository }: IssueEditorDeps) {
   const { facts } = await repository.read();
   if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' } as const;
   return { kind: 'well', id: facts.id } as const;
+}
+
+async function checkWriting({ client, repository }: IssueEditorDeps) {
+  const { facts, headers } = await repository.read();
+  const code = reasonNotToWrite(client, facts, headers);
+  return code ? ({ kind: 'paused', code } as const) : ({ kind: 'well', id: facts.id } as const);
 }
 
 async function read(deps: IssueEditorDeps, number: number) {
@@ -68,7 +77,7 @@ async function write(deps: IssueEditorDeps, number: number, edit: IssueEdit) {
     if (!close || !isRefusedInput(error)) throw error;
     return patch(deps, number, { ...fields, state: 'closed' });
   });
-  if (answer.kind === 'other') return explainAbsence(deps, answer);
+  if (answer.kind === 'other') return explainAbsence(deps, answer, { isWrite: true });
   if (answer.data.number !== number) throw new TrackerFailure('nonsense');
   const { title, body, state, labels } = answer.data;
   return { kind: 'done', issue: { title, body, state, labels } } as const;
@@ -102,8 +111,24 @@ async function comment(deps: IssueEditorDeps, number: number, text: string) {
     route: `POST ${ISSUE}/comments`,
     fields: { body: text },
     options: { schema: postedSchema },
+  }).catch(async (error: unknown) => {
+    if (isTrackerFailure(error, 'forbidden') && (await isLocked(deps, number)))
+      return 'locked' as const;
+    throw error;
   });
-  return answer.kind === 'other' ? explainAbsence(deps, answer) : ({ kind: 'done' } as const);
+  if (answer === 'locked') return { kind: 'invalid', code: 'locked' } as const;
+  return answer.kind === 'other'
+    ? explainAbsence(deps, answer, { isWrite: true })
+    : ({ kind: 'done' } as const);
+}
+
+/** Only who may push comments on a locked issue: that is no reason to stop everything else. */
+async function isLocked(deps: IssueEditorDeps, number: number): Promise<boolean> {
+  const answer = await callIssue(deps, number, {
+    route: `GET ${ISSUE}`,
+    options: { schema: lockSchema },
+  });
+  return answer.kind === 'success' && answer.data.locked === true;
 }
 
 type IssueCall<T> = {
@@ -122,15 +147,18 @@ function callIssue<T>(
 }
 
 /**
- * A renamed or hidden repository, and one without issues, answers like a lead that is gone: a
- * deletion must never end as done for that.
+ * A renamed or hidden repository, and one without issues, answers like a lead that is gone, and so
+ * does a write that is not permitted: a deletion must never end as done for that.
  */
 async function explainAbsence(
-  { repository }: IssueEditorDeps,
+  { client, repository }: IssueEditorDeps,
   { status }: { status: number },
+  { isWrite = false } = {},
 ): Promise<Refusal> {
-  const { facts } = await repository.read();
+  const { facts, headers } = await repository.read();
   if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' };
+  const reason = isWrite ? reasonNotToWrite(client, facts, headers) : undefined;
+  if (reason) return { kind: 'paused', code: reason };
   if (status < 400) return { kind: 'transferred' };
   return { kind: 'gone', deleted: status === 410 };
 }

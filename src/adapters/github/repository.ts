@@ -30,6 +30,8 @@ export type RepositoryFacts = {
   isArchived: boolean;
   /** What the credential may do here; absent names count as no. */
   permissions: { admin: boolean; push: boolean; triage: boolean; pull: boolean };
+  /** Whether those suffice to change issues; undefined when the tracker tells none. */
+  mayWrite: boolean | undefined;
 };
 
 const repositorySchema = z
@@ -55,6 +57,9 @@ const repositorySchema = z
         triage: may('triage'),
         pull: may('pull'),
       },
+      mayWrite: wire.permissions
+        ? ['admin', 'maintain', 'push', 'triage'].some((name) => may(name))
+        : undefined,
     };
   });
 

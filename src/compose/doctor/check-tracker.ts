@@ -5,6 +5,7 @@ import {
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
+import { coversWriting } from '#adapters/github/write-access.ts';
 import type { Config } from '#config/schema.ts';
 import { DAY, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 
@@ -34,7 +35,7 @@ export async function checkTracker(
     );
     return [
       checkRepository(config, inspection),
-      checkPermissions(config, inspection),
+      checkPermissions(deps, inspection),
       ...checkExpiry(inspection, clock.now()),
       checkClock(inspection),
       ...(await checkLabels(deps, inspection, fix)),
@@ -57,16 +58,22 @@ function checkRepository({ tracker }: Config, { facts }: RepositoryInspection): 
   );
 }
 
-function checkPermissions(config: Config, { facts, scopes }: RepositoryInspection): Finding {
-  const { admin, push, triage } = facts.permissions;
-  const mayWrite = admin || push || triage;
+function checkPermissions(
+  { config, tracker }: TrackerCheckDeps,
+  { facts, scopes }: RepositoryInspection,
+): Finding {
+  const isClassic = tracker.client.credentialKind === 'classic';
+  const isInScope = !isClassic || !scopes || coversWriting(scopes, facts.isPrivate);
+  const mayWrite = facts.mayWrite === true && isInScope;
   const needsWrite = Object.keys(config.partners).length > 0;
   const told = scopes === undefined ? '' : ` Scopes of the token: ${scopes.join(', ') || 'none'}.`;
   if (needsWrite && !mayWrite)
     return failed(
       'permissions',
       `The credential may read only; deletions of partners need to write.${told}`,
-      'Give it Issues: read and write on this repository.',
+      isInScope
+        ? 'Give it Issues: read and write on this repository.'
+        : `Give the token the scope ${facts.isPrivate ? 'repo' : 'public_repo or repo'}.`,
     );
   return ok('permissions', `The credential may ${mayWrite ? 'read and write' : 'read'}.${told}`);
 }

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
 import { movedTo, notFound, refusal } from './answer.ts';
 import type { Caller } from './caller.ts';
-import { isAbleTo } from './caller.ts';
+import { isAbleTo, isInScope } from './caller.ts';
 import { objectOf } from './input.ts';
 import type { Repository, World } from './model.ts';
 import type { Responder } from './responder.ts';
@@ -57,7 +57,7 @@ export function answerInRepository(
 
 /** A private repository that one may not read looks like none. */
 function mayRead(caller: Caller, repository: Repository): boolean {
-  return !repository.isPrivate || isAbleTo(caller, 'read');
+  return !repository.isPrivate || (isAbleTo(caller, 'read') && isInScope(caller, repository));
 }
 
 function currentUrl(world: World, request: TrackerRequest, { repository, rest }: Place): string {
@@ -69,7 +69,10 @@ function currentUrl(world: World, request: TrackerRequest, { repository, rest }:
 function checkRights(route: Route, caller: Caller, repository: Repository): void {
   if (route.method !== 'GET' && repository.isArchived)
     throw refusal(403, 'Repository was archived so is read-only.');
-  if (route.needs === 'read' || isAbleTo(caller, route.needs)) return;
+  if (route.needs === 'read') return;
+  // What a classic token reads but may not write by its scopes is not refused but not there.
+  if (!isInScope(caller, repository)) throw notFound();
+  if (isAbleTo(caller, route.needs)) return;
   if (caller.kind === 'anonymous') throw refusal(401, 'Requires authentication');
   if (route.needs === 'admin') throw refusal(403, 'Must have admin rights to Repository.');
   const credential = caller.kind === 'installation' ? 'integration' : 'personal access token';

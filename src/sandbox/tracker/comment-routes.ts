@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
-import { emptyAnswer, invalid, jsonAnswer, notFound } from './answer.ts';
+import { emptyAnswer, invalid, jsonAnswer, notFound, refusal } from './answer.ts';
+import { isAbleTo } from './caller.ts';
 import { addComment, deleteComment, editComment, findComment } from './change-comments.ts';
 import { commentDocument } from './documents.ts';
 import { instantOf, pageOf, perPageOf, textOf } from './input.ts';
@@ -32,6 +33,8 @@ function listComments(context: RouteContext): Answer {
 
 function postComment(context: RouteContext): Answer {
   const target = issueTargetOf(context);
+  if (target.issue.locked && !isAbleTo(context.caller, 'write'))
+    throw refusal(403, 'Unable to create comment because issue is locked.');
   const comment = addComment(context.world, target, bodyOf(context));
   const document = commentDocument(context.world, context.repository, { ...target, comment });
   return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });

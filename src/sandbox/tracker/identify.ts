@@ -18,7 +18,14 @@ export function identify(
   const grant = deps.tokens.get(credential);
   if (grant) {
     const account = accountOf(world, grant.login ?? 'octo-operator');
-    return { kind: 'user', account, can: grant.can, quotaKey: `user-${account.id}` };
+    const { can, scopes } = grant;
+    return {
+      kind: 'user',
+      account,
+      can,
+      ...(scopes && { scopes }),
+      quotaKey: `user-${account.id}`,
+    };
   }
   const caller = credential.includes('.')
     ? deps.apps.callerOfJwt(credential)

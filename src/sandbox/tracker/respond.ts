@@ -38,8 +38,17 @@ export function respond(
   const billed = isBilled(deps, request, { caller, resource, answer });
   if (caller && billed) deps.quota.spend(caller.quotaKey, resource);
   const limits = caller ? quotaHeaders(deps.quota.state(caller.quotaKey, resource), resource) : {};
-  const headers = { ...commonHeaders(request), ...limits, ...answer.headers };
+  const headers = {
+    ...commonHeaders(request),
+    ...limits,
+    ...scopeHeaders(caller),
+    ...answer.headers,
+  };
   return { answer: { ...answer, headers }, billed };
+}
+
+function scopeHeaders({ scopes }: Partial<Caller> = {}): Record<string, string> {
+  return scopes ? { 'x-oauth-scopes': scopes.join(', ') } : {};
 }
 
 function checkHeaders({ headers }: TrackerRequest): void {

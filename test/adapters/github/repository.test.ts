@@ -55,6 +55,7 @@ describe('inspecting the repository', () => {
         isPrivate: true,
         isArchived: false,
         permissions: { admin: false, push: true, triage: true, pull: true },
+        mayWrite: true,
       },
       labels: [
         { name: 'approved', exists: true },
