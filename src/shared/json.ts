@@ -94,12 +94,12 @@ function scan(text: string, depthMax: number): Shape {
     const code = text.charCodeAt(at);
     if (code === 0x22) at = endOfString(text, at);
     else if (code === 0x2c) values += 1;
-    else if (code === 0x5b || code === 0x7b) {
+    else if (opens(code)) {
       depth += 1;
       values += 1;
       if (depth > depthMax) refuseJson(`The JSON nests deeper than ${depthMax} levels.`);
-    } else if (code === 0x5d || code === 0x7d) depth -= 1;
-    else if (code >= 0x30 && code <= 0x39) {
+    } else if (closes(code)) depth -= 1;
+    else if (isDigit(code)) {
       const end = endOfDigits(text, at);
       hasLongNumbers ||= end - at > EXACT_CHARACTERS_MAX || isExponent(text.charCodeAt(end));
       at = end - 1;
@@ -114,9 +114,21 @@ const EXACT_CHARACTERS_MAX = 15;
 function endOfDigits(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if ((code < 0x30 || code > 0x39) && code !== 0x2e) return at;
+    if (!isDigit(code) && code !== 0x2e) return at;
   }
   return text.length;
+}
+
+function opens(code: number): boolean {
+  return code === 0x5b || code === 0x7b;
+}
+
+function closes(code: number): boolean {
+  return code === 0x5d || code === 0x7d;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 function isExponent(code: number): boolean {
