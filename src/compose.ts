@@ -228,7 +228,7 @@ async function listenForOperations(
   held: ReleaseStack,
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  const listening = await listen({ app, host, port, clock });
+  const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
   held.push('the operations server', () => listening.close(clock.now()));
 }
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { HttpApp } from '#http/http-app.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { listenError } from './start-error.ts';
+import { listenError, type PortSetter } from './start-error.ts';
 
 /** How long a stop waits for requests in flight, so that it ends well within 10 s. */
 const DRAIN_MS = 8000;
@@ -23,16 +23,23 @@ export type Listening = {
   close(deadline: number): Promise<void>;
 };
 
-export type ListenDeps = { app: HttpApp; host: string; port: number; clock: Clock };
+export type ListenDeps = {
+  app: HttpApp;
+  host: string;
+  port: number;
+  /** Default `--port`. */
+  setBy?: PortSetter;
+  clock: Clock;
+};
 
 /** Starts listening; port 0 becomes a free one. @throws {StartError} */
-export async function listen({ app, host, port, clock }: ListenDeps): Promise<Listening> {
+export async function listen({ app, host, port, setBy, clock }: ListenDeps): Promise<Listening> {
   const inFlight = countRequests(app.server);
   try {
     await app.listen({ host, port });
   } catch (error) {
     await app.close().catch(() => undefined);
-    throw listenError(error, { host, port });
+    throw listenError(error, { host, port, ...(setBy && { setBy }) });
   }
   return {
     host,

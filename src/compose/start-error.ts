@@ -9,12 +9,17 @@ export class StartError extends Error {
   }
 }
 
+/** What a person changes to have another port. */
+export type PortSetter = '--port' | 'server.opsPort';
+
 /** A server that could not listen. */
-export function listenError(error: unknown, address: { host: string; port: number }): unknown {
-  const { host, port } = address;
+export function listenError(
+  error: unknown,
+  { host, port, setBy = '--port' }: { host: string; port: number; setBy?: PortSetter },
+): unknown {
   const messages: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use. Stop what uses it, or choose another port with --port (0 picks a free one).`,
-    EACCES: `Port ${port} may not be used by this user. Choose one above 1023 with --port.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use. Stop what uses it, or choose another port with ${setBy} (0 picks a free one).`,
+    EACCES: `Port ${port} may not be used by this user. Choose one above 1023 with ${setBy}.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Change server.host.`,
     ENOTFOUND: `The host name ${host} is unknown. Change server.host.`,
     EAI_AGAIN: `The host name ${host} cannot be looked up. Change server.host.`,

@@ -26,6 +26,17 @@ describe('a port that cannot be had is one line with a remedy', () => {
   });
 });
 
+test('the remedy names what sets this very port', () => {
+  const address = { host: 'here', port: 80 };
+  for (const code of ['EADDRINUSE', 'EACCES']) {
+    const error = failureWith(code);
+    expect(messageOf(listenError(error, address))).toContain(' with --port');
+    const ofOperations = messageOf(listenError(error, { ...address, setBy: 'server.opsPort' }));
+    expect(ofOperations).toContain(' with server.opsPort');
+    expect(ofOperations).not.toContain('--port');
+  }
+});
+
 describe('a store that cannot be used is one line with a remedy', () => {
   test.each([
     ['SQLITE_FULL', 'Free some space'],
