@@ -22,7 +22,7 @@ export function renderBanner(facts: BannerFacts): string {
   const sections = [
     ...leadSections(facts),
     ...partnerSections(facts),
-    ...(facts.token ? catalogSections(facts, facts.token) : []),
+    ...(facts.token ? [...catalogSections(facts, facts.token), receiptSection(facts)] : []),
   ];
   return [
     'Trackport SANDBOX: made-up leads, an empty store at every start, loopback only.',
@@ -107,9 +107,10 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
   ];
 }
 
+const BEARER = '-H "Authorization: Bearer $TOKEN"';
+
 function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']): Section[] {
   const base = `${url}/api/v1/catalog`;
-  const bearer = '-H "Authorization: Bearer $TOKEN"';
   const draft = {
     id: 'orders-api',
     version: '1.0.0',
@@ -130,10 +131,17 @@ function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']
     {
       title: 'Create, publish and deprecate a catalog version',
       lines: [
-        `curl -sw '\\n' ${bearer} ${once('create')} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
-        `curl -sw '\\n' -X POST ${bearer} ${once('publish')} '${base}/orders-api/publish?version=1.0.0'`,
-        `curl -sw '\\n' -X POST ${bearer} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
+        `curl -sw '\\n' ${BEARER} ${once('create')} ${JSON_TYPE} -d '${JSON.stringify(draft)}' ${base}`,
+        `curl -sw '\\n' -X POST ${BEARER} ${once('publish')} '${base}/orders-api/publish?version=1.0.0'`,
+        `curl -sw '\\n' -X POST ${BEARER} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
       ],
     },
   ];
+}
+
+function receiptSection({ url }: BannerFacts): Section {
+  return {
+    title: 'See what became of the calls of partners',
+    lines: [`curl -sw '\\n' ${BEARER} '${url}/api/v1/receipts?limit=3'`],
+  };
 }

@@ -44,6 +44,7 @@ test('without a configuration everything starts, and every printed command works
       { id: 'orders-api', lifecycle: 'DRAFT' },
       { id: 'orders-api', lifecycle: 'PUBLISHED' },
       { id: 'orders-api', lifecycle: 'DEPRECATED', sunsetAt: expect.any(String) },
+      { items: expect.arrayContaining([expect.objectContaining({ partnerId: 'crm-two' })]) },
     ]);
   const trackerUrl = /Tracker:\s+(\S+)/.exec(run.stdout())?.[1] ?? '';
   await vi.waitFor(

@@ -8,7 +8,7 @@ import { pageHeaders } from '../security-headers.ts';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}
-h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.1rem;margin:1.75rem 0 .25rem}p{margin:.5rem 0}
+h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.1rem;margin:1.75rem 0 .25rem}p{margin:.5rem 0}footer{margin-top:2.5rem}
 code{font-size:.95em;padding:.1em .4em;border-radius:.25em;background:light-dark(#eef1f4,#2a2f36)}
 a{color:light-dark(#0550ae,#79b8ff)}`;
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
@@ -59,6 +59,7 @@ function pageOf(code: ErrorCode): string {
 <h2>What to do</h2>
 <p>${remedy}</p>
 </main>
+<footer><p><a href="../docs">The API of this service</a></p></footer>
 </html>
 `;
 }

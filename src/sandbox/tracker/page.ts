@@ -34,7 +34,7 @@ function listRow(repository: Repository, issue: IssueRecord, now: number): strin
     issue.comments.length > 0 ? ` · ${countOf(issue.comments.length, 'comment')}` : '';
   const assignees = issue.assignees.map(({ login }) => login).join(', ');
   return `<tr${now - issue.updatedAt < FRESH_MS ? ' class="fresh"' : ''}><td>${stateMark(issue)}</td>
-<td><a href="${escape(path)}">${escape(issue.title)}</a><br><small>#${issue.number} by ${escape(issue.author?.login ?? 'ghost')}${comments}${assignees ? ` · ${escape(assignees)}` : ''}</small></td>
+<td><a href="${escape(path)}">${escape(issue.title)}</a><br><small>#${issue.number} by ${authorOf(issue)}${comments}${assignees ? ` · ${escape(assignees)}` : ''}</small></td>
 <td>${labelMarks(issue)}</td><td><small>${time(issue.updatedAt)}</small></td></tr>`;
 }
 
@@ -47,7 +47,8 @@ export function issuePage(repository: Repository, issue: IssueRecord): Answer {
   return htmlAnswer(
     `${issue.title} · #${issue.number}`,
     `<p><a href="/">${escape(fullNameOf(repository))}</a></p>
-<p>${stateMark(issue)} ${labelMarks(issue)}</p><pre>${escape(issue.body ?? '')}</pre>
+<p>${stateMark(issue)} ${labelMarks(issue)}</p>
+<p><small>by ${authorOf(issue)}, ${time(issue.createdAt)}</small></p><pre>${escape(issue.body ?? '')}</pre>
 <h2>${countOf(issue.comments.length, 'comment')}</h2>${comments.join('\n')}`,
     { refreshSeconds: REFRESH_SECONDS },
   );
@@ -83,6 +84,10 @@ function isLight(color: string): boolean {
 function time(ms: number): string {
   const text = toRfc3339(Math.floor(ms / SECOND) * SECOND);
   return `<time datetime="${text}">${text.replace('T', ' ').replace('Z', ' UTC')}</time>`;
+}
+
+function authorOf({ author }: IssueRecord): string {
+  return escape(author?.login ?? 'ghost');
 }
 
 function countOf(count: number, noun: string): string {
