@@ -1,6 +1,5 @@
 import fastify from 'fastify';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
-import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
@@ -35,6 +34,7 @@ import type { PartnerRoutesDeps } from './routes/partners.ts';
 import { problemRoutes } from './routes/problems.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts.ts';
+import { schemaCompilers } from './schema-compilers.ts';
 import { createRequestValidator } from './validate-request.ts';
 
 /** What any of our HTTP servers needs. */
@@ -106,8 +106,6 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
     frameworkErrors: (error, request, reply) =>
       answers.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
-  app.setValidatorCompiler(() => () => true);
-  app.setSerializerCompiler(serializerCompiler);
   app.addHook('onRoute', (route) => {
     const validate = createRequestValidator(route);
     if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
@@ -136,6 +134,7 @@ function serverOptions(
     connectionTimeout: limits.idleTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    schemaController: schemaCompilers,
     clientErrorHandler: createClientErrorHandler(deps),
     routerOptions: {
       querystringParser: createQueryParser(),

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -10,6 +9,9 @@ import { renderProblem } from './problem.ts';
 import type { RenderedProblem } from './problem.ts';
 
 export type ClientErrorDeps = { publicUrl: () => string; newId: NewId; log: Log };
+
+// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 
