@@ -30,7 +30,7 @@ export function readOverrides(
     if (!name.startsWith(PREFIX) || text === undefined || OTHERS.test(name)) continue;
     const path = resolveName(configKeys(), given, name.slice(PREFIX.length));
     if (path) overrides.push({ name, path, value: readValue(nodeAt(configKeys(), path), text) });
-    else problems.push(...misspelt(name));
+    else problems.push(...misspelt(name, given));
   }
   // A section comes before its keys, so that both can be set.
   overrides.sort((left, right) => left.path.length - right.path.length);
@@ -83,7 +83,8 @@ function readValue(node: KeyNode | undefined, text: string): unknown {
   const wantsList = node.types.has('array');
   if ((wantsList && trimmed.startsWith('[')) || (node.types.has('object') && isFlowMap(trimmed)))
     return parseFlow(trimmed) ?? text;
-  if (!wantsList || node.types.has('string') || node.types.has('boolean')) return text;
+  const isFlag = node.types.has('boolean') && /^(?:true|false)$/.test(trimmed);
+  if (!wantsList || node.types.has('string') || isFlag) return text;
   return trimmed === '' ? [] : trimmed.split(',').map((item) => item.trim());
 }
 
@@ -99,8 +100,12 @@ function parseFlow(text: string): unknown {
   }
 }
 
-function misspelt(name: string): Problem[] {
-  const known = allKeyPaths().map((path) => variableOf(path.split('.')));
+function misspelt(name: string, given: unknown): Problem[] {
+  const partners = lookUp(given, ['partners']);
+  const ids = isPlainObject(partners) ? Object.keys(partners) : [];
+  const known = allKeyPaths()
+    .flatMap((path) => [path, ...ids.map((id) => path.replace('partners.*', `partners.${id}`))])
+    .map((path) => variableOf(path.split('.')));
   const meant = nearest(name, known, DIFFERENCES_MAX);
   if (meant === undefined) return [];
   return [

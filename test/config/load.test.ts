@@ -226,6 +226,29 @@ describe('environment', () => {
     ]);
   });
 
+  test('a slip in a key below a name of the file is noticed, too', () => {
+    const partner = { scheme: 'hmac-sha256', secrets: ['s'] };
+    const settings = { tracker: needed, partners: { 'crm-one': partner } };
+    const environment = { TRACKPORT_PARTNERS_CRM_ONE_SECRET: 'x' };
+    expect(problems(settings, { environment })).toMatchObject([
+      {
+        path: 'TRACKPORT_PARTNERS_CRM_ONE_SECRET',
+        suggestion: 'did you mean TRACKPORT_PARTNERS_CRM_ONE_SECRETS?',
+      },
+    ]);
+  });
+
+  test.each([
+    ['true', true],
+    ['false', false],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.1, ::1', ['10.0.0.1', '::1']],
+    ['[10.0.0.1]', ['10.0.0.1']],
+  ])('TRACKPORT_SERVER_TRUST_PROXY=%s', (text, trustProxy) => {
+    const environment = { TRACKPORT_SERVER_TRUST_PROXY: text };
+    expect(load({ tracker: needed }, { environment }).server.trustProxy).toEqual(trustProxy);
+  });
+
   test('a wrong value is shown by its variable', () => {
     const environment = { TRACKPORT_LEADS_FRESH_FOR: 'soon' };
     expect(problems({ tracker: needed }, { environment })).toMatchObject([
