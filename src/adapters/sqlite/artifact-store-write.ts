@@ -49,6 +49,13 @@ const UPDATE_VERSION = `
     members = @members, counts = @counts, findings = @findings, description = @description
   WHERE serial = @serial AND workspaceId = @workspaceId AND revision = @formerRevision`;
 
+/** A move between states changes no content, so that no index of content is written. */
+const MOVE_VERSION = `
+  UPDATE catalog_version SET
+    revision = @revision, lifecycle = @lifecycle, updatedAt = @updatedAt,
+    publishedAt = @publishedAt, deprecatedAt = @deprecatedAt, sunsetAt = @sunsetAt
+  WHERE serial = @serial AND workspaceId = @workspaceId AND revision = @formerRevision`;
+
 function prepare({ handle }: Database) {
   return {
     artifact: handle.prepare<[string, string], ArtifactRow>(
@@ -60,6 +67,7 @@ function prepare({ handle }: Database) {
     ),
     insertVersion: handle.prepare(INSERT_VERSION),
     updateVersion: handle.prepare(UPDATE_VERSION),
+    moveVersion: handle.prepare(MOVE_VERSION),
     deleteVersion: handle.prepare<[number, string, number]>(
       'DELETE FROM catalog_version WHERE serial = ? AND workspaceId = ? AND revision = ?',
     ),
@@ -153,7 +161,8 @@ function applyChange(
 ): StoredVersion | undefined {
   const { statements, face } = deps;
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
-  const { changes } = statements.updateVersion.run({
+  const isMove = former.lifecycle !== next.lifecycle;
+  const { changes } = statements[isMove ? 'moveVersion' : 'updateVersion'].run({
     ...toColumns(next),
     workspaceId,
     serial: former.serial,
