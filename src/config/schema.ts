@@ -44,10 +44,18 @@ const server = section({
   logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),
 });
 
-const STORE_URL = /^(?:sqlite:(?!\/\/\S*@).+|postgres(?:ql)?:\/\/.+)$/;
+/**
+ * A file, for SQLite: `:memory:` would lose what was acknowledged, and what looks like a host or a
+ * query would become part of its name.
+ */
+const STORE_URL =
+  /^(?:sqlite:(?!:memory:|\/\/[^/]|\/\/\S*@)[^\s?](?:[^?\n]*[^\s?])?|postgres(?:ql)?:\/\/.+)$/;
 
 const store = section({
-  url: shaped(STORE_URL, 'sqlite:PATH, or postgres://user:password@host/database')
+  url: shaped(
+    STORE_URL,
+    'sqlite:PATH with the path of a file, or postgres://user:password@host/database',
+  )
     .transform(toStoreAddress)
     .meta({ writeOnly: true })
     .prefault('sqlite:data/trackport.db'),

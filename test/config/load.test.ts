@@ -80,6 +80,15 @@ describe('values', () => {
     expect(config.tracker.webhookSecrets[0]?.reveal()).toBe('hook-secret');
   });
 
+  test.each([
+    ['sqlite:t', 't'],
+    ['sqlite:data/track port.db', 'data/track port.db'],
+    ['sqlite:/var/lib/trackport.db', '/var/lib/trackport.db'],
+    ['sqlite:///var/lib/trackport.db', '///var/lib/trackport.db'],
+  ])('%s names a file', (url, path) => {
+    expect(load({ tracker: needed, store: { url } }).store.url).toEqual({ engine: 'sqlite', path });
+  });
+
   test('the last slash of an address is dropped, a path is kept', () => {
     const publicUrl = 'https://example.com/base/';
     expect(load({ tracker: needed, server: { publicUrl } }).server.publicUrl).toBe(
