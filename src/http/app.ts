@@ -113,6 +113,10 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
   collectOpenApi(app);
   answers.install(app);
   app.server.on('connect', createConnectHandler(deps));
+  // Node would answer 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  );
   installPressureRelief(app, limits);
   acceptJson(app);
   const { publicUrl, clock, log } = deps;

@@ -164,6 +164,23 @@ describe('this is no proxy and knows HTTP/1.1 only', () => {
     },
   );
 
+  test.each(['200-ok', '100-continue, 200-ok'])(
+    'an expectation that nobody knows (%s) is passed over',
+    async (expectation) => {
+      reached.length = 0;
+      const answer = await exchange(
+        `${webhook}Connection: close\r\nExpect: ${expectation}\r\nContent-Length: 2\r\n\r\n{}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 (?:100 Continue\r\n\r\nHTTP\/1\.1 )?202 /);
+      expect(reached).toEqual(['{}']);
+    },
+  );
+
+  test('an expectation changes nothing in how a call is refused', async () => {
+    const call = `GET /nowhere HTTP/1.1\r\n${HOST}Connection: close\r\nExpect: 200-ok\r\n\r\n`;
+    expect(await refusalOf(call)).toBe('404 not-found');
+  });
+
   test('HTTP/2 without asking', async () => {
     expect(await refusalOf('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')).toBe('400 bad-request');
   });
