@@ -1,13 +1,17 @@
 /** What time to ready and memory are measured against: the same packages imported, and a listener. */
 import '@fastify/swagger';
+import '@fastify/under-pressure';
 import '@octokit/auth-app';
+import '@octokit/core';
 import '@octokit/rest';
 import '@octokit/webhooks';
 import 'better-sqlite3';
 import 'commander';
+import 'fastest-levenshtein';
 import 'fastify-type-provider-zod';
 import 'jose';
 import 'lru-cache';
+import 'pino';
 import 'prom-client';
 import 'yaml';
 import 'zod';

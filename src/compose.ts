@@ -25,9 +25,15 @@ import { createCursorSealer } from '#shared/page.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 import { Registry } from 'prom-client';
 
-import { createBearerAreas } from './compose/bearer-areas.ts';
-import { directoryCheck, storeCheck, trackerCheck, workerCheck } from './compose/health.ts';
-import { createIdentity, issuerCheck, type Identity } from './compose/identity.ts';
+import {
+  directoryCheck,
+  issuerCheck,
+  storeCheck,
+  trackerCheck,
+  workerCheck,
+} from './compose/health.ts';
+import type { BearerAreaDeps } from './compose/bearer-areas.ts';
+import type { Identity } from './compose/identity.ts';
 import { drain, listen, urlOf } from './compose/listen.ts';
 import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
@@ -78,9 +84,9 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   held.push('the store', () => store.close());
   store.database.waitAtMost(STORE_WAIT_MS);
   const cut = new AbortController();
-  const parts = createParts({ ...deps, registry, store, cut: cut.signal }, held);
+  const parts = await createParts({ ...deps, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
-  const { app, operationsApp } = createApps(parts, address);
+  const { app, operationsApp } = await createApps(parts, address);
 
   if (operationsApp) await listenForOperations(parts, operationsApp, held);
   const listening = await listen({ app, ...config.server, clock });
@@ -120,7 +126,7 @@ type Parts = PartsDeps & {
   removalRoutes: RemovalRoutesDeps;
 };
 
-function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
+async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
   const { config, clock, log, registry, store, cut } = deps;
   const tracker = createTrackerParts({ config, clock, cut, onCall: trackerCallMetrics(registry) });
   const { leadTracker } = tracker;
@@ -136,8 +142,7 @@ function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
     ...config.leads,
   });
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
-  const identity = config.identity && createIdentity({ ...deps, identity: config.identity });
-  if (identity) held.push('the issuer', () => identity.close());
+  const identity = await openIdentity(deps, held);
   const lastUsed = createLastUsed({ store: store.consumers, clock, log });
   held.push('the times of last use', () => lastUsed.close());
   const leadRoutes: LeadRoutesDeps = {
@@ -163,7 +168,19 @@ function createParts(deps: PartsDeps, held: ReleaseStack): Parts {
   };
 }
 
-function createApps(parts: Parts, address: Address): { app: HttpApp; operationsApp?: HttpApp } {
+/** What needs an issuer is loaded where there is one: a fifth of the code. */
+async function openIdentity(deps: PartsDeps, held: ReleaseStack): Promise<Identity | undefined> {
+  const { identity: rules } = deps.config;
+  if (!rules) return undefined;
+  const { createIdentity } = await import('./compose/identity.ts');
+  const identity = createIdentity({ ...deps, identity: rules });
+  held.push('the issuer', () => identity.close());
+  return identity;
+}
+
+type Apps = { app: HttpApp; operationsApp?: HttpApp };
+
+async function createApps(parts: Parts, address: Address): Promise<Apps> {
   const { config, clock, log, registry, store, tracker, partners, identity } = parts;
   const { opsPort, trustProxy, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
@@ -193,7 +210,7 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
     removals: parts.removalRoutes,
     trackerWebhook: createTrackerWebhook(parts),
     partners: partners.routes,
-    ...(identity && createBearerAreas({ ...parts, identity, refusalLimiter })),
+    ...(identity && (await openBearerAreas({ ...parts, identity, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined
@@ -203,6 +220,11 @@ function createApps(parts: Parts, address: Address): { app: HttpApp; operationsA
         // Its own calls are not worth measuring, and a registry takes each metric once.
         operationsApp: createOperationsApp({ ...server, metrics: new Registry() }, operations),
       };
+}
+
+async function openBearerAreas(deps: BearerAreaDeps) {
+  const { createBearerAreas } = await import('./compose/bearer-areas.ts');
+  return createBearerAreas(deps);
 }
 
 function createTrackerWebhook({ config, tracker, leads, partners }: Parts): TrackerWebhookDeps {

@@ -3,6 +3,7 @@ import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { DeletionWorker } from '#partners/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
+import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 
 /** A store that cannot be read takes the instance out of service. */
@@ -57,6 +58,20 @@ export function directoryCheck(worker: Pick<DeletionWorker, 'status'>): HealthCh
       const { state, issues, lastError } = directory;
       const trouble = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
       return { isReady: true, state, detail: `${issues} issues seen.${trouble}` };
+    },
+  };
+}
+
+/** Told for people: most of the service needs no issuer. */
+export function issuerCheck({ verifier }: Identity): HealthCheck {
+  return {
+    name: 'issuer',
+    check: () => {
+      const { state, keys, failure } = verifier.status();
+      const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
+      if (state === 'unknown') return { isReady: true, state, detail: 'Not asked yet.' };
+      const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
+      return { isReady: true, state, detail: `${known}${trouble}` };
     },
   };
 }

@@ -2,7 +2,6 @@ import { createKeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
 import type { TokenVerifier } from '#access/token-verifier.ts';
 import type { Config } from '#config/schema.ts';
-import type { HealthCheck } from '#http/routes/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
@@ -26,18 +25,4 @@ export function createIdentity({ identity, clock, log }: IdentityDeps): Identity
     rules: { issuer, ...rules, clockToleranceMs: clockTolerance },
   });
   return { verifier, close: () => keySet.close() };
-}
-
-/** Told for people: most of the service needs no issuer. */
-export function issuerCheck({ verifier }: Identity): HealthCheck {
-  return {
-    name: 'issuer',
-    check: () => {
-      const { state, keys, failure } = verifier.status();
-      const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
-      if (state === 'unknown') return { isReady: true, state, detail: 'Not asked yet.' };
-      const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
-      return { isReady: true, state, detail: `${known}${trouble}` };
-    },
-  };
 }

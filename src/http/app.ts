@@ -17,8 +17,6 @@ import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './catalog-call.ts';
-import { catalogRoutes } from './routes/catalog.ts';
-import { consumerRoutes } from './routes/consumers.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
@@ -32,7 +30,6 @@ import type { OperationsDeps } from './routes/operations.ts';
 import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
 import type { PartnerRoutesDeps } from './routes/partners.ts';
 import { problemRoutes } from './routes/problems.ts';
-import { receiptRoutes } from './routes/receipts.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts.ts';
 import { schemaCompilers } from './schema-compilers.ts';
 import { createRequestValidator } from './validate-request.ts';
@@ -68,6 +65,8 @@ export type AppDeps = ServerDeps & {
 /** The public server: not listening yet. */
 export function createApp(deps: AppDeps): HttpApp {
   const { app, context } = createServer(deps);
+  const { catalog, consumers, receipts } = deps;
+  // What needs an issuer is loaded where there is one.
   const areas: (Area | undefined)[] = [
     deps.operations && operationRoutes(context, deps.operations),
     problemRoutes(context),
@@ -75,9 +74,14 @@ export function createApp(deps: AppDeps): HttpApp {
     deps.leads && leadRoutes(context, deps.leads),
     deps.removals && removalRoutes(context, deps.removals),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
-    deps.catalog && catalogRoutes(deps.catalog),
-    deps.consumers && consumerRoutes(context, deps.consumers),
-    deps.receipts && receiptRoutes(context, deps.receipts),
+    catalog &&
+      (async (scope) => (await import('./routes/catalog.ts')).catalogRoutes(catalog)(scope)),
+    consumers &&
+      (async (scope) =>
+        (await import('./routes/consumers.ts')).consumerRoutes(context, consumers)(scope)),
+    receipts &&
+      (async (scope) =>
+        (await import('./routes/receipts.ts')).receiptRoutes(context, receipts)(scope)),
     deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);
