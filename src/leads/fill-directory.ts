@@ -58,6 +58,12 @@ export type DirectoryFiller = {
   /** Ends it, and a catch-up in flight; what was read so far is kept. */
   stop(): Promise<void>;
   /**
+   * Makes sure that the directory and all claims are taken for those of the repository that the
+   * configured name means now. Asks the tracker every ten minutes at most.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  identify(): Promise<void>;
+  /**
    * Reads what changed since the last time. A catch-up serves every call that came before it
    * began. `complete`: the directory now knows every issue that the tracker shows, so that a
    * missing row means a missing issue.
@@ -106,6 +112,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       stopping.abort();
       await Promise.allSettled([background, catchingUp]);
     },
+    identify: () => runtime.identify.run(),
     catchUp: createSharedRun(() => (catchingUp = catchUp(runtime))),
     apply: async (event) => {
       if (event.kind === 'everything') runtime.identify.forget();

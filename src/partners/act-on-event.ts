@@ -6,7 +6,10 @@ import { waitAfterFailure, type Random } from './retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
 export type ActDeps = LeadDeps & {
-  store: Pick<WorkStore, 'held' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'>;
+  store: Pick<
+    WorkStore,
+    'held' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
+  >;
   clock: Clock;
   random: Random;
   /** Waits between tries, in ms; after the last one the event ends FAILED. */
@@ -105,13 +108,27 @@ async function retry(
   return { kind: 'rescheduled' };
 }
 
-function settle(deps: ActDeps, item: WorkItem, leads: readonly LeadProgress[]): Promise<ActResult> {
+async function settle(
+  deps: ActDeps,
+  item: WorkItem,
+  leads: readonly LeadProgress[],
+): Promise<ActResult> {
   const attempts = item.attempts + 1;
   const error = leads.find(({ state }) => state === 'failed')?.error;
   if (error !== undefined) return end(deps, item, { ...failedWith(leads, error), attempts });
-  if (leads.length === 0)
-    return end(deps, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+  if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
   return end(deps, item, { outcome: 'DONE', ...erasureOf(leads), attempts });
+}
+
+async function endWithoutLeads(
+  deps: ActDeps,
+  item: WorkItem,
+  attempts: number,
+): Promise<ActResult> {
+  const settlement: Settlement = (await deps.store.holdsElsewhere(item))
+    ? { outcome: 'FAILED', lastError: 'repository-changed', attempts }
+    : { outcome: 'UNMATCHED', lastError: 'claim-released', attempts };
+  return end(deps, item, settlement);
 }
 
 function failedWith(leads: readonly LeadProgress[], lastError: string) {

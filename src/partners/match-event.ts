@@ -9,7 +9,7 @@ import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { readEvent } from './event.ts';
 import type { Action, Partners } from './partner.ts';
-import type { WorkItem, WorkStore } from './work-store.ts';
+import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
@@ -26,7 +26,10 @@ const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 const MATCHED_AT_ONCE = 20;
 
 export type MatchDeps = {
-  store: Pick<WorkStore, 'claim' | 'reschedule' | 'postpone' | 'settle'>;
+  store: Pick<
+    WorkStore,
+    'claim' | 'held' | 'holdsElsewhere' | 'reschedule' | 'postpone' | 'settle'
+  >;
   directory: Pick<LeadDirectory, 'find' | 'has'>;
   desk: CatchUpDesk;
   /** The sub-key for directory hashes. */
@@ -82,8 +85,9 @@ async function matchEvent(
   const isCovered = coverage.until >= progress.askedAt;
   if (!isCovered || !coverage.complete)
     return claimForNow(deps, item, progress, { found, isCovered });
-  // What is claimed is frozen in the directory, so that it is found again, by this name or a better.
-  const numbers = found.length > 0 ? found : progress.provisional;
+  // What is claimed is frozen in the directory, so that it is found again, by this name or a better,
+  // unless the directory was begun anew with another key.
+  const numbers = found.length > 0 ? found : await deps.store.held(item);
   if (numbers.length === 0) return noteMiss(deps, item, progress);
   const now = deps.clock.now();
   await deps.store.claim(
@@ -161,7 +165,10 @@ async function noteMiss(
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
-    await store.settle(item, { outcome: 'UNMATCHED', attempts: misses }, now);
+    const settlement: Settlement = (await store.holdsElsewhere(item))
+      ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
+      : { outcome: 'UNMATCHED', attempts: misses };
+    await store.settle(item, settlement, now);
     return undefined;
   }
   const dueAt = now + wait;

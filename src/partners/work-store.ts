@@ -72,6 +72,8 @@ export type WorkStore = {
   ): Promise<readonly number[] | undefined>;
   /** The leads that the event still holds: an operator may have given some back. */
   held(item: WorkItem): Promise<readonly number[]>;
+  /** Whether it holds leads of a repository that the configured name does not mean any more. */
+  holdsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */
   saveProgress(item: WorkItem, progress: DeletionProgress, now: number): Promise<boolean>;
   /** Gives the item back, due at `dueAt`. */

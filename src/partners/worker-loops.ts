@@ -15,6 +15,7 @@ const LOOK_EVERY_MS = 5 * SECOND;
 /** Deliveries that another process accepted are to be claimed within a second as well. */
 const WATCH_EVERY_MS = SECOND / 5;
 const STORE_RETRY_MS = SECOND;
+const IDENTIFY_AGAIN_MS = 5 * SECOND;
 /** Dropped payloads are taken out of the store's files at most this often. */
 const SCRUB_EVERY_MS = SECOND;
 
@@ -24,6 +25,8 @@ type Pause = { code: PauseCode; since: number; probeAt: number };
 export type LoopDeps = {
   store: WorkStore;
   editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
+  /** Which repository the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
+  identify(): Promise<void>;
   match: MatchDeps;
   act: ActDeps;
   alarms: Record<Stage, Alarm>;
@@ -130,11 +133,32 @@ async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
   const { store, clock, act, stopping, state } = deps;
   const [item] = await store.lease('act', clock.now(), 1);
   if (!item) return undefined;
-  const result = await actOnEvent(act, item as WorkItem<ActProgress>, stopping);
+  const result =
+    (await delayUntilIdentified(deps, item)) ??
+    (await actOnEvent(act, item as WorkItem<ActProgress>, stopping));
   if (result.kind === 'paused') setPause(deps, result.code);
   if (result.kind === 'limited') state.limitedUntil = result.retryAt;
   if (result.kind === 'settled' && result.outcome === 'DONE') state.isDirty = true;
   return result;
+}
+
+/** The name may mean another repository since the last start, or none that can be seen. */
+async function delayUntilIdentified(
+  deps: LoopDeps,
+  item: WorkItem,
+): Promise<Extract<ActResult, { kind: 'limited' | 'paused' }> | undefined> {
+  const { clock, log, state, store } = deps;
+  try {
+    await deps.identify();
+    return undefined;
+  } catch (error) {
+    await store.giveBack(item);
+    log.warn(errorFields(error), 'the repository could not be identified: deletions wait');
+    await suspectPause(deps);
+    return state.pause
+      ? { kind: 'paused', code: state.pause.code }
+      : { kind: 'limited', retryAt: clock.now() + IDENTIFY_AGAIN_MS };
+  }
 }
 
 function setPause({ clock, log, probeEveryMs, state }: LoopDeps, code: PauseCode): void {

@@ -23,7 +23,7 @@ import type { WorkCounts, WorkStore } from './work-store.ts';
 export type WorkerDeps = {
   store: WorkStore;
   directory: Pick<LeadDirectory, 'find' | 'has'>;
-  filler: Pick<DirectoryFiller, 'catchUp' | 'status'>;
+  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;
   labels: DeletionLabels;
@@ -106,6 +106,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const desk = createCatchUpDesk({ catchUp: () => filler.catchUp(), clock, log, onFailure });
   const loopDeps: LoopDeps = {
     ...deps,
+    identify: () => filler.identify(),
     probeEveryMs,
     match: { ...deps, unmatchedWaitsMs, desk },
     act: { ...deps, pacer: createPacer(clock, deps.writeIntervalMs) },

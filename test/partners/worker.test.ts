@@ -307,6 +307,86 @@ describe('a restart', () => {
   });
 });
 
+describe('a repository of another name in the configuration', () => {
+  /** A deletion that is matched, and whose actions a stop cut short. */
+  async function cutShort(): Promise<{ desk: Desk; number: number; id: string }> {
+    const desk = await runningDesk({ requestTimeoutMs: 300 });
+    const { number } = desk.tracker.createIssue(leadIssue());
+    const gate = desk.tracker.hold({ path: `/issues/${number}$` });
+    const id = await desk.send({ leadId: String(number) });
+    await gate.arrived();
+    await desk.stop();
+    gate.open();
+    return { desk, number, id };
+  }
+
+  test('that is the old one renamed: what was begun is finished', async () => {
+    const { desk, number, id } = await cutShort();
+    desk.tracker.renameRepository('renamed');
+    const renamed = await openDesk({ of: desk, repository: 'acme/renamed' });
+    await renamed.worker.start();
+    expect((await renamed.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
+    expectClosed(renamed, number);
+  });
+
+  test('that is another one: nothing is touched there, and it can be finished later', async () => {
+    const { desk, number, id } = await cutShort();
+    const other = desk.tracker.createIssue(leadIssue({ email: 'bob@example.com' })).number;
+    const moved = desk.tracker.transferIssue(other, 'acme/elsewhere');
+    expect(moved.number).toBe(number);
+    const elsewhere = await openDesk({ of: desk, repository: 'acme/elsewhere' });
+    await elsewhere.start();
+    expect((await elsewhere.settled(id)).events[0]).toMatchObject({
+      outcome: 'FAILED',
+      lastError: 'repository-changed',
+    });
+    await elsewhere.stop();
+    expect(desk.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
+    const back = await runningDesk({ of: desk });
+    expect(await isClaimed(back, number)).toBe(true);
+    const entry = { at: Date.now(), actor: { kind: 'cli', subject: 'ops' } as const };
+    await back.receipts.replay(id, { ...entry, action: 'receipt.replay', subject: 'receipt/1' });
+    back.worker.wake();
+    expect((await back.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
+    expectClosed(back, number);
+  });
+
+  test('that is another one: what was claimed for now in the old one is not taken there', async () => {
+    const desk = await runningDesk();
+    const { number } = desk.tracker.createIssue(leadIssue());
+    const other = desk.tracker.createIssue(leadIssue({ email: 'bob@example.com' })).number;
+    await desk.filler.catchUp();
+    desk.tracker.fault({ kind: 'reset', count: 1000 });
+    const id = await desk.send({ email: 'ada@example.com' });
+    await vi.waitFor(async () => expect(await isClaimed(desk, number)).toBe(true), { interval: 5 });
+    await desk.stop();
+    desk.tracker.clearFaults();
+    const moved = desk.tracker.transferIssue(other, 'acme/elsewhere');
+    expect(moved.number).toBe(number);
+    const elsewhere = await openDesk({ of: desk, repository: 'acme/elsewhere' });
+    await elsewhere.start();
+    expect((await elsewhere.settled(id)).events[0]).toMatchObject({
+      outcome: 'FAILED',
+      lastError: 'repository-changed',
+    });
+    expect(desk.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
+  });
+
+  test('that is unknown yet while the tracker is away: the deletion waits', async () => {
+    const { desk, number, id } = await cutShort();
+    desk.tracker.renameRepository('renamed');
+    desk.tracker.fault({ kind: 'reset', count: 1000 });
+    desk.tracker.calls.clear();
+    const renamed = await openDesk({ of: desk, repository: 'acme/renamed' });
+    await renamed.worker.start();
+    await vi.waitFor(() => expect(desk.tracker.calls.count()).toBeGreaterThan(0));
+    expect((await renamed.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+    desk.tracker.clearFaults();
+    expect((await renamed.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
+    expectClosed(renamed, number);
+  });
+});
+
 test('an operator who releases a lead keeps the worker from it until it is sent again', async () => {
   const desk = await runningDesk({ worker: { retryMs: [300, 20] } });
   const { number } = desk.tracker.createIssue(leadIssue());

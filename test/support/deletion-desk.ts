@@ -29,6 +29,8 @@ export const WRITER = 'token-of-a-writer';
 
 export type DeskOptions = {
   tracker?: TrackerOptions;
+  /** `owner/name`; default that of the tracker. */
+  repository?: string;
   /** Runs against a tracker and a store that an earlier desk left behind. */
   of?: { tracker: Tracker; database: Database };
   token?: string;
@@ -46,11 +48,12 @@ export type DeskOptions = {
 /** Everything behind the intake of partners, on a real store and a tracker over HTTP. */
 export async function openDesk(options: DeskOptions = {}) {
   const { clock = systemClock, log = silentLog, token = WRITER, adminToken } = options;
+  const { repository: repositoryName = REPOSITORY } = options;
   const tracker = options.of?.tracker ?? (await openTracker(options.tracker));
   const database = options.of?.database ?? temporaryDatabase();
   const wire = { apiUrl: tracker.url, clock, requestTimeoutMs: options.requestTimeoutMs ?? 2000 };
   const client = createTrackerClient({ ...wire, credential: { token: new Secret(token) } });
-  const name = parseRepositoryName(REPOSITORY);
+  const name = parseRepositoryName(repositoryName);
   const repository = createRepository({ client, clock, name });
   const editor = createIssueEditor({
     client,
@@ -63,7 +66,7 @@ export async function openDesk(options: DeskOptions = {}) {
       }),
     }),
   });
-  const directory = createLeadDirectory(database, { repository: REPOSITORY });
+  const directory = createLeadDirectory(database, { repository: repositoryName });
   const filler = createDirectoryFiller({
     tracker: createLeadTracker({ client, repository }),
     directory,
@@ -75,7 +78,7 @@ export async function openDesk(options: DeskOptions = {}) {
   });
   const sealer = createPayloadSealer(Buffer.alloc(32, 3));
   const receipts = createReceiptStore({ database, sealer });
-  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const store = createWorkStore({ database, sealer, newId: newUuid, repository: repositoryName });
   const partners = createPartners(partnersOf(options));
   const worker = createDeletionWorker({
     store,
@@ -112,7 +115,7 @@ export async function openDesk(options: DeskOptions = {}) {
     receipts,
     store,
     worker,
-    claims: createClaimStore(database, { repository: REPOSITORY }),
+    claims: createClaimStore(database, { repository: repositoryName }),
     stop,
     read,
     /** Starts, and waits for the first crawl. */

@@ -107,6 +107,12 @@ function prepareCounts(handle: BetterSqlite3.Database) {
     repositoryId: handle
       .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
       .pluck(),
+    heldElsewhere: handle
+      .prepare<[number, string], number>(
+        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL AND repositoryId IS NOT
+           (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
+      )
+      .pluck(),
     counts: handle.prepare<
       [],
       { open: number; oldestReceivedAt: number | null; deadLetters: number }

@@ -24,7 +24,7 @@ type Runtime = WorkStoreDeps & { sql: WorkStatements; claims: ClaimWriter };
 
 /** The worker's store in SQLite. Events that are matched at the same time share one commit. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
-  const { database } = deps;
+  const { database, repository } = deps;
   const sql = guard(() => prepareWork(database.handle));
   const runtime: Runtime = { ...deps, sql, claims: createClaimWriter(database) };
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
@@ -48,6 +48,8 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       }),
     claim: (...match) => together(() => claim(runtime, ...match)),
     held: async ({ event }) => guard(() => held(runtime, event)),
+    holdsElsewhere: async ({ event }) =>
+      guard(() => sql.heldElsewhere.get(event, repository.toLowerCase()) !== undefined),
     saveProgress: async (item, progress, now) =>
       guard(() => {
         const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
