@@ -47,7 +47,7 @@ export function createCursorSealer(key: Buffer): CursorSealer {
 /** @throws {invalid-cursor} always */
 export function refuseCursor(): never {
   const detail =
-    'The cursor was altered, belongs to other filters or another consumer, or is too old. Start again without `cursor`.';
+    'The cursor was altered, belongs to other filters or another consumer, or comes from another version. Start again without `cursor`.';
   throw new TrackportError('invalid-cursor', {
     detail,
     errors: [{ parameter: 'cursor', code: 'invalid-cursor', detail }],
