@@ -1,4 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
 import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
 import { leastErasure } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
@@ -24,6 +26,8 @@ export type ActResult =
   /** Another worker has it, or this one stops. */
   | { kind: 'left' };
 
+type BegunItem = WorkItem & { progress: ActProgress };
+
 class LeaseLost extends Error {}
 
 /**
@@ -35,23 +39,41 @@ export async function actOnEvent(
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
+  const { log, store } = deps;
+  const { progress } = item;
+  if (!progress) return matchAnew(deps, item);
   try {
-    return await actOnLeads(deps, item, signal);
+    return await actOnLeads(deps, { ...item, progress }, signal);
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
-    if (!signal.aborted) throw error;
-    await deps.store.giveBack(item);
-    return { kind: 'left' };
+    if (signal.aborted) {
+      await store.giveBack(item);
+      return { kind: 'left' };
+    }
+    if (isTrackportError(error)) {
+      await store.giveBack(item);
+      throw error;
+    }
+    log.error(
+      { receiptId: item.receiptId, ...errorFields(error) },
+      'an action met a mistake of ours',
+    );
+    return retry(deps, item, { leads: progress.leads, lastError: 'internal-error' });
   }
 }
 
-async function actOnLeads(
-  deps: ActDeps,
-  item: WorkItem<ActProgress>,
-  signal: AbortSignal,
-): Promise<ActResult> {
-  const { actions } = progressOf(item);
-  let leads = progressOf(item).leads;
+/** Another version wrote a progress that this one cannot read. */
+async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
+  const now = clock.now();
+  const provisional = [...(await store.held(item))];
+  const progress = { stage: 'match', askedAt: now, misses: 0, provisional } as const;
+  await store.reschedule(item, { dueAt: now, attempts: 0, progress });
+  return { kind: 'rescheduled' };
+}
+
+async function actOnLeads(deps: ActDeps, item: BegunItem, signal: AbortSignal): Promise<ActResult> {
+  const { actions } = item.progress;
+  let { leads } = item.progress;
   let transient: string | undefined;
   const keep = async (changed: LeadProgress): Promise<void> => {
     leads = leads.map((lead) => (lead.number === changed.number ? changed : lead));
@@ -73,11 +95,6 @@ async function actOnLeads(
   if (transient === undefined) return settle(deps, item, leads);
   signal.throwIfAborted(); // calls were cut short: that is no try
   return retry(deps, item, { leads, lastError: transient });
-}
-
-function progressOf({ progress }: WorkItem<ActProgress>): ActProgress {
-  if (!progress) throw new Error('an event without progress was leased for its actions');
-  return progress;
 }
 
 /** Waiting for the tracker spends no try. */

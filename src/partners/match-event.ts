@@ -4,6 +4,7 @@ import { hashIdentity, type LeadDirectory } from '#leads/lead-directory.ts';
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/json.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { CatchUpDesk, Coverage } from './catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
@@ -36,6 +37,7 @@ export type MatchDeps = {
   directoryKey: Buffer;
   partners: Pick<Partners, 'all'>;
   clock: Clock;
+  log: Log;
   unmatchedWaitsMs: readonly number[];
 };
 
@@ -55,7 +57,7 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const postponed: Postponed[] = [];
   for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
     const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
-      const later = await matchEvent(deps, item, progress, coverage);
+      const later = await matchOrFail(deps, { item, progress }, coverage);
       if (later) postponed.push({ item, ...later });
     });
     await Promise.all(matched);
@@ -63,6 +65,24 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   }
   // In one commit: while the tracker is down every event that waits comes by here again and again.
   if (postponed.length > 0) await deps.store.postpone(postponed);
+}
+
+/** A mistake of ours about one event must not keep all others from being claimed. */
+async function matchOrFail(
+  deps: MatchDeps,
+  { item, progress }: { item: WorkItem; progress: MatchProgress },
+  coverage: Coverage,
+): Promise<Later | undefined> {
+  try {
+    return await matchEvent(deps, item, progress, coverage);
+  } catch (error) {
+    if (isTrackportError(error)) throw error;
+    deps.log.error(
+      { receiptId: item.receiptId, ...errorFields(error) },
+      'a match met a mistake of ours',
+    );
+    return fail(deps, item, 'internal-error');
+  }
 }
 
 type Later = { progress: MatchProgress; dueAt: number };

@@ -187,10 +187,14 @@ async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
   return 0;
 }
 
-/** What a deletion was about must not outlive it in the store's files. */
-async function scrubWhenDirty({ store, clock, state }: LoopDeps): Promise<void> {
+/** What a deletion was about must not outlive it in the store's files. Holds nothing else up. */
+async function scrubWhenDirty({ store, clock, log, state }: LoopDeps): Promise<void> {
   const now = clock.now();
   if (!state.isDirty || now - state.scrubbedAt < SCRUB_EVERY_MS) return;
   state.scrubbedAt = now;
-  state.isDirty = !(await store.scrub());
+  try {
+    state.isDirty = !(await store.scrub());
+  } catch (error) {
+    log.warn(errorFields(error), 'dropped payloads could not be taken out of the files yet');
+  }
 }

@@ -42,8 +42,8 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         sql.forgetLeases.run();
         for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
       }),
-    giveBack: async (item) =>
-      database.transaction(() => {
+    giveBack: (item) =>
+      together(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
       }),
     claim: (...match) => together(() => claim(runtime, ...match)),

@@ -1,0 +1,169 @@
+/** One event that nothing can be done with must not stop the others, nor be lost. */
+import { describe, expect, test } from 'vitest';
+import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work-store.ts';
+import { actOnEvent, type ActDeps } from '#partners/act-on-event.ts';
+import type { ActProgress } from '#partners/deletion-progress.ts';
+import type { IssueEditor } from '#partners/issue-editor.ts';
+import { matchEvents, type MatchDeps } from '#partners/match-event.ts';
+import { createPacer } from '#partners/pacer.ts';
+import { createPartner } from '#partners/partner.ts';
+import { createPayloadSealer } from '#partners/payload.ts';
+import type { WorkItem } from '#partners/work-store.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { newUuid } from '#shared/ids.ts';
+import { silentLog } from '#shared/log.ts';
+import { Secret } from '#shared/secret.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { directoryKey, entry, openedDirectory, REPOSITORY } from '../support/directory.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+
+const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const secrets = [{ value: new Secret('s') }];
+const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
+
+async function setUp() {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.put([1, 2, 3].map((number) => entry(number)));
+  const receipts = createReceiptStore({ database, sealer });
+  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
+  return {
+    clock,
+    database,
+    directory,
+    store,
+    lease,
+    accept: async (leadId: number) => {
+      const { receipt } = await receipts.accept({
+        id: newUuid(),
+        partnerId: 'crm-one',
+        path: 'deletions',
+        eventType: 'lead.deletion',
+        correlationId: 'c',
+        receivedAt: clock.now(),
+        events: [
+          {
+            position: 0,
+            sameEventKey: Buffer.from(`lead ${leadId}`),
+            hasEventId: true,
+            outcome: 'PENDING',
+            payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
+          },
+        ],
+      });
+      return receipt.id;
+    },
+    eventOf: async (id: string) => (await receipts.read(id))?.events[0],
+  };
+}
+
+type Desk = Awaited<ReturnType<typeof setUp>>;
+
+/** Leases one event for its actions, with lead 1 claimed. */
+async function leaseForActions(desk: Desk): Promise<WorkItem<ActProgress>> {
+  const [matched] = await desk.lease('match');
+  if (!matched) throw new Error('nothing is due');
+  const progress: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
+  const now = desk.clock.now();
+  await desk.store.claim(matched, { claim: [1], withdraw: [] }, { progress, dueAt: now, now });
+  const [item] = await desk.lease('act');
+  return item as WorkItem<ActProgress>;
+}
+
+const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
+  store: desk.store,
+  editor: editor as IssueEditor,
+  labels: { approved: 'approved', deleted: 'deleted' },
+  pacer: createPacer(desk.clock, 0),
+  clock: desk.clock,
+  log: silentLog,
+  random: () => 0.5,
+  retryMs: [1000],
+});
+
+const never = new AbortController().signal;
+
+describe('an error that nobody foresaw', () => {
+  test('in a match makes a dead letter of its event, and all others are claimed', async () => {
+    const desk = await setUp();
+    const ids = [await desk.accept(1), await desk.accept(2), await desk.accept(3)];
+    const deps: MatchDeps = {
+      store: desk.store,
+      directory: {
+        find: (hash) => desk.directory.find(hash),
+        has: async (number) => {
+          if (number === 2) throw new RangeError('two');
+          return desk.directory.has(number);
+        },
+      },
+      desk: {
+        cover: async () => ({ until: desk.clock.now(), complete: true }),
+        retryAt: () => 0,
+      },
+      directoryKey,
+      partners: { all: () => [partner] },
+      clock: desk.clock,
+      log: silentLog,
+      unmatchedWaitsMs: [],
+    };
+    await matchEvents(deps, await desk.lease('match'));
+    const [one, two, three] = await Promise.all(ids.map(desk.eventOf));
+    expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
+    for (const other of [one, three]) expect(other?.leadIds).toHaveLength(1);
+    expect(await desk.lease('act')).toHaveLength(2);
+  });
+
+  test('in an action spends a try, and after the last one it is a dead letter', async () => {
+    const desk = await setUp();
+    const id = await desk.accept(1);
+    const deps = actDepsOf(desk, {
+      read: async () => {
+        throw new RangeError('no');
+      },
+    });
+    const item = await leaseForActions(desk);
+    expect(await actOnEvent(deps, item, never)).toEqual({ kind: 'rescheduled' });
+    expect(await desk.eventOf(id)).toMatchObject({ attempts: 1, lastError: 'internal-error' });
+    await desk.clock.advance(1000);
+    const [again] = await desk.lease('act');
+    await actOnEvent(deps, again as WorkItem<ActProgress>, never);
+    expect(await desk.eventOf(id)).toMatchObject({
+      outcome: 'FAILED',
+      attempts: 2,
+      lastError: 'internal-error',
+    });
+  });
+});
+
+test('an event whose store failed half-way is due again at once, without a try', async () => {
+  const desk = await setUp();
+  const id = await desk.accept(1);
+  const item = await leaseForActions(desk);
+  const deps = actDepsOf(desk, {
+    read: async () => {
+      throw new TrackportError('store-unavailable');
+    },
+  });
+  await expect(actOnEvent(deps, item, never)).rejects.toMatchObject({ code: 'store-unavailable' });
+  expect(await desk.lease('act')).toHaveLength(1);
+  expect(await desk.eventOf(id)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+});
+
+test('progress that another version wrote is begun anew, and the claims stay', async () => {
+  const desk = await setUp();
+  await desk.accept(1);
+  const item = await leaseForActions(desk);
+  await desk.store.giveBack(item);
+  desk.database.handle.exec(
+    `UPDATE event SET progress = json_set(progress, '$.leads[0].mood', 'new')`,
+  );
+  const [unreadable] = await desk.lease('act');
+  if (!unreadable) throw new Error('nothing is due');
+  expect(unreadable).not.toHaveProperty('progress');
+  await actOnEvent(actDepsOf(desk, {}), unreadable as WorkItem<ActProgress>, never);
+  const [anew] = await desk.lease('match');
+  expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match', provisional: [1] } });
+});
