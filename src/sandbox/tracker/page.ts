@@ -112,7 +112,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:1rem;
 .fresh td{background:#ddf4ff}time{white-space:nowrap}
 @media(max-width:45rem){body{margin:1rem auto}thead{display:none}tbody,td{display:block}tr{display:block;border-top:1px solid #d1d9e0;padding:.5rem 0}td{border:0;padding:.15rem .5rem}td:empty{display:none}}
 .note{background:#fff8c5;border:1px solid #d4a72c;border-radius:6px;padding:.5rem 1rem}
-@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}tr{border-color:#30363d}.fresh td{background:#121d2f}.note{background:#2b2410;border-color:#9e6a03}}`;
+@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}tr{border-color:#30363d}.fresh td{background:#16304f}.note{background:#2b2410;border-color:#9e6a03}}`;
 
 /** Nothing from elsewhere, no script; label colours need inline styles. */
 const POLICY =
