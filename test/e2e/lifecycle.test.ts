@@ -117,20 +117,20 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
 `);
 });
 
-test('with --json the problems are one document on standard output, too', async () => {
+test('with --json the problems are one document', async () => {
   const file = configFile({ server: { prot: 8080 }, tracker: auth });
-  const { code, stdout } = await runTrackport(['doctor', '--json', '--config', file]);
+  const { code, stdout, stderr } = await runTrackport(['doctor', '--json', '--config', file]);
   expect(code).toBe(2);
-  expect(JSON.parse(stdout)).toEqual({
-    problems: [
-      {
-        path: 'server.prot',
-        found: 'an unknown key',
-        allowed: expect.stringContaining('port'),
-        suggestion: 'did you mean port?',
-      },
-    ],
-  });
+  expect(stdout).toBe('');
+  const { error } = JSON.parse(stderr) as { error: { problems: unknown } };
+  expect(error.problems).toEqual([
+    {
+      path: 'server.prot',
+      found: 'an unknown key',
+      allowed: expect.stringContaining('port'),
+      suggestion: 'did you mean port?',
+    },
+  ]);
 });
 
 test('a caller who never finishes does not hold the stop up', async () => {
