@@ -68,7 +68,7 @@ describe.skipIf(chromium === undefined)('in a browser', { timeout: TIMEOUT_MS },
     const html = page.locator('html');
     expect(await html.getAttribute('class')).toContain('dark-mode');
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.waitForFunction('!document.documentElement.classList.contains("dark-mode")');
+    await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
   });
 
   test("the tracker's page shows an issue being relabelled and closed by a deletion", async () => {
