@@ -88,7 +88,10 @@ const dateTime = z.string().meta({ format: 'date-time' });
 
 const grantOut = z
   .object({ action: z.string(), labels: z.array(z.string()).readonly().optional() })
-  .meta({ id: 'Grant', description: 'With `labels`: only leads that carry all of them.' });
+  .meta({
+    id: 'Grant',
+    description: 'With `labels`: only leads that carry all of them. Without: all leads.',
+  });
 
 const keyOut = z
   .object({
