@@ -124,6 +124,13 @@ describe('the docs', () => {
     expect((await app.inject(`${url}${url.includes('?') ? '&' : '?'}v=1`)).statusCode).toBe(200);
   });
 
+  test('a slash at the end leads to the page, below a prefix, too', async () => {
+    app = buildTestApp();
+    const answer = await app.inject('/docs/');
+    expect(answer.statusCode).toBe(308);
+    expect(answer.headers.location).toBe('../docs');
+  });
+
   test.each([
     'package.json',
     '..%2fpackage.json',

@@ -89,6 +89,8 @@ export function docsRoutes(): Area {
     });
     app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
       const { file } = request.params;
+      // A browser would look for the page's files in the wrong place.
+      if (file === '') return reply.redirect('../docs', 308);
       return sendAsset(request, reply, await assets.get(`docs/${file}`, () => fileAsset(file)));
     });
   };
