@@ -4,6 +4,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 
 const FIRST_WAIT_MS = SECOND;
 const LONGEST_WAIT_MS = 30 * SECOND;
+const LONGEST_NAMED_MS = 60 * SECOND;
 
 export type CatchUpDeps = {
   /** A run that began after the call. `DirectoryFiller` has it. */
@@ -69,6 +70,7 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
     cover: async (instant, waitMs) => {
       // A clock that was set back says nothing about what came before what.
       if (clock.now() < coverage.until) coverage = nothing;
+      if (retryAt - clock.now() > LONGEST_NAMED_MS) retryAt = -Infinity;
       const isCovered = coverage.complete && coverage.until >= instant;
       if (isCovered || clock.now() < retryAt) return coverage;
       const landed = flight && flight.calledAt >= instant ? flight.landed : launch();
@@ -84,5 +86,5 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
 
 function namedWait(error: unknown): number {
   const seconds = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) : 0;
-  return Math.min(seconds * SECOND, 60 * SECOND);
+  return Math.min(seconds * SECOND, LONGEST_NAMED_MS);
 }

@@ -27,7 +27,7 @@ const leadSchema = z.strictObject({
 const schema = z.discriminatedUnion('stage', [
   z.strictObject({
     stage: z.literal('match'),
-    /** When the event was first looked at, or again: only a catch-up begun since then counts. */
+    /** When the event was asked for, or is looked at again: only a catch-up begun since then counts. */
     askedAt: z.int(),
     /** How often a full look-up found nothing. */
     misses: z.int(),

@@ -88,9 +88,10 @@ async function matchOrFail(
 type Later = { progress: MatchProgress; dueAt: number };
 type Postponed = Later & { item: WorkItem };
 
-function progressOf({ progress }: WorkItem, now: number): MatchProgress {
-  if (progress?.stage === 'match') return progress;
-  return { stage: 'match', askedAt: now, misses: 0, provisional: [] };
+/** A clock that was set back leaves instants in the future, which no catch-up would ever reach. */
+function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
+  if (progress?.stage === 'match') return { ...progress, askedAt: Math.min(now, progress.askedAt) };
+  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0, provisional: [] };
 }
 
 async function matchEvent(

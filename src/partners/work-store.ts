@@ -10,6 +10,8 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
   event: number;
   receiptId: string;
   partnerId: string;
+  /** Since when it is due: for an event without progress, when it was asked for. */
+  dueAt: number;
   /** Tries that have failed so far. */
   attempts: number;
   /** The event's bytes; undefined when they are gone or cannot be decrypted. */
@@ -55,9 +57,12 @@ export type WorkStore = {
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had in hand when it died is due at once.
+   * had in hand when it died is due at once, and so is what nobody began yet: an instant in the
+   * future comes from a clock that was wrong.
    */
-  forgetLeases(): Promise<void>;
+  forgetLeases(now: number): Promise<void>;
+  /** The clock was set back: all that waits is due, and leased, that much earlier. */
+  moveBack(byMs: number): Promise<void>;
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**

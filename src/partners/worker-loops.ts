@@ -39,6 +39,8 @@ export type LoopDeps = {
 };
 
 export type LoopState = {
+  /** The latest instant that a loop saw. */
+  seenAt: number;
   pause: Pause | undefined;
   /** Until this instant a rate limit is in force. */
   limitedUntil: number;
@@ -50,12 +52,27 @@ export type LoopState = {
 /** Claims what is due, batch by batch, until the worker stops. Never throws. */
 export function runMatching(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'match', async () => {
+    await noticeClock(deps);
     const items = await deps.store.lease('match', deps.clock.now(), MATCH_BATCH);
     if (items.length === 0) return waitForDue(deps, 'match');
     await matchLeased(deps, items);
     deps.alarms.act.ring();
     return 0;
   });
+}
+
+/** What waits for an instant that the clock told wrongly would wait for as long as it was wrong. */
+async function noticeClock({ alarms, clock, log, state, store }: LoopDeps): Promise<void> {
+  const now = clock.now();
+  const byMs = state.seenAt - now;
+  if (byMs >= SECOND) {
+    log.warn({ byMs }, 'the clock was set back');
+    await store.moveBack(byMs);
+    state.limitedUntil -= byMs;
+    if (state.pause) state.pause.probeAt -= byMs;
+    alarms.act.ring();
+  }
+  state.seenAt = now;
 }
 
 /** When the store fails half-way, the rest is given back at once and not when its lease ends. */

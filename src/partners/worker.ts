@@ -77,7 +77,7 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
   return {
     start: async () => {
       if (loops) return;
-      await deps.store.forgetLeases();
+      await deps.store.forgetLeases(deps.clock.now());
       loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
     },
     wake: () => loopDeps.alarms.match.ring(),
@@ -97,6 +97,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const { clock, log, filler } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const state: LoopState = {
+    seenAt: -Infinity,
     pause: undefined,
     limitedUntil: -Infinity,
     isDirty: true, // an earlier process may have died between settling and scrubbing

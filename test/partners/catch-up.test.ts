@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCatchUpDesk } from '#partners/catch-up.ts';
-import { SECOND } from '#shared/clock.ts';
+import { HOUR, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../support/clock.ts';
@@ -50,6 +50,18 @@ describe('the desk', () => {
     runs[0]?.resolve({ complete: true });
     expect(await again).toEqual({ until: now, complete: true });
     expect(runs).toHaveLength(1);
+  });
+
+  test('does not wait for an instant that a clock told wrongly', async () => {
+    const { clock, desk, runs } = setUp();
+    const first = desk.cover(clock.now(), 400);
+    runs[0]?.reject(unavailable(30));
+    await first;
+    await clock.advance(-HOUR);
+    const again = desk.cover(clock.now(), 400);
+    expect(runs).toHaveLength(2);
+    runs[1]?.resolve({ complete: true });
+    expect((await again).complete).toBe(true);
   });
 
   test('asks anew for what happened after a run began', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPacer } from '#partners/pacer.ts';
+import { HOUR } from '#shared/clock.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 const { signal } = new AbortController();
@@ -25,6 +26,17 @@ test('a write after a long time waits for nothing', async () => {
   await clock.advance(5000);
   await pacer.turn(signal);
   expect(clock.now()).toBe(5000);
+});
+
+test('a clock that is set back makes no write wait for longer', async () => {
+  const clock = createFakeClock(HOUR);
+  const pacer = createPacer(clock, 1000);
+  await pacer.turn(signal);
+  await clock.advance(-HOUR);
+  const turn = pacer.turn(signal);
+  await clock.advance(1000);
+  await turn;
+  expect(clock.now()).toBe(1000);
 });
 
 test('a worker that stops begins no write', async () => {

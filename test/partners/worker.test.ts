@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { HOUR } from '#shared/clock.ts';
+import { HOUR, systemClock } from '#shared/clock.ts';
 import { leadIssue, openDesk, WRITER, type Desk } from '../support/deletion-desk.ts';
 
 const labelsOf = (desk: Desk, number: number) =>
@@ -304,6 +304,70 @@ describe('a restart', () => {
       expect(second.tracker.readIssue(number)?.comments).toHaveLength(1);
     }
     expect(writesOf(second).filter(({ method }) => method === 'PATCH')).toHaveLength(3);
+  });
+});
+
+test('a whole batch is served by one catch-up', async () => {
+  const desk = await runningDesk();
+  const { number } = desk.tracker.createIssue(leadIssue());
+  desk.tracker.calls.clear();
+  const batch = Array.from({ length: 250 }, (_, index) => ({
+    eventId: String(index),
+    leadId: String(number),
+  }));
+  await desk.settled(await desk.send(batch));
+  expect(desk.tracker.calls.count({ path: /issues$/ })).toBe(1);
+  expectClosed(desk, number);
+});
+
+describe('a clock that is set back by an hour', () => {
+  function deskWithClock(options: Parameters<typeof openDesk>[0] = {}) {
+    let offset = 0;
+    const clock = { ...systemClock, now: () => Date.now() + offset };
+    const setBack = (): void => {
+      offset -= HOUR;
+    };
+    return { setBack, opening: openDesk({ ...options, clock }) };
+  }
+
+  test('makes no try wait for that hour', async () => {
+    const { setBack, opening } = deskWithClock({ worker: { retryMs: [1000] } });
+    const desk = await opening;
+    await desk.start();
+    const { number } = desk.tracker.createIssue(leadIssue());
+    desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
+    const id = await desk.send({ leadId: String(number) });
+    await vi.waitFor(async () => expect((await desk.read(id)).events[0]?.attempts).toBe(1), {
+      interval: 5,
+    });
+    setBack();
+    desk.worker.wake();
+    expect((await desk.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
+  });
+
+  test('makes no match wait that had begun before', async () => {
+    const { setBack, opening } = deskWithClock();
+    const desk = await opening;
+    await desk.start();
+    const { number } = desk.tracker.createIssue(leadIssue());
+    await desk.filler.catchUp();
+    desk.tracker.fault({ kind: 'reset', count: 1000 });
+    const id = await desk.send({ leadId: String(number) });
+    await vi.waitFor(async () => expect(await isClaimed(desk, number)).toBe(true), { interval: 5 });
+    setBack();
+    desk.tracker.clearFaults();
+    desk.worker.wake();
+    expect((await desk.settled(id)).events[0]?.outcome).toBe('DONE');
+  });
+
+  test('makes no delivery wait that was accepted before a restart', async () => {
+    const { setBack, opening } = deskWithClock();
+    const desk = await opening;
+    const { number } = desk.tracker.createIssue(leadIssue());
+    const id = await desk.send({ leadId: String(number) });
+    setBack();
+    await desk.start();
+    expect((await desk.settled(id)).events[0]?.outcome).toBe('DONE');
   });
 });
 

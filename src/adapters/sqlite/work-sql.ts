@@ -8,6 +8,7 @@ export type DueRow = {
   receiptId: string;
   partnerId: string;
   position: number;
+  dueAt: number;
   attempts: number;
   payload: Buffer | null;
   progress: string | null;
@@ -29,7 +30,7 @@ function prepareLeases(handle: BetterSqlite3.Database) {
   return {
     due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
       SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, event.position,
-        event.attempts, event.payload, event.progress
+        event.dueAt, event.attempts, event.payload, event.progress
       FROM event JOIN receipt ON receipt.number = event.receipt
       WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.dueAt <= @now
         AND (event.leaseUntil IS NULL OR event.leaseUntil <= @now)
@@ -46,6 +47,14 @@ function prepareLeases(handle: BetterSqlite3.Database) {
     forgetLeases: handle.prepare<[]>(
       `UPDATE event SET leaseToken = NULL, leaseUntil = NULL
        WHERE outcome = 'PENDING' AND leaseToken IS NOT NULL`,
+    ),
+    dueNow: handle.prepare<[{ now: number }]>(
+      `UPDATE event SET dueAt = @now
+       WHERE outcome = 'PENDING' AND stage = 'match' AND dueAt > @now AND progress IS NULL`,
+    ),
+    moveBack: handle.prepare<[{ by: number }]>(
+      `UPDATE event SET dueAt = dueAt - @by, leaseUntil = leaseUntil - @by
+       WHERE outcome = 'PENDING'`,
     ),
     giveBack: handle.prepare<[Fence]>(
       `UPDATE event SET leaseToken = NULL, leaseUntil = NULL WHERE ${IS_MINE}`,

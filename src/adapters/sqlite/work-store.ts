@@ -37,11 +37,13 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       ),
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage) ?? undefined),
     changedElsewhere: async () => guard(changedElsewhere),
-    forgetLeases: async () =>
+    forgetLeases: async (now) =>
       database.transaction(() => {
         sql.forgetLeases.run();
         for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
+        sql.dueNow.run({ now });
       }),
+    moveBack: (by) => together(() => void sql.moveBack.run({ by })),
     giveBack: (item) =>
       together(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
@@ -107,6 +109,7 @@ function leaseRow({ sql, sealer, newId }: Runtime, row: DueRow, now: number): Wo
     event: row.event,
     receiptId: row.receiptId,
     partnerId: row.partnerId,
+    dueAt: row.dueAt,
     attempts: row.attempts,
     lease,
     ...(payload && { payload }),

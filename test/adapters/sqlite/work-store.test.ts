@@ -85,7 +85,7 @@ describe('a lease', () => {
     const item = await leaseOne(store);
     expect(await store.saveProgress(item, matching, 20 * SECOND)).toBe(true);
     expect(await store.lease('match', 30 * SECOND, 1)).toEqual([]);
-    await store.forgetLeases();
+    await store.forgetLeases(1e9);
     expect((await leaseOne(store, 'match', 30 * SECOND)).progress).toEqual(matching);
   });
 
@@ -278,7 +278,7 @@ describe('an event without an id that comes again', () => {
       (store, item) => store.postpone([{ item, progress: matching, dueAt: 90_000 }]),
     ],
     ['is given back', (store, item) => store.giveBack(item)],
-    ['is left behind by a crash', (store) => store.forgetLeases()],
+    ['is left behind by a crash', (store) => store.forgetLeases(1e9)],
   ])('is matched anew as soon as the run in hand %s', async (_end, endRun) => {
     const { store, accept } = await setUp();
     await accept('a');
