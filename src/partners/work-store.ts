@@ -51,7 +51,7 @@ type ClaimChange = { claim: readonly number[]; withdraw: readonly number[] };
 export type WorkStore = {
   /** Up to `limit` due events of a stage, oldest due first, leased to the caller. */
   lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
-  /** When the next event of the stage is due (ms since the Unix epoch). */
+  /** When the next event of the stage that nobody has in hand is due (ms since the Unix epoch). */
   nextDueAt(stage: Stage): Promise<number | undefined>;
   /** True when another process may have queued events since the last call. Cheap. */
   changedElsewhere(): Promise<boolean>;

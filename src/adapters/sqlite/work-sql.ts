@@ -39,9 +39,9 @@ function prepareLeases(handle: BetterSqlite3.Database) {
       'UPDATE event SET leaseToken = @lease, leaseUntil = @until WHERE id = @event',
     ),
     nextDueAt: handle
-      .prepare<[Stage], number | null>(
-        `SELECT min(max(dueAt, coalesce(leaseUntil, 0))) FROM event
-         WHERE stage = ? AND outcome = 'PENDING'`,
+      .prepare<[Stage], number>(
+        `SELECT dueAt FROM event WHERE stage = ? AND outcome = 'PENDING' AND leaseToken IS NULL
+         ORDER BY dueAt LIMIT 1`,
       )
       .pluck(),
     forgetLeases: handle.prepare<[]>(

@@ -35,7 +35,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       database.transaction(() =>
         sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
       ),
-    nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage) ?? undefined),
+    nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
     changedElsewhere: async () => guard(changedElsewhere),
     forgetLeases: async (now) =>
       database.transaction(() => {

@@ -233,6 +233,10 @@ describe('a large store', () => {
       `SELECT receipt.id FROM receipt WHERE receipt.partnerId = 'x' AND receipt.number < 9
        GROUP BY receipt.number ORDER BY receipt.number DESC LIMIT 9`,
       'UPDATE event SET payload = NULL WHERE payload IS NOT NULL AND completedAt < 1',
+      `SELECT dueAt FROM event WHERE stage = 'match' AND outcome = 'PENDING' AND leaseToken IS NULL
+       ORDER BY dueAt LIMIT 1`,
+      'SELECT number FROM claim WHERE repositoryId = 1 AND event = 1 AND releasedAt IS NULL',
+      'DELETE FROM claim WHERE event = 1 AND releasedAt IS NOT NULL',
     ];
     for (const sql of queries) {
       expect(plan(sql)).toContain('USING');
