@@ -95,6 +95,10 @@ function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
   const failure = toTrackportError(error);
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
   request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
+  // Fastify would close under a sender in the middle of its body, which then never sees the answer:
+  // Node reads past the rest, for no longer than a request may take.
+  if (failure.code === 'payload-too-large' && reply.raw.shouldKeepAlive)
+    reply.header('connection', 'keep-alive');
   return reply.code(problem.status).headers(problem.headers).send(problem.body);
 }
 

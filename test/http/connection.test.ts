@@ -239,3 +239,27 @@ test('a kept connection serves one request after the other', async () => {
 test('nothing of all this is logged as a mistake of ours', () => {
   expect(mistakes).toEqual([]);
 });
+
+test('a body that is too large is read past, so that its sender gets the answer', async () => {
+  const bytes = 26 * 1024 * 1024;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('error', reject);
+  socket.on('close', () => reject(new Error(`closed after: ${received}`)));
+  socket.on('data', (chunk) => {
+    const isFirst = received === '';
+    received += chunk.toString('latin1');
+    if (isFirst) {
+      socket.write(Buffer.alloc(bytes, 0x20));
+      socket.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+    } else if (received.includes('HTTP/1.1 404')) resolve(received);
+  });
+  socket.write(
+    `POST /api/v1/webhooks/github HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+  );
+  expect(await promise).toMatch(
+    /^HTTP\/1\.1 413 [\s\S]*"code":"payload-too-large"[\s\S]*HTTP\/1\.1 404 /,
+  );
+  socket.removeAllListeners('close').destroy();
+});
