@@ -81,7 +81,15 @@ async function askForLeads(ask: Ask, key: string) {
 
 async function askAsPartner(ask: Ask, secret: string) {
   const deletion = { eventType: 'lead.deletion', eventId: '7', leadId: '9' };
-  const bodies = [deletion, deletion, [deletion, 3], [], '5', '{', Array(501).fill({})];
+  const bodies = [
+    deletion,
+    deletion,
+    [deletion, 3],
+    [],
+    '5',
+    '{',
+    Array.from({ length: 501 }, () => ({})),
+  ];
   for (const path of ['deletions', 'events'])
     for (const given of bodies) {
       const body = typeof given === 'string' ? given : JSON.stringify(given);
