@@ -50,10 +50,7 @@ export async function actOnEvent(
       await store.giveBack(item);
       return { kind: 'left' };
     }
-    if (isTrackportError(error)) {
-      await store.giveBack(item);
-      throw error;
-    }
+    if (isTrackportError(error)) throw error;
     log.error(
       { receiptId: item.receiptId, ...errorFields(error) },
       'an action met a mistake of ours',

@@ -41,6 +41,8 @@ export type LoopDeps = {
 export type LoopState = {
   /** The latest instant that a loop saw. */
   seenAt: number;
+  /** Left half-way because the store failed: to be given back once it answers again. */
+  owed: readonly WorkItem[];
   pause: Pause | undefined;
   /** Until this instant a rate limit is in force. */
   limitedUntil: number;
@@ -53,9 +55,10 @@ export type LoopState = {
 export function runMatching(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'match', async () => {
     await noticeClock(deps);
+    await giveBackOwed(deps);
     const items = await deps.store.lease('match', deps.clock.now(), MATCH_BATCH);
     if (items.length === 0) return waitForDue(deps, 'match');
-    await matchLeased(deps, items);
+    await owing(deps, items, () => matchEvents(deps.match, items));
     deps.alarms.act.ring();
     return 0;
   });
@@ -75,14 +78,25 @@ async function noticeClock({ alarms, clock, log, state, store }: LoopDeps): Prom
   state.seenAt = now;
 }
 
-/** When the store fails half-way, the rest is given back at once and not when its lease ends. */
-async function matchLeased({ match, store }: LoopDeps, items: readonly WorkItem[]): Promise<void> {
+/** When the store fails half-way, the items are given back as soon as it can, not when a lease ends. */
+async function owing<T>(
+  { state }: LoopDeps,
+  items: readonly WorkItem[],
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    await matchEvents(match, items);
+    return await work();
   } catch (error) {
-    await Promise.allSettled(items.map((item) => store.giveBack(item)));
+    state.owed = [...state.owed, ...items];
     throw error;
   }
+}
+
+async function giveBackOwed({ state, store }: LoopDeps): Promise<void> {
+  const { owed } = state;
+  if (owed.length === 0) return;
+  await Promise.all(owed.map((item) => store.giveBack(item)));
+  state.owed = state.owed.filter((item) => !owed.includes(item));
 }
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
@@ -148,11 +162,16 @@ async function waitForDue({ store, clock }: LoopDeps, stage: Stage): Promise<num
 /** Undefined when nothing is due. */
 async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
   const { store, clock, act, stopping, state } = deps;
+  await giveBackOwed(deps);
   const [item] = await store.lease('act', clock.now(), 1);
   if (!item) return undefined;
-  const result =
-    (await delayUntilIdentified(deps, item)) ??
-    (await actOnEvent(act, item as WorkItem<ActProgress>, stopping));
+  const result = await owing(
+    deps,
+    [item],
+    async () =>
+      (await delayUntilIdentified(deps, item)) ??
+      actOnEvent(act, item as WorkItem<ActProgress>, stopping),
+  );
   if (result.kind === 'paused') setPause(deps, result.code);
   if (result.kind === 'limited') state.limitedUntil = result.retryAt;
   if (result.kind === 'settled' && result.outcome === 'DONE') state.isDirty = true;

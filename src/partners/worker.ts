@@ -98,6 +98,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const state: LoopState = {
     seenAt: -Infinity,
+    owed: [],
     pause: undefined,
     limitedUntil: -Infinity,
     isDirty: true, // an earlier process may have died between settling and scrubbing

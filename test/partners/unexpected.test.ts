@@ -1,5 +1,6 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import { actOnEvent, type ActDeps } from '#partners/act-on-event.ts';
@@ -15,6 +16,7 @@ import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/secret.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { leadIssue, openDesk } from '../support/deletion-desk.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../support/directory.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
@@ -138,18 +140,34 @@ describe('an error that nobody foresaw', () => {
   });
 });
 
-test('an event whose store failed half-way is due again at once, without a try', async () => {
-  const desk = await setUp();
-  const id = await desk.accept(1);
-  const item = await leaseForActions(desk);
-  const deps = actDepsOf(desk, {
-    read: async () => {
+test('an event whose store failed half-way, and again at giving it back, is finished soon', async () => {
+  const database = temporaryDatabase();
+  let refusals = 0;
+  const refusing = <T>(work: () => T): T => {
+    if (refusals > 0) {
+      refusals -= 1;
       throw new TrackportError('store-unavailable');
-    },
-  });
-  await expect(actOnEvent(deps, item, never)).rejects.toMatchObject({ code: 'store-unavailable' });
-  expect(await desk.lease('act')).toHaveLength(1);
-  expect(await desk.eventOf(id)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+    }
+    return work();
+  };
+  const flaky: Database = {
+    ...database,
+    transaction: (work) => refusing(() => database.transaction(work)),
+    transactionNow: (work) => refusing(() => database.transactionNow(work)),
+  };
+  const { tracker } = await openDesk();
+  const desk = await openDesk({ of: { tracker, database: flaky }, actions: ['comment'] });
+  await desk.start();
+  const { number } = tracker.createIssue(leadIssue());
+  const gate = tracker.hold({ method: 'POST' });
+  const id = await desk.send({ leadId: String(number) });
+  await gate.arrived();
+  refusals = 4;
+  gate.open();
+  // A lease that is only left to end would take longer than this waits.
+  const [event] = (await desk.settled(id)).events;
+  expect(event).toMatchObject({ outcome: 'DONE', attempts: 1 });
+  expect(tracker.readIssue(number)?.comments).toHaveLength(1);
 });
 
 test('progress that another version wrote is begun anew, and the claims stay', async () => {
