@@ -54,14 +54,11 @@ function read(text: string, pattern: RegExp): string {
   return pattern.exec(text)?.[1] ?? '';
 }
 
-async function tokenOf(banner: string): Promise<string> {
+async function tokenOf(banner: string, scope: string): Promise<string> {
   const answer = await fetch(read(banner, /(http:\S+\/token)/), {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(read(banner, /-u '([^']+)'/))}` },
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      scope: 'catalog:read catalog:write catalog:publish trackport:admin',
-    }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
   });
   return ((await answer.json()) as { access_token: string }).access_token;
 }
@@ -180,12 +177,17 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
       await ask('GET', path, { headers, at, query });
 }
 
-/** Without a credential, with a bad one, and with bodies that nothing takes. */
-async function askBadly(ask: Ask, document: Declarations, headers: Record<string, string>) {
+const ALL_SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
+
+/** With no credential, a bad one or too little scope, and with bodies that nothing takes. */
+async function askBadly(ask: Ask, document: Declarations, banner: string) {
+  const headers = { authorization: `Bearer ${await tokenOf(banner, ALL_SCOPES)}` };
+  const weak = { authorization: `Bearer ${await tokenOf(banner, 'catalog:read')}` };
   for (const [path, item] of Object.entries(document.paths))
     for (const method of Object.keys(item).map((name) => name.toUpperCase())) {
       await ask(method, path);
       await ask(method, path, { headers: { authorization: 'Bearer x', 'x-api-key': 'x' } });
+      await ask(method, path, { headers: weak });
       if (method === 'GET') continue;
       await ask(method, path, { headers, body: '{' });
       await ask(method, path, { headers: { ...headers, 'content-type': 'text/plain' }, body: 'x' });
@@ -194,13 +196,13 @@ async function askBadly(ask: Ask, document: Declarations, headers: Record<string
 
 test('every answer of every operation is as openapi.json declares it', async () => {
   const { ask, complaints, asked, document, banner } = await openSandbox();
-  const headers = { authorization: `Bearer ${await tokenOf(banner)}` };
+  const headers = { authorization: `Bearer ${await tokenOf(banner, ALL_SCOPES)}` };
   await askForLeads(ask, read(banner, /X-API-KEY: (\w+)/));
   await askAsPartner(ask, read(banner, /-hmac '(sandbox_crm1_\w+)'/));
   await askForReceipts(ask, headers);
   await askForConsumers(ask, headers);
   await askForArtifacts(ask, headers);
-  await askBadly(ask, document, headers);
+  await askBadly(ask, document, banner);
 
   expect([...complaints]).toEqual([]);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
