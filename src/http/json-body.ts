@@ -1,19 +1,42 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
-import { TrackportError } from '#shared/errors.ts';
-import { parseJsonText } from '#shared/json.ts';
+import type * as z from 'zod';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import { parseJsonText, type JsonRules } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
 
 /** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
 export function acceptJson(app: HttpApp): void {
   app.removeAllContentTypeParsers();
   app.addHook('preParsing', checkMediaType);
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJsonText(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    readJson(request, { bytes: body as Buffer }, done);
   });
+}
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/**
+ * Parses the body for a content type parser. Some clients announce JSON with every call, so that an
+ * empty body is none where none is needed; and what nobody would look at is refused.
+ */
+export function readJson(
+  request: FastifyRequest,
+  { bytes, rules }: { bytes: Buffer; rules?: JsonRules },
+  done: Done,
+): void {
+  const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
+  try {
+    if (bytes.length === 0 && (!schema || schema.safeParse(undefined).success)) done(null);
+    else done(null, taken(schema, parseJsonText(bytes, rules)));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+function taken(schema: z.ZodType | undefined, body: unknown): unknown {
+  if (schema || JSON.stringify(body) === '{}') return body;
+  const detail = 'This call takes no body: what it needs stands in its address.';
+  return refuse([{ pointer: '#', code: 'unknown', detail }]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { SPEC_DEPTH_MAX } from '#catalog/artifact.ts';
-import { parseJsonText } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
+import { readJson } from './json-body.ts';
 
 /** Bytes of a body that may hold a spec of 5 MiB. */
 export const SPEC_BODY_BYTES_MAX = 6 * 1024 * 1024;
@@ -16,13 +16,9 @@ export function acceptSpecJson(app: HttpApp): void {
   app.addContentTypeParser(
     ['application/json', 'application/merge-patch+json'],
     { parseAs: 'buffer' },
-    (_request, body, done) => {
-      try {
-        const rules = { depthMax: SPEC_DEPTH_MAX + 1, valuesMax: VALUES_MAX, exactNumbers: true };
-        done(null, parseJsonText(body as Buffer, rules));
-      } catch (error) {
-        done(error as Error);
-      }
+    (request, body, done) => {
+      const rules = { depthMax: SPEC_DEPTH_MAX + 1, valuesMax: VALUES_MAX, exactNumbers: true };
+      readJson(request, { bytes: body as Buffer, rules }, done);
     },
   );
 }

@@ -325,3 +325,25 @@ test.each(['publish', 'deprecate', 'reinstate', 'retire'])(
     expect(nothing.status).toBe(404);
   },
 );
+
+test('a call that takes no body has an empty one at most', async () => {
+  const { call } = openCatalogApp();
+  await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
+  const headers = { 'content-type': 'application/json', 'if-match': '*' };
+  for (const raw of ['{"sunset":"2099-01-01T00:00:00Z"}', '[]', 'null', '"x"']) {
+    const refused = await call('POST', '/pets/publish?version=1.0.0', { raw, headers });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '#' }] });
+  }
+  const broken = await call('POST', '/pets/publish?version=1.0.0', { raw: '{', headers });
+  expect(broken.body.code).toBe('malformed-json');
+  const published = await call('POST', '/pets/publish?version=1.0.0', { raw: '', headers });
+  expect(published.status).toBe(200);
+  const deprecated = await call('POST', '/pets/deprecate?version=1.0.0', { body: {} });
+  expect(deprecated.status).toBe(200);
+  await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
+  const deleted = await call('DELETE', '/pets?version=1.1.0', { raw: '', headers });
+  expect(deleted.status).toBe(204);
+  const created = await call('POST', '', { raw: '', headers });
+  expect(created.body.code).toBe('malformed-json');
+});
