@@ -91,7 +91,7 @@ export const leadListParameters = z.strictObject({
   state: z
     .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
     .default('open')
-    .meta({ description: 'With `since`, ask for `all`: a lead that closes leaves the open ones.' }),
+    .meta({ description: 'Ask for `all` with `since`, else a lead that closes goes unseen.' }),
   label: labelQuery.optional(),
 });
 
