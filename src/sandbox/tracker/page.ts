@@ -78,7 +78,7 @@ function labelMarks({ labels }: IssueRecord): string {
 
 function isLight(color: string): boolean {
   const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-  return (red ?? 0) * 0.299 + (green ?? 0) * 0.587 + (blue ?? 0) * 0.114 > 140;
+  return (red ?? 0) * 0.299 + (green ?? 0) * 0.587 + (blue ?? 0) * 0.114 > 128;
 }
 
 function time(ms: number): string {
