@@ -37,8 +37,8 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       ),
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
     changedElsewhere: async () => guard(changedElsewhere),
-    forgetLeases: async (now) =>
-      database.transaction(() => {
+    forgetLeases: (now) =>
+      together(() => {
         sql.forgetLeases.run();
         for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
         sql.dueNow.run({ now });

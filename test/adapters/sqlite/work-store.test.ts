@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
@@ -204,6 +205,21 @@ describe('an end', () => {
     expect(again.payload?.toString()).toBe('a');
     expect(again).not.toHaveProperty('progress');
   });
+});
+
+test('a worker can begin while another process writes for a moment', async () => {
+  const { database, store, accept } = await setUp();
+  await accept('a');
+  await leaseOne(store);
+  const other = connectTo(database.handle.name).handle;
+  database.waitAtMost(0);
+  other.exec('BEGIN IMMEDIATE');
+  const begun = store.forgetLeases(0);
+  await nextTurn();
+  await nextTurn();
+  other.exec('ROLLBACK');
+  await begun;
+  expect(await leaseOne(store)).toMatchObject({ attempts: 0 });
 });
 
 test('what another process may have queued is noticed once, own writes are not', async () => {
