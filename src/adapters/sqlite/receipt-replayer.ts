@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { AuditEntry } from '#shared/audit.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
 import { createAuditLog } from './audit-log.ts';
@@ -23,10 +25,16 @@ const FORGET_RELEASES = `
   DELETE FROM claim WHERE releasedAt IS NOT NULL AND event IN
     (SELECT id FROM event WHERE receipt = ? AND lastError = 'claim-released' AND ${CAN_BE_REPLAYED})`;
 
-const FORGET_SAME_EVENTS = `DELETE FROM same_event WHERE firstSeenAt < ?`;
+/** Rows that are purged in one transaction: a month's worth must not hold up readers. */
+const CHUNK_ROWS = 1000;
+
+const FORGET_SAME_EVENTS = `
+  DELETE FROM same_event WHERE key IN
+    (SELECT key FROM same_event WHERE firstSeenAt < ? LIMIT ${CHUNK_ROWS})`;
 
 const DROP_PAYLOADS = `
-  UPDATE event SET payload = NULL WHERE payload IS NOT NULL AND completedAt < ?`;
+  UPDATE event SET payload = NULL WHERE id IN
+    (SELECT id FROM event WHERE payload IS NOT NULL AND completedAt < ? LIMIT ${CHUNK_ROWS})`;
 
 /** Puts dead letters back into the queue, and ends the time for which they are kept. */
 export function createReceiptReplayer(
@@ -69,12 +77,21 @@ export function createReceiptReplayer(
           queued.reduce((sum, count) => sum + count, 0),
         );
       }),
-    purge: async (before) =>
-      database.transaction(() => ({
-        keys: forget.run(before).changes,
-        payloads: drop.run(before).changes,
-      })),
+    purge: async (before) => ({
+      keys: await inChunks(database, () => forget.run(before).changes),
+      payloads: await inChunks(database, () => drop.run(before).changes),
+    }),
   };
+}
+
+/** Runs `work` until it changes nothing more; answers how much it changed in all. */
+async function inChunks(database: Database, work: () => number): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = database.transaction(work);
+    if (changes === 0) return sum;
+    sum += changes;
+    await setImmediate();
+  }
 }
 
 function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
