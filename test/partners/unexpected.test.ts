@@ -8,7 +8,7 @@ import type { ActProgress } from '#partners/deletion-progress.ts';
 import type { IssueEditor } from '#partners/issue-editor.ts';
 import { matchEvents, type MatchDeps } from '#partners/match-event.ts';
 import { createPacer } from '#partners/pacer.ts';
-import { createPartner } from '#partners/partner.ts';
+import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { WorkItem } from '#partners/work-store.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -58,6 +58,13 @@ async function setUp() {
       });
       return receipt.id;
     },
+    replay: (id: string) =>
+      receipts.replay(id, {
+        at: clock.now(),
+        actor: { kind: 'cli', subject: 'ops' },
+        action: 'receipt.replay',
+        subject: `receipt/${id}`,
+      }),
     eventOf: async (id: string) => (await receipts.read(id))?.events[0],
   };
 }
@@ -88,12 +95,68 @@ const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
 
 const never = new AbortController().signal;
 
+const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
+  store: desk.store,
+  directory: desk.directory,
+  desk: {
+    cover: async () => ({ until: desk.clock.now(), complete: true }),
+    retryAt: () => 0,
+  },
+  directoryKey,
+  partners: createPartners([partner]),
+  clock: desk.clock,
+  log: silentLog,
+  unmatchedWaitsMs: [],
+  ...deps,
+});
+
+describe('a partner that is', () => {
+  test('disabled: what was accepted before is finished', async () => {
+    const desk = await setUp();
+    const id = await desk.accept(1);
+    const disabled = { scheme: 'hmac-sha256', secrets, enabled: false } as const;
+    const partners = createPartners([createPartner('crm-one', disabled)]);
+    await matchEvents(matchDepsOf(desk, { partners }), await desk.lease('match'));
+    expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+  });
+
+  test('taken out of the file: it waits for a person, with its payload', async () => {
+    const desk = await setUp();
+    const id = await desk.accept(1);
+    const gone = matchDepsOf(desk, { partners: createPartners([]) });
+    await matchEvents(gone, await desk.lease('match'));
+    expect(await desk.eventOf(id)).toMatchObject({
+      outcome: 'FAILED',
+      lastError: 'partner-unknown',
+    });
+    expect(await desk.replay(id)).toBe(1);
+    await matchEvents(matchDepsOf(desk), await desk.lease('match'));
+    expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+  });
+});
+
+test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
+  const desk = await setUp();
+  const id = await desk.accept(1);
+  const otherKey = createPayloadSealer(Buffer.alloc(32, 9));
+  const deps = { newId: newUuid, repository: REPOSITORY, sealer: otherKey };
+  const store = createWorkStore({ ...deps, database: desk.database });
+  const items = await store.lease('match', desk.clock.now(), 10);
+  await matchEvents(matchDepsOf(desk, { store }), items);
+  expect(await desk.eventOf(id)).toMatchObject({
+    outcome: 'FAILED',
+    lastError: 'payload-unreadable',
+  });
+  expect(await desk.replay(id)).toBe(1);
+  await matchEvents(matchDepsOf(desk), await desk.lease('match'));
+  expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+});
+
 describe('an error that nobody foresaw', () => {
   test('in a match makes a dead letter of its event, and all others are claimed', async () => {
     const desk = await setUp();
     const ids = [await desk.accept(1), await desk.accept(2), await desk.accept(3)];
-    const deps: MatchDeps = {
-      store: desk.store,
+    const deps = matchDepsOf(desk, {
       directory: {
         find: (hash) => desk.directory.find(hash),
         has: async (number) => {
@@ -101,16 +164,7 @@ describe('an error that nobody foresaw', () => {
           return desk.directory.has(number);
         },
       },
-      desk: {
-        cover: async () => ({ until: desk.clock.now(), complete: true }),
-        retryAt: () => 0,
-      },
-      directoryKey,
-      partners: { all: () => [partner] },
-      clock: desk.clock,
-      log: silentLog,
-      unmatchedWaitsMs: [],
-    };
+    });
     await matchEvents(deps, await desk.lease('match'));
     const [one, two, three] = await Promise.all(ids.map(desk.eventOf));
     expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
