@@ -98,9 +98,11 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
 
   const stop = async (): Promise<void> => {
     address.isStopping = true;
+    deps.log.info({}, 'stopping');
     void cutInTime(clock, cut);
     [deadline] = await Promise.all([drain(clock, listening), stopWork()]);
     await held.releaseAll();
+    deps.log.info({}, 'stopped');
   };
   let stopped: Promise<void> | undefined;
   return { url, publicUrl, store, stop: () => (stopped ??= stop()) };

@@ -5,7 +5,7 @@ export type ConfigWarning = { key: string; text: string };
 
 /** What a start and `doctor` should say about a configuration that is valid. */
 export function configWarnings(config: Config): ConfigWarning[] {
-  const { server, tracker, partners } = config;
+  const { server, tracker, partners, portal } = config;
   const list = Object.values(partners);
   const warnings: ConfigWarning[] = [];
   const warn = (key: string, text: string): void => void warnings.push({ key, text });
@@ -19,6 +19,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
     warn('tracker.adminToken', 'without an admin token the action delete ends as impossible');
   if (server.publicUrl === undefined && list.some(({ scheme }) => scheme === 'signature-v3'))
     warn('server.publicUrl', 'partners of signature-v3 sign the public address, which is not set');
+  if (portal) warn('portal', 'the management portal is not there yet: this key does nothing');
   return warnings;
 }
 

@@ -31,6 +31,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect((await inFlight).status).toBe(200);
     expect(await run.exited).toBe(0);
     expect(run.stderr()).toBe('');
+    const messages = run.log().map(({ msg }) => msg);
+    expect(messages).toContain('stopping');
+    expect(messages.at(-1)).toBe('stopped');
   },
 );
 
