@@ -31,11 +31,12 @@ export function createSpecChecker({ clock }: { clock: Pick<Clock, 'sleep'> }): S
         askThread(worker, specText, done.signal),
         clock.sleep(DEADLINE_MS, { signal: done.signal, unref: true }).then(refuseCost),
       ]);
-    } catch {
-      // It took too long or too much memory: the next one gets a new thread.
+    } catch (error) {
+      // Whatever it is at now, nobody waits for it: the next one gets a new thread.
       thread = undefined;
       await worker.terminate();
-      return [tooCostly];
+      if (isTooCostly(error)) return [tooCostly];
+      throw error;
     } finally {
       done.abort();
       worker.unref();
@@ -47,7 +48,7 @@ export function createSpecChecker({ clock }: { clock: Pick<Clock, 'sleep'> }): S
     if (waiting >= WAITING_MAX) refuseLoad();
     waiting += 1;
     const checked = turn.then(() => check(specText));
-    turn = checked;
+    turn = checked.catch(() => undefined);
     return checked.finally(() => {
       waiting -= 1;
     });
@@ -75,8 +76,16 @@ const tooCostly: Finding = {
   detail: `The spec could not be validated within ${DEADLINE_MS / SECOND} s: too much is wrong with it, or one of its lists is too long.`,
 };
 
+const OUT_OF_TIME = 'OUT_OF_TIME';
+
 function refuseCost(): never {
-  throw new Error('the deadline has passed');
+  throw Object.assign(new Error('the deadline has passed'), { code: OUT_OF_TIME });
+}
+
+/** @see https://nodejs.org/api/errors.html#err_worker_out_of_memory */
+function isTooCostly(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === OUT_OF_TIME || code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function refuseLoad(): never {
