@@ -54,6 +54,8 @@ export type LeadDirectory = {
    * when the checks differ. Rows whose hashes were made with another key are dropped.
    */
   open(repositoryId: number, checks: DirectoryChecks, at: number): Promise<void>;
+  /** What the stored hashes were made with; undefined before `open`. */
+  checks(): Promise<DirectoryChecks | undefined>;
   /** Undefined before `open`. */
   state(): Promise<DirectoryState | undefined>;
   /** Numbers of the leads with this identity, in ascending order. One indexed look-up. */

@@ -5,10 +5,15 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDoctor } from '../../src/compose/doctor/doctor.ts';
 import type { Finding } from '../../src/compose/doctor/finding.ts';
+import { openStore } from '../../src/compose/store.ts';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { loadConfig } from '#config/load.ts';
+import { directoryChecks } from '#leads/lead-directory.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { DAY, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { silentLog } from '#shared/log.ts';
 import { leadBody } from '../e2e/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -200,6 +205,19 @@ test('the file with a key of its own making is to be backed up', async () => {
   const tracker = await trackerWith();
   const { secretKey: _, ...settings } = settingsFor(tracker);
   expect(bySubject(await examine(settings), 'store')?.detail).toContain('trackport.db.key');
+});
+
+test('a store that was filled with another secret key is a failure with what to do', async () => {
+  const tracker = await trackerWith();
+  const settings = settingsFor(tracker);
+  const config = loadConfig({ environment: {}, settings });
+  const store = openStore({ config, clock: systemClock, log: silentLog });
+  const checks = directoryChecks(config.leads, deriveKey(store.secretKey, 'directory'));
+  await createLeadDirectory(store.database, config.tracker).open(1, checks, 1);
+  store.close();
+  const other = { ...settings, secretKey: Buffer.alloc(32, 1).toString('base64') as never };
+  expect(bySubject(await examine(settings), 'secret key')).toBeUndefined();
+  expect(bySubject(await examine(other), 'secret key')).toMatchObject({ state: 'failed' });
 });
 
 test('a missing or short webhook secret, and settings that are likely not meant, are warnings', async () => {

@@ -1,4 +1,5 @@
 import type BetterSqlite3 from 'better-sqlite3';
+import type { DirectoryChecks } from '#leads/lead-directory.ts';
 
 type LeadKey = { id: number; number: number };
 
@@ -47,8 +48,8 @@ function prepareReads(handle: BetterSqlite3.Database) {
       SELECT crawl, crawling, crawlStartedAt AS startedAt, crawlIssues AS issues,
         crawlReached AS reached, completedAt, caughtUpTo
       FROM directory_state WHERE repositoryId = ${NAMED}`),
-    checks: handle.prepare<[number], { keyCheck: Buffer; rulesCheck: Buffer }>(
-      'SELECT keyCheck, rulesCheck FROM directory_state WHERE repositoryId = ?',
+    checks: handle.prepare<[number], DirectoryChecks>(
+      'SELECT keyCheck AS key, rulesCheck AS rules FROM directory_state WHERE repositoryId = ?',
     ),
   };
 }

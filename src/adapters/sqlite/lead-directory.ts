@@ -32,9 +32,14 @@ export function createLeadDirectory(
       database.transaction(() => {
         sql.identify.run({ name, id, at });
         const stored = sql.checks.get(id);
-        if (stored?.keyCheck.equals(checks.key) && stored.rulesCheck.equals(checks.rules)) return;
-        if (stored && !stored.keyCheck.equals(checks.key)) dropRows(sql, id);
+        if (stored?.key.equals(checks.key) && stored.rules.equals(checks.rules)) return;
+        if (stored && !stored.key.equals(checks.key)) dropRows(sql, id);
         sql.begin.run({ id, at, key: checks.key, rules: checks.rules });
+      }),
+    checks: async () =>
+      guard(() => {
+        const id = repositoryId();
+        return id === undefined ? undefined : sql.checks.get(id);
       }),
     state: async () => guard(() => toState(sql.state.get(name))),
     find: async (hash) => guard(() => sql.find.all(hash, name)),

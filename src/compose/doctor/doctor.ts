@@ -1,18 +1,13 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
-import { existsSync } from 'node:fs';
-
 import type { Config } from '#config/schema.ts';
-import { secretKeyPath } from '#config/secret-key.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
 
-import { StartError } from '../start-error.ts';
-import { openStore } from '../store.ts';
 import { createTrackerParts } from '../tracker.ts';
 import { checkForm, type FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
+import { checkStore } from './check-store.ts';
 import { checkTracker } from './check-tracker.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
@@ -37,7 +32,7 @@ async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<rea
   const form = { tracker: tracker.leadTracker, ...config.leads };
   return [
     ...checkConfig(config),
-    checkStore(deps),
+    ...(await checkStore(deps)),
     checkWebhookSecrets(config),
     ...trackerFindings,
     ...(canRead ? [await checkFormSafely(form)] : []),
@@ -51,29 +46,6 @@ function checkConfig(config: Config): Finding[] {
     ok('configuration', 'Valid.'),
     ...warnings.map(({ key, text }) => warning(key, `${text}.`, `Set ${key}.`)),
   ];
-}
-
-function checkStore({ config, clock }: DoctorDeps): Finding {
-  try {
-    const store = openStore({ config, clock, log: silentLog });
-    try {
-      store.database.transaction(() => undefined); // takes the write lock
-      return ok('store', `Can be read and written.${secretKeyRemark(config)}`);
-    } finally {
-      store.close();
-    }
-  } catch (error) {
-    if (error instanceof StartError) return failed('store', error.message, 'See store.url.');
-    if (!isTrackportError(error)) throw error;
-    return failed('store', error.detail ?? error.code, 'See store.url.');
-  }
-}
-
-function secretKeyRemark({ secretKey, store }: Config): string {
-  if (secretKey || store.url.engine !== 'sqlite') return '';
-  const path = secretKeyPath(store.url.path);
-  if (!existsSync(path)) return '';
-  return ` Back up ${path} with it: losing the key costs cursors, sessions and a new crawl.`;
 }
 
 const WEBHOOK_SECRET_CHARACTERS_MIN = 16;

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import type { Config } from '#config/schema.ts';
+import { secretKeyPath } from '#config/secret-key.ts';
+import { directoryChecks } from '#leads/lead-directory.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { deriveKey } from '#shared/hash.ts';
+import { silentLog } from '#shared/log.ts';
+
+import { StartError } from '../start-error.ts';
+import { openStore, type Store } from '../store.ts';
+import { failed, ok, type Finding } from './finding.ts';
+
+/** Whether the store can be read and written, and was filled with the key that is configured. */
+export async function checkStore({
+  config,
+  clock,
+}: {
+  config: Config;
+  clock: Clock;
+}): Promise<Finding[]> {
+  try {
+    const store = openStore({ config, clock, log: silentLog });
+    try {
+      store.database.transaction(() => undefined); // takes the write lock
+      const detail = `Can be read and written.${secretKeyRemark(config)}`;
+      return [ok('store', detail), ...(await checkSecretKey(config, store))];
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (error instanceof StartError) return [failed('store', error.message, 'See store.url.')];
+    if (!isTrackportError(error)) throw error;
+    return [failed('store', error.detail ?? error.code, 'See store.url.')];
+  }
+}
+
+function secretKeyRemark({ secretKey, store }: Config): string {
+  if (secretKey || store.url.engine !== 'sqlite') return '';
+  const path = secretKeyPath(store.url.path);
+  if (!existsSync(path)) return '';
+  return ` Back up ${path} with it: losing the key costs cursors, sessions and a new crawl.`;
+}
+
+async function checkSecretKey(config: Config, store: Store): Promise<Finding[]> {
+  const stored = await createLeadDirectory(store.database, config.tracker).checks();
+  const { key } = directoryChecks(config.leads, deriveKey(store.secretKey, 'directory'));
+  if (!stored || stored.key.equals(key)) return [];
+  return [
+    failed(
+      'secret key',
+      'The store was filled with another: events that wait cannot be read, cursors end, and the lead directory is crawled anew.',
+      'Bring back the former secretKey; if it is lost, ask partners to send again what is pending.',
+    ),
+  ];
+}
