@@ -15,6 +15,7 @@ import { changeVersion, checkCondition, onlyVersionIn } from './change-version.t
 import { isReadable } from './default-version.ts';
 import type { Precondition } from './entity-tag.ts';
 import { originOf, refuseTransition, transit, type LifecycleAction } from './lifecycle.ts';
+import { FINDINGS_MAX } from './spec-check.ts';
 
 export type LifecycleChange = VersionRef & {
   action: LifecycleAction;
@@ -95,9 +96,15 @@ async function versionOf(
 function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {
   if (findings.length === 0 || deps.findings === 'warn') return;
   throw new TrackportError('spec-invalid', {
-    detail: `The spec has ${findings.length} finding${findings.length === 1 ? '' : 's'}. Replace the draft's spec, then publish.`,
+    detail: `The spec has ${tell(findings.length)}. Replace the draft's spec, then publish.`,
     errors: findings,
   });
+}
+
+/** The last of too many findings only counts the rest. */
+function tell(findings: number): string {
+  if (findings > FINDINGS_MAX) return `more than ${FINDINGS_MAX} findings`;
+  return findings === 1 ? 'one finding' : `${findings} findings`;
 }
 
 function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {

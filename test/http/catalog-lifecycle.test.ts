@@ -347,3 +347,18 @@ test('a call that takes no body has an empty one at most', async () => {
   const created = await call('POST', '', { raw: '', headers });
   expect(created.body.code).toBe('malformed-json');
 });
+
+test('a spec with too many findings is refused with the first of them', async () => {
+  const { call } = openCatalogApp();
+  const paths = Object.fromEntries(
+    Array.from({ length: 150 }, (_, at) => [`/${at}`, { get: { responses: { 200: 1 } } }]),
+  );
+  const spec = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
+  const body = { id: 'pets', type: 'API', owner: 'a', title: 'Pets', spec };
+  const created = await call('POST', '', { body });
+  expect(created.body.findings).toHaveLength(101);
+  const refused = await call('POST', '/pets/publish?version=1.0.0');
+  expect(refused.status).toBe(422);
+  expect(refused.body.detail).toMatch(/^The spec has more than 100 findings\./);
+  expect(refused.body.errors).toEqual(created.body.findings);
+});
