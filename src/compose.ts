@@ -8,6 +8,7 @@ import { createKeyAuthenticator } from '#access/authenticate-key.ts';
 import { createLastUsed } from '#access/last-used.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
+import { serverUrl } from '#config/server-url.ts';
 import { createApp, createOperationsApp, type ServerDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook.ts';
@@ -34,7 +35,7 @@ import {
 } from './compose/health.ts';
 import type { BearerAreaDeps } from './compose/bearer-areas.ts';
 import type { Identity } from './compose/identity.ts';
-import { drain, listen, urlOf } from './compose/listen.ts';
+import { drain, listen } from './compose/listen.ts';
 import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
@@ -90,7 +91,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
 
   if (operationsApp) await listenForOperations(parts, operationsApp, held);
   const listening = await listen({ app, ...config.server, clock });
-  const url = urlOf(listening);
+  const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
   held.push('the server', () => listening.close(deadline ?? clock.now()));

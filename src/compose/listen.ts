@@ -69,12 +69,6 @@ export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>
   return deadline;
 }
 
-/** `http://host:port`, with an address that can be opened for one that means "all". */
-export function urlOf({ host, port }: { host: string; port: number }): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
 function portOf(server: Server): number | undefined {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : undefined;

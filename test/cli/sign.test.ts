@@ -23,7 +23,9 @@ const settings = {
   },
 };
 
-function run(...args: string[]): string {
+const run = (...args: string[]): string => runWith(settings, args);
+
+function runWith(settings: Readonly<Record<string, unknown>>, args: readonly string[]): string {
   let out = '';
   const context = {
     terminal: {
@@ -72,6 +74,22 @@ describe('trackport sign', () => {
     });
     expect(answer.statusCode).toBe(202);
   });
+
+  test.each([
+    ['0.0.0.0', 'http://localhost:8080'],
+    ['::', 'http://localhost:8080'],
+    ['::1', 'http://[::1]:8080'],
+    ['127.0.0.1', 'http://127.0.0.1:8080'],
+  ])(
+    'signs without a public address for the one that a service on %s gives itself',
+    (host, url) => {
+      const args = ['--partner', 'crm-two', '--body', '{}', '--json'];
+      const { url: signed } = JSON.parse(
+        runWith({ ...settings, server: { host } }, args),
+      ) as Signed;
+      expect(signed).toBe(`${url}/api/v1/webhooks/partners/crm-two/deletions`);
+    },
+  );
 
   test('prints headers', () => {
     expect(run('--partner', 'crm-one', '--body', '{}')).toMatch(

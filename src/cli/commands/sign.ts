@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Config } from '#config/schema.ts';
+import { serverUrl } from '#config/server-url.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { toPublicUri } from '#partners/signature.ts';
 import { signCall } from '#partners/sign-call.ts';
@@ -65,7 +65,8 @@ function findSigner(context: RunContext, options: SignOptions): Signer {
     throw new UsageError(
       `--partner is one of ${Object.keys(config.partners).join(', ') || 'none'}, not "${id}"`,
     );
-  return { partner: createPartner(id, settings), publicUrl: url ?? publicUrlOf(config) };
+  const publicUrl = url ?? config.server.publicUrl ?? serverUrl(config.server);
+  return { partner: createPartner(id, settings), publicUrl };
 }
 
 function makeSigner(id: string, { scheme, secret, url }: SignOptions): Signer {
@@ -75,10 +76,6 @@ function makeSigner(id: string, { scheme, secret, url }: SignOptions): Signer {
     throw new UsageError('--scheme needs --secret and --url as well.');
   const partner = createPartner(id, { scheme, secrets: [{ value: new Secret(secret) }] });
   return { partner, publicUrl: url };
-}
-
-function publicUrlOf({ server }: Config): string {
-  return server.publicUrl ?? `http://${server.host}:${server.port}`;
 }
 
 function toPath(partnerId: string, path: string): string {
