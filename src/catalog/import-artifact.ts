@@ -1,4 +1,5 @@
 import { refuse, type FieldProblem } from '#shared/errors.ts';
+import { isRecord } from '#shared/json.ts';
 import type { Draft } from './content-check.ts';
 
 type Kind = 'text' | 'texts' | 'numbers' | 'object';
@@ -30,7 +31,7 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
  * @throws {validation-failed} with a pointer for each wrong field
  */
 export function toArtifactDraft(document: unknown): Draft {
-  if (!isObject(document) || !REQUIRED.some((field) => field in document))
+  if (!isRecord(document) || !REQUIRED.some((field) => field in document))
     refuse([
       {
         pointer: '#',
@@ -70,10 +71,6 @@ function hasKind(value: unknown, kind: Kind): boolean {
   if (kind === 'text') return typeof value === 'string';
   if (kind === 'texts')
     return Array.isArray(value) && value.every((one) => typeof one === 'string');
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   return kind === 'object' || Object.values(value).every((one) => typeof one === 'number');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

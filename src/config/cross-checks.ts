@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/json.ts';
 import { normalizePrivateKey } from '#shared/private-key.ts';
 
 import { lookUp, type Problem } from './problems.ts';
@@ -189,8 +190,4 @@ function fold(value: unknown): string {
 function isGiven(tree: unknown, path: readonly string[]): boolean {
   const value = lookUp(tree, path);
   return value !== undefined && value !== null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,6 +6,8 @@
  */
 import { parse } from 'yaml';
 
+import { isRecord } from '#shared/json.ts';
+
 import { allKeyPaths, configKeys, nodeAt, type KeyNode, type KeyPath } from './key-tree.ts';
 import { lookUp, nearest, type Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
@@ -52,12 +54,12 @@ export function applyOverrides(given: unknown, overrides: readonly Override[]): 
 /** A copy of a tree with one value replaced; what is missing on the way is made. */
 export function withValue(tree: unknown, [key, ...rest]: KeyPath, value: unknown): unknown {
   if (key === undefined) return value;
-  const base = typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? tree : {};
+  const base = isRecord(tree) ? tree : {};
   return { ...base, [key]: withValue(lookUp(base, [key]), rest, value) };
 }
 
 function resolveName(node: KeyNode, given: unknown, rest: string): KeyPath | undefined {
-  const named = node.entry && isPlainObject(given) ? Object.keys(given) : [];
+  const named = node.entry && isRecord(given) ? Object.keys(given) : [];
   const keys = [...node.keys.keys(), ...named].sort((left, right) => right.length - left.length);
   for (const key of keys) {
     const segment = toSegment(key);
@@ -102,7 +104,7 @@ function parseFlow(text: string): unknown {
 
 function misspelt(name: string, given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);
-  const ids = isPlainObject(partners) ? Object.keys(partners) : [];
+  const ids = isRecord(partners) ? Object.keys(partners) : [];
   const known = allKeyPaths()
     .flatMap((path) => [path, ...ids.map((id) => path.replace('partners.*', `partners.${id}`))])
     .map((path) => variableOf(path.split('.')));
@@ -118,16 +120,12 @@ function misspelt(name: string, given: unknown): Problem[] {
   ];
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Text that stands where a number or a flag is wanted, as that number or flag. */
 export function coerceScalars(value: unknown, node: KeyNode | undefined = configKeys()): unknown {
   if (!node) return value;
   if (typeof value === 'string') return coerce(value, node.types);
   if (Array.isArray(value)) return value.map((item) => coerceScalars(item, node.entry));
-  if (!isPlainObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { LineCounter, parseDocument } from 'yaml';
 
+import { isRecord } from '#shared/json.ts';
 import { Secret } from '#shared/secret.ts';
 
 import { crossCheck } from './cross-checks.ts';
@@ -74,7 +75,7 @@ function readYaml(file: string): unknown {
   if (problems.length > 0) throw new ConfigError(file, problems);
   const content = toPlain(document, file);
   if (content === null || content === undefined) return {};
-  if (typeof content === 'object' && !Array.isArray(content)) return content;
+  if (isRecord(content)) return content;
   throw new ConfigError(file, [{ path: '', found: 'no keys', allowed: 'YAML with keys' }]);
 }
 
@@ -130,8 +131,4 @@ function deepFreeze<T>(value: T): T {
     Object.freeze(value);
   }
   return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 import { parse } from 'yaml';
 
+import { isRecord } from '#shared/json.ts';
+
 /** What a portal writes behind the form's answers, for machines. */
 export type Metadata = {
   correlationId?: string;
@@ -65,8 +67,4 @@ export function httpUrlOf(text: string | undefined): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -154,6 +154,11 @@ function refuseJson(detail: string): never {
   throw new TrackportError('malformed-json', { detail });
 }
 
+/** An object as JSON and YAML have it: neither a list nor null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * The value at a JSON Pointer (RFC 6901), or undefined when nothing is there.
  * Only own properties count, so that a pointer can never reach a prototype.

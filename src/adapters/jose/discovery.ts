@@ -2,6 +2,7 @@
  * Where the issuer's keys are. Of its discovery document only `jwks_uri` is used, and only when
  * the document names the very issuer that it was asked of.
  */
+import { isRecord } from '#shared/json.ts';
 import { fetchJson, IssuerTrouble } from './fetch-json.ts';
 
 /**
@@ -26,8 +27,4 @@ function isTrustworthy(text: string): boolean {
   if (!url || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
