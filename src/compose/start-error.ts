@@ -1,5 +1,5 @@
 import type { Config } from '#config/schema.ts';
-import { isTrackportError } from '#shared/errors.ts';
+import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 
 /** Why the service could not start, in one line that says what to do. Exit code 1. */
 export class StartError extends Error {
@@ -24,7 +24,7 @@ export function listenError(
     ENOTFOUND: `The host name ${host} is unknown. Change server.host.`,
     EAI_AGAIN: `The host name ${host} cannot be looked up. Change server.host.`,
   };
-  const message = messages[codeOf(error) ?? ''];
+  const message = messages[systemCodeOf(error) ?? ''];
   return message === undefined ? error : new StartError(message, { cause: error });
 }
 
@@ -32,7 +32,7 @@ export function listenError(
 export function storeError(error: unknown, url: Config['store']['url']): unknown {
   if (url.engine !== 'sqlite' || !isTrackportError(error, 'store-unavailable')) return error;
   const { path } = url;
-  const code = codeOf(error.cause);
+  const code = systemCodeOf(error.cause);
   const remedy = remedyOf(code);
   const reason = code === undefined ? '' : ` (${code})`;
   return new StartError(
@@ -48,10 +48,4 @@ function remedyOf(code: string | undefined): string {
   if (/NOTADB|CORRUPT/.test(code)) return ' Restore a backup, or name another file in store.url.';
   if (/BUSY|LOCKED/.test(code)) return ' Try again when the other process is done.';
   return ' Its folder must exist or be creatable, and be writable for this user; see store.url.';
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' ? code : undefined;
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 
+import { systemCodeOf } from '#shared/errors.ts';
+
 import { pathText, type Problem } from './problems.ts';
 import type { KeyPath } from './key-tree.ts';
 
@@ -70,12 +72,11 @@ function readReference(path: string): Resolved {
         .trim(),
     };
   } catch (error) {
-    return { kind: 'missing', allowed: `a file that can be read (${codeOf(error)})` };
+    return { kind: 'missing', allowed: readableFile(error) };
   }
 }
 
-/** The operating system's code of a failure, such as `ENOENT`. */
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : 'unknown failure';
+/** What is expected where reading a file failed. */
+export function readableFile(error: unknown): string {
+  return `a file that can be read (${systemCodeOf(error) ?? 'unknown failure'})`;
 }

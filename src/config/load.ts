@@ -7,7 +7,7 @@ import { Secret } from '#shared/secret.ts';
 
 import { crossCheck } from './cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
-import { codeOf, interpolate, type Environment } from './interpolate.ts';
+import { interpolate, readableFile, type Environment } from './interpolate.ts';
 import { ConfigError, lookUp, pathText, toProblems, type Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
 
@@ -83,8 +83,8 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const allowed = `a file that can be read (${codeOf(error)})`;
-    throw new ConfigError('--config', [{ path: file, found: 'nothing readable', allowed }]);
+    const problem = { path: file, found: 'nothing readable', allowed: readableFile(error) };
+    throw new ConfigError('--config', [problem]);
   }
 }
 

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { TrackportError } from '#shared/errors.ts';
+import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
-import { codeOf } from './interpolate.ts';
 import type { Config } from './schema.ts';
 
 const KEY_BYTES = 32;
@@ -27,7 +26,7 @@ export function resolveSecretKey(config: Pick<Config, 'secretKey' | 'store'>): B
     return readKey(path) ?? makeKey(path);
   } catch (error) {
     if (error instanceof TrackportError) throw error;
-    throw unusable(path, codeOf(error), error);
+    throw unusable(path, systemCodeOf(error) ?? 'unknown failure', error);
   }
 }
 
@@ -37,7 +36,7 @@ function readKey(path: string): Buffer | undefined {
     if (key.length < KEY_BYTES) throw unusable(path, 'it holds no key');
     return key;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -49,7 +48,7 @@ function makeKey(path: string): Buffer {
     writeFileSync(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
     return key;
   } catch (error) {
-    const winner = codeOf(error) === 'EEXIST' ? readKey(path) : undefined;
+    const winner = systemCodeOf(error) === 'EEXIST' ? readKey(path) : undefined;
     if (winner) return winner;
     throw error;
   }

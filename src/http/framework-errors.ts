@@ -1,4 +1,4 @@
-import { TrackportError } from '#shared/errors.ts';
+import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import { URI_BYTES_MAX } from './limits.ts';
 
@@ -58,7 +58,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
  */
 export function toTrackportError(error: unknown): TrackportError {
   if (error instanceof TrackportError) return error;
-  const meaning = meanings[codeOf(error)];
+  const meaning = meanings[systemCodeOf(error) ?? ''];
   if (meaning) return new TrackportError(meaning.code, { detail: meaning.detail, cause: error });
   return new TrackportError('internal-error', {
     detail: 'The mistake is on our side. Quote the request id when you report it.',
@@ -68,17 +68,12 @@ export function toTrackportError(error: unknown): TrackportError {
 
 /** The same for what Node's HTTP parser refuses before there is a request. */
 export function fromParserError(error: unknown): TrackportError {
-  const meaning = meanings[codeOf(error)];
+  const meaning = meanings[systemCodeOf(error) ?? ''];
   if (meaning) return new TrackportError(meaning.code, { detail: meaning.detail, cause: error });
   return new TrackportError('bad-request', {
     detail: 'The request is not well-formed HTTP/1.1.',
     cause: error,
   });
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' ? code : '';
 }
 
 export function uriTooLong(): TrackportError {

@@ -92,6 +92,12 @@ export function isTrackportError(value: unknown, code?: ErrorCode): value is Tra
   return value instanceof TrackportError && (code === undefined || value.code === code);
 }
 
+/** The code that Node, the operating system or a driver gave an error, such as `ENOENT`. */
+export function systemCodeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
 /** A 400 whose `errors` name each wrong part. @throws {validation-failed} always */
 export function refuse(errors: FieldProblem[]): never {
   throw new TrackportError('validation-failed', {

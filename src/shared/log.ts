@@ -1,3 +1,5 @@
+import { systemCodeOf } from './errors.ts';
+
 /**
  * The part of a pino logger that our code uses. Fields first, then a constant message.
  * What may be logged, and what never: `docs/logging.md`.
@@ -31,8 +33,8 @@ function noop(): void {}
 export function errorFields(error: unknown): LogFields {
   const chain: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const code = (at as { code?: unknown }).code;
-    chain.push(typeof code === 'string' ? `${at.name}(${code})` : at.name);
+    const code = systemCodeOf(at);
+    chain.push(code === undefined ? at.name : `${at.name}(${code})`);
   }
   return { error: chain.join(' < ') || typeof error };
 }

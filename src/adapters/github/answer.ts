@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 
 import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
 import { retryAfterMs, type Headers } from './limits.ts';
@@ -31,18 +32,13 @@ export function readRejection(error: unknown): Rejection | undefined {
 export function transportFailure(error: unknown): TrackerFailure {
   const chain = [...causesOf(error)];
   if (chain.some(({ name }) => name === 'TimeoutError')) return new TrackerFailure('timeout');
-  const reason = chain.map((cause) => codeOf(cause)).find((code) => code !== undefined);
+  const reason = chain.map(systemCodeOf).find((code) => code !== undefined);
   return new TrackerFailure('network', reason === undefined ? {} : { reason });
 }
 
 function* causesOf(error: unknown): Generator<Error> {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
     yield at;
-}
-
-function codeOf(error: Error): string | undefined {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
 }
 
 /** What an answer that is no success says. Limits on 403 are told apart before this is asked. */

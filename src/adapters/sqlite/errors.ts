@@ -1,4 +1,4 @@
-import { TrackportError } from '#shared/errors.ts';
+import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -62,17 +62,11 @@ export function isBusy(error: unknown): boolean {
 
 /** True when a UNIQUE or PRIMARY KEY constraint refused a row. */
 export function isUniqueViolation(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = systemCodeOf(error);
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
 }
 
 /** `SQLITE_IOERR_WRITE` → `SQLITE_IOERR`: extended result codes start with their primary one. */
 function primaryCode(error: unknown): string | undefined {
-  return /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(codeOf(error) ?? '')?.[0];
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' ? code : undefined;
+  return /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(systemCodeOf(error) ?? '')?.[0];
 }

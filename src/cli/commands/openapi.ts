@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
-import { codeOf } from '#config/interpolate.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 
 import { CommandFailure, UsageError, type Terminal } from '../command.ts';
 
@@ -53,5 +53,5 @@ function readText(file: string): string {
 }
 
 function failureOf(message: string, cause: unknown): CommandFailure {
-  return new CommandFailure(`${message} (${codeOf(cause)}).`, { cause });
+  return new CommandFailure(`${message} (${systemCodeOf(cause) ?? 'unknown failure'}).`, { cause });
 }
