@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '#shared/audit.ts';
 import type { Pagination } from '#shared/page.ts';
 import { actorOf, tokenOf, withScope } from './bearer.ts';
+import { nextLink } from './next-link.ts';
 
 /** Who asks for a change, for the audit log. */
 export function originOf(request: FastifyRequest): { actor: Actor; requestId: string } {
@@ -16,17 +17,14 @@ export function forOperators<T extends { config: object; schema: object }>(route
 /** Nobody may keep an answer for operators: some hold a key. */
 export const uncached = { 'cache-control': 'no-store' } as const;
 
-/** `Link` to the next page (RFC 8288), with the filters that its cursor is bound to. */
+/** Adds the `Link` to the next page when there is one. */
 export function linkNext(
   request: FastifyRequest,
   reply: FastifyReply,
   { pagination, publicUrl }: { pagination: Pagination; publicUrl: string },
 ): void {
   if (pagination.nextCursor === undefined) return;
-  const [path = '', query = ''] = request.url.split('?', 2);
-  const next = new URLSearchParams(query);
-  next.set('cursor', pagination.nextCursor);
-  reply.header('link', `<${publicUrl}${path}?${next.toString()}>; rel="next"`);
+  reply.header('link', nextLink(request, pagination.nextCursor, publicUrl));
 }
 
 /** What every call for operators can be refused for. */

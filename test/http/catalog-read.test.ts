@@ -192,7 +192,7 @@ describe('the list', () => {
     expect(refused.body.errors[0].parameter).toBe(query.split('=')[0]);
   });
 
-  test.each(['', '&q=pet', '&versions=all', '&type=API', '&owner=team-a'])(
+  test.each(['', '&q=pet', '&q=pet?', '&versions=all', '&type=API', '&owner=team-a'])(
     'is walked page by page, exactly, also while rows come and change: %s',
     async (filter) => {
       const { call } = openCatalogApp();

@@ -21,6 +21,7 @@ import {
 import { callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
 import { matchesNone } from '../conditional.ts';
 import type { HttpApp } from '../http-app.ts';
+import { nextLink } from '../next-link.ts';
 import { createKeptAnswers, type KeptAnswers } from '../kept-answers.ts';
 import {
   artifactListOut,
@@ -96,18 +97,13 @@ function toListRequest({
   return { ...rest, rows: versions === 'all' ? 'versions' : 'artifacts' };
 }
 
-/** `Link` to the next page (RFC 8288), with the filters that its cursor is bound to. */
 function sendPageHeaders(
   request: FastifyRequest,
   reply: FastifyReply,
   { nextCursor }: Pagination,
 ): void {
   reply.headers(revalidated);
-  if (nextCursor === undefined) return;
-  const [path = '', query = ''] = request.url.split('?', 2);
-  const next = new URLSearchParams(query);
-  next.set('cursor', nextCursor);
-  reply.header('link', `<${path}?${next.toString()}>; rel="next"`);
+  if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor));
 }
 
 const readProblems = [
