@@ -26,13 +26,3 @@ export function linkNext(
   if (pagination.nextCursor === undefined) return;
   reply.header('link', nextLink(request, pagination.nextCursor, publicUrl));
 }
-
-/** What every call for operators can be refused for. */
-export const operatorProblems = [
-  'validation-failed',
-  'unauthorized',
-  'insufficient-scope',
-  'quota-exceeded',
-  'identity-provider-unavailable',
-  'store-unavailable',
-] as const;

@@ -25,6 +25,17 @@ export function versionHeaders(view: VersionView): Record<string, string> {
   };
 }
 
+/** The names of these headers, those of a deprecated version among them, for openapi.json. */
+export const versionHeaderNames = [
+  'ETag',
+  'Cache-Control',
+  'Vary',
+  'Content-Location',
+  'Deprecation',
+  'Sunset',
+  'Link',
+] as const;
+
 /** An answer with one version; `created` adds its status and `Location`. */
 export function versionAnswer(view: VersionView, { created = false } = {}): KeptAnswer {
   return {

@@ -1,7 +1,7 @@
 import { changeLifecycle, setDefault, type LifecycleChange } from '#catalog/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../bearer.ts';
-import { versionAnswer } from '../catalog-answer.ts';
+import { versionAnswer, versionHeaderNames } from '../catalog-answer.ts';
 import { answerOnce, callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
 import type { HttpApp } from '../http-app.ts';
 import { parseIfMatch } from '../precondition.ts';
@@ -14,7 +14,7 @@ import {
   namedVersionQuery,
   versionQuery,
 } from '../schemas/catalog.ts';
-import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
 
@@ -61,36 +61,20 @@ async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }:
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);
 
 const problems = [
-  'validation-failed',
-  'unauthorized',
-  'insufficient-scope',
+  ...bearerProblems,
   'artifact-not-found',
   'invalid-lifecycle-transition',
   'precondition-failed',
   'idempotency-in-progress',
   'idempotency-mismatch',
   ...bodyProblems,
-  'quota-exceeded',
-  'identity-provider-unavailable',
-  'store-unavailable',
 ] as const;
 
 const common = {
   tag: 'Catalog',
   security: 'Bearer',
   ok: { 200: { description: 'The version as it is now.', schema: artifactOut } },
-  responseHeaders: {
-    200: [
-      'ETag',
-      'Cache-Control',
-      'Vary',
-      'Content-Location',
-      'Deprecation',
-      'Sunset',
-      'Link',
-      'Idempotent-Replayed',
-    ],
-  },
+  responseHeaders: { 200: [...versionHeaderNames, 'Idempotent-Replayed'] },
 } as const;
 
 const request = { params: artifactParams, querystring: versionQuery, headers };

@@ -16,6 +16,7 @@ import {
   toAuditItem,
   toSummary,
   versionAnswer,
+  versionHeaderNames,
   versionHeaders,
 } from '../catalog-answer.ts';
 import { callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
@@ -32,7 +33,7 @@ import {
   pageQuery,
   versionQuery,
 } from '../schemas/catalog.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
+import { bearerProblems, describeRoute } from '../schemas/describe-route.ts';
 
 const PATH = '/api/v1/catalog';
 
@@ -106,24 +107,7 @@ function sendPageHeaders(
   if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor));
 }
 
-const readProblems = [
-  'validation-failed',
-  'unauthorized',
-  'insufficient-scope',
-  'quota-exceeded',
-  'identity-provider-unavailable',
-  'store-unavailable',
-] as const;
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
-const versionHeaderNames = [
-  'ETag',
-  'Cache-Control',
-  'Vary',
-  'Content-Location',
-  'Deprecation',
-  'Sunset',
-  'Link',
-] as const;
 
 const listRoute = withScope(
   'catalog:read',
@@ -137,7 +121,7 @@ const listRoute = withScope(
     request: { querystring: catalogQuery },
     ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
     responseHeaders: { 200: listHeaders },
-    problems: ['invalid-cursor', ...readProblems],
+    problems: ['invalid-cursor', ...bearerProblems],
   }),
 );
 
@@ -154,7 +138,7 @@ const readRoute = withScope(
     ok: { 200: { description: 'The version.', schema: artifactOut } },
     notModified: true,
     responseHeaders: { 200: versionHeaderNames, 304: versionHeaderNames },
-    problems: ['artifact-not-found', 'no-published-version', ...readProblems],
+    problems: ['artifact-not-found', 'no-published-version', ...bearerProblems],
   }),
 );
 
@@ -169,7 +153,7 @@ const versionsRoute = withScope(
     request: { params: artifactParams, querystring: pageQuery },
     ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
     responseHeaders: { 200: listHeaders },
-    problems: ['artifact-not-found', 'invalid-cursor', ...readProblems],
+    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
   }),
 );
 
@@ -184,6 +168,6 @@ const auditRoute = withScope(
     request: { params: artifactParams, querystring: pageQuery },
     ok: { 200: { description: 'One page of audit entries.', schema: auditListOut } },
     responseHeaders: { 200: listHeaders },
-    problems: ['artifact-not-found', 'invalid-cursor', ...readProblems],
+    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
   }),
 );

@@ -4,7 +4,7 @@ import { deleteVersion, patchVersion, replaceVersion } from '#catalog/edit-versi
 import { foldId, type Content } from '#catalog/artifact.ts';
 import { refuse, type FieldProblem } from '#shared/errors.ts';
 import { withScope } from '../bearer.ts';
-import { addressOf, versionAnswer } from '../catalog-answer.ts';
+import { addressOf, versionAnswer, versionHeaderNames } from '../catalog-answer.ts';
 import { answerOnce, callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
 import type { HttpApp } from '../http-app.ts';
 import { parseIfMatch } from '../precondition.ts';
@@ -18,7 +18,7 @@ import {
   patchIn,
   versionQuery,
 } from '../schemas/catalog.ts';
-import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX } from '../spec-body.ts';
 
 const PATH = '/api/v1/catalog';
@@ -94,16 +94,9 @@ function otherAddress(field: string): FieldProblem {
   };
 }
 
-const writeProblems = [
-  'validation-failed',
-  'unauthorized',
-  'insufficient-scope',
-  ...bodyProblems,
-  'quota-exceeded',
-  'identity-provider-unavailable',
-  'store-unavailable',
-] as const;
-const versionHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
+const writeProblems = [...bearerProblems, ...bodyProblems] as const;
+/** Those that a draft can have. */
+const draftHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
 
 const createRoute = withScope(
   'catalog:write',
@@ -117,7 +110,7 @@ const createRoute = withScope(
     bodyLimit: SPEC_BODY_BYTES_MAX,
     request: { headers: idempotencyHeader, body: draftIn },
     ok: { 201: { description: 'The draft.', schema: artifactOut } },
-    responseHeaders: { 201: [...versionHeaderNames, 'Location', 'Idempotent-Replayed'] },
+    responseHeaders: { 201: [...draftHeaderNames, 'Location', 'Idempotent-Replayed'] },
     problems: [
       'version-exists',
       'idempotency-in-progress',
@@ -143,7 +136,7 @@ const replaceRoute = withScope(
       body: contentOnlyIn,
     },
     ok: { 200: { description: 'The draft.', schema: artifactOut } },
-    responseHeaders: { 200: versionHeaderNames },
+    responseHeaders: { 200: draftHeaderNames },
     problems: [
       'artifact-not-found',
       'not-a-draft',
@@ -170,7 +163,7 @@ const patchRoute = withScope(
       body: patchIn,
     },
     ok: { 200: { description: 'The version.', schema: artifactOut } },
-    responseHeaders: { 200: [...versionHeaderNames, 'Deprecation', 'Sunset', 'Link'] },
+    responseHeaders: { 200: versionHeaderNames },
     problems: [
       'artifact-not-found',
       'no-published-version',

@@ -11,7 +11,7 @@ import {
 import { addKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
 import { pageConsumers } from '#access/page-consumers.ts';
 import type { CursorSealer } from '#shared/page.ts';
-import { forOperators, linkNext, operatorProblems, originOf, uncached } from '../admin-call.ts';
+import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import {
@@ -28,7 +28,7 @@ import {
   newKeyOut,
   rotateIn,
 } from '../schemas/consumer.ts';
-import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
   manage: ManageDeps;
@@ -115,7 +115,7 @@ const changeProblems = [
   'not-found',
   'invalid-lifecycle-transition',
   ...bodyProblems,
-  ...operatorProblems,
+  ...bearerProblems,
 ] as const;
 const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
 const responseHeaders = { 200: ['Cache-Control'], 201: ['Cache-Control'] };
@@ -130,7 +130,7 @@ const routes = {
       request: { querystring: consumerListQuery },
       ok: { 200: { description: 'One page of consumers.', schema: consumerListOut } },
       responseHeaders: { 200: ['Cache-Control', 'Link'] },
-      problems: ['invalid-cursor', ...operatorProblems],
+      problems: ['invalid-cursor', ...bearerProblems],
     }),
   ),
   create: forOperators(
@@ -141,7 +141,7 @@ const routes = {
       request: { body: consumerIn },
       ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
       responseHeaders: { 201: ['Cache-Control', 'Location'] },
-      problems: [...bodyProblems, ...operatorProblems],
+      problems: [...bodyProblems, ...bearerProblems],
     }),
   ),
   read: forOperators(
@@ -152,7 +152,7 @@ const routes = {
       request: { params: consumerParams },
       ok: { 200: theConsumer },
       responseHeaders,
-      problems: ['not-found', ...operatorProblems],
+      problems: ['not-found', ...bearerProblems],
     }),
   ),
   update: forOperators(
@@ -175,7 +175,7 @@ const routes = {
       request: { params: consumerParams },
       ok: { 200: theConsumer },
       responseHeaders,
-      problems: ['not-found', ...bodyProblems, ...operatorProblems],
+      problems: ['not-found', ...bodyProblems, ...bearerProblems],
     }),
   ),
   grant: forOperators(
@@ -222,7 +222,7 @@ const routes = {
       request: { params: keyParams },
       ok: { 200: theConsumer },
       responseHeaders,
-      problems: ['not-found', ...bodyProblems, ...operatorProblems],
+      problems: ['not-found', ...bodyProblems, ...bearerProblems],
     }),
   ),
 };

@@ -1,10 +1,10 @@
 import { listReceipts, readReceipt, type ReadReceiptsDeps } from '#partners/read-receipts.ts';
 import { toReceiptDetailOut, toReceiptOut } from '#partners/receipt-out.ts';
 import { replayReceipt, replayReceipts, type ReplayDeps } from '#partners/replay-receipts.ts';
-import { forOperators, linkNext, operatorProblems, originOf, uncached } from '../admin-call.ts';
+import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpContext } from '../http-app.ts';
-import { bodyProblems, describeRoute } from '../schemas/describe-route.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 import {
   receiptDetailOut,
   receiptFilterQuery,
@@ -58,7 +58,7 @@ const listRoute = forOperators(
     request: { querystring: receiptListQuery },
     ok: { 200: { description: 'One page of receipts.', schema: receiptListOut } },
     responseHeaders: { 200: ['Cache-Control', 'Link'] },
-    problems: ['invalid-cursor', ...operatorProblems],
+    problems: ['invalid-cursor', ...bearerProblems],
   }),
 );
 
@@ -70,7 +70,7 @@ const readRoute = forOperators(
     request: { params: receiptParams },
     ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
     responseHeaders: { 200: ['Cache-Control'] },
-    problems: ['not-found', ...operatorProblems],
+    problems: ['not-found', ...bearerProblems],
   }),
 );
 
@@ -83,7 +83,7 @@ const replayRoute = forOperators(
       'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days).',
     request: { params: receiptParams },
     ok: { 202: { description: 'They wait.', schema: replayedOut } },
-    problems: ['not-found', ...bodyProblems, ...operatorProblems],
+    problems: ['not-found', ...bodyProblems, ...bearerProblems],
   }),
 );
 
@@ -95,6 +95,6 @@ const replayAllRoute = forOperators(
     description: 'Of all receipts that match the filters; without a filter, of all receipts.',
     request: { querystring: receiptFilterQuery },
     ok: { 202: { description: 'They wait.', schema: replayedOut } },
-    problems: [...bodyProblems, ...operatorProblems],
+    problems: [...bodyProblems, ...bearerProblems],
   }),
 );

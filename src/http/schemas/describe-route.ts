@@ -108,6 +108,16 @@ export const bodyProblems = [
   'unsupported-media-type',
 ] as const satisfies readonly ErrorCode[];
 
+/** What a call with a bearer token can be refused for, whatever it is about. */
+export const bearerProblems = [
+  'validation-failed',
+  'unauthorized',
+  'insufficient-scope',
+  'quota-exceeded',
+  'identity-provider-unavailable',
+  'store-unavailable',
+] as const satisfies readonly ErrorCode[];
+
 /** Problems that any call can answer with. */
 export const commonProblems: readonly ErrorCode[] = [
   'bad-request',
