@@ -17,7 +17,8 @@ import { authenticateApiKey } from '../principal.ts';
 import { cacheStatus, createRenderer } from '../rendered-answer.ts';
 import type { Rendered } from '../rendered-answer.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
-import { LIMIT_DEFAULT, leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
+import { leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
+import { LIMIT_DEFAULT } from '../schemas/page.ts';
 
 export type LeadRoutesDeps = {
   reader: LeadReader;

@@ -3,7 +3,7 @@ import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
-import { LIMIT_DEFAULT } from '../schemas/lead.ts';
+import { LIMIT_DEFAULT } from '../schemas/page.ts';
 import { removalListOut, removalListQuery } from '../schemas/removal.ts';
 import { createLeadAccess, limitOnProblems, visibilityOf, type LeadRoutesDeps } from './leads.ts';
 

@@ -17,11 +17,9 @@ import {
 } from '#catalog/artifact.ts';
 import { ID_RULE, VERSION_RULE } from '#catalog/content-check.ts';
 import { parseSince } from '#leads/lead-query.ts';
-import { paginationOut, queryInteger } from './common.ts';
+import { paginationOut } from './common.ts';
+import { pageParameters } from './page.ts';
 
-const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 50;
-const CURSOR_CHARACTERS_MAX = 4096;
 const SEARCH_CHARACTERS_MAX = 200;
 const ID_CHARACTERS_MAX = 128;
 
@@ -205,21 +203,10 @@ export const deprecateQuery = z.strictObject({
   sunset: sunset.exactOptional(),
 });
 
-const page = {
-  limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
-    description: 'How many rows a page holds.',
-  }),
-  cursor: z
-    .string('must be given once')
-    .max(CURSOR_CHARACTERS_MAX, 'is too long')
-    .exactOptional()
-    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
-};
-
-export const pageQuery = z.strictObject(page);
+export const pageQuery = z.strictObject(pageParameters);
 
 export const catalogQuery = z.strictObject({
-  ...page,
+  ...pageParameters,
   type: type.exactOptional(),
   lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
   owner: text(OWNER_CHARACTERS_MAX).exactOptional(),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseSince } from '#leads/lead-query.ts';
 
 /** What every list carries beside its `items`. */
 export const paginationOut = z
@@ -31,8 +32,20 @@ export function queryInteger({
     .default(fallback);
 }
 
-/** An instant in a query string, as text: a date or a date-time with a zone. */
-export const sinceText = z.string('must be given once').max(64, 'is too long');
+/** An instant in a query string, read as milliseconds: a date (UTC), or a date-time with a zone. */
+export const sinceParameter = z
+  .string('must be given once')
+  .max(64, 'is too long')
+  .transform((text, context) => {
+    const since = parseSince(text);
+    if (since !== undefined) return since;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
+    });
+    return z.NEVER;
+  });
 
 const fieldProblemOut = z
   .object({

@@ -1,13 +1,11 @@
 import * as z from 'zod';
 import type { LeadListQuery } from '#leads/lead-reader.ts';
-import { parseSince, splitLabels } from '#leads/lead-query.ts';
-import { paginationOut, queryInteger, sinceText } from './common.ts';
+import { splitLabels } from '#leads/lead-query.ts';
+import { paginationOut, sinceParameter } from './common.ts';
+import { pageParameters } from './page.ts';
 
-const LIMIT_MAX = 100;
-export const LIMIT_DEFAULT = 50;
 const LABELS_MAX = 10;
 const LABEL_CHARACTERS_MAX = 200;
-const CURSOR_CHARACTERS_MAX = 4096;
 
 const contactOut = z
   .object({
@@ -63,28 +61,10 @@ const labelQuery = z.preprocess(
     }),
 );
 
-const sinceQuery = sinceText.transform((text, context) => {
-  const since = parseSince(text);
-  if (since !== undefined) return since;
-  context.addIssue({
-    code: 'custom',
-    message:
-      'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
-  });
-  return z.NEVER;
-});
-
 /** The query parameters of the lead list, one by one. */
 export const leadListParameters = z.strictObject({
-  limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
-    description: 'How many leads a page holds, 1 to 100.',
-  }),
-  cursor: z
-    .string('must be given once')
-    .max(CURSOR_CHARACTERS_MAX, 'is too long')
-    .optional()
-    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
-  since: sinceQuery.optional().meta({
+  ...pageParameters,
+  since: sinceParameter.optional().meta({
     description:
       'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
   }),

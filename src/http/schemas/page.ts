@@ -2,10 +2,11 @@ import * as z from 'zod';
 import { queryInteger } from './common.ts';
 
 const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 50;
-const CURSOR_CHARACTERS_MAX = 2048;
+export const LIMIT_DEFAULT = 50;
+/** Longer than any cursor of ours, so that one with something added is told as altered. */
+const CURSOR_CHARACTERS_MAX = 4096;
 
-/** The two query parameters of every list for operators. */
+/** The two query parameters of every list. */
 export const pageParameters = {
   limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
     description: 'How many items a page holds, 1 to 100.',

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { parseSince } from '#leads/lead-query.ts';
 import { outcomes, receiptStatuses } from '#partners/receipt.ts';
-import { paginationOut, sinceText } from './common.ts';
+import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
 
@@ -17,19 +16,7 @@ const filters = {
     .enum(outcomes, `must be one of ${outcomes.join(', ')}`)
     .exactOptional()
     .meta({ description: 'At least one event of the receipt has it.' }),
-  since: sinceText
-    .transform((text, context) => {
-      const since = parseSince(text);
-      if (since !== undefined) return since;
-      context.addIssue({
-        code: 'custom',
-        message:
-          'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
-      });
-      return z.NEVER;
-    })
-    .exactOptional()
-    .meta({ description: 'Received at or after this instant.' }),
+  since: sinceParameter.exactOptional().meta({ description: 'Received at or after this instant.' }),
 };
 
 /** Which receipts a replay is for. */
