@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
@@ -41,16 +41,21 @@ function readKey(path: string): Buffer | undefined {
   }
 }
 
+/** The file appears whole or not at all: whoever starts at the same time reads all of it. */
 function makeKey(path: string): Buffer {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const key = randomBytes(KEY_BYTES);
+  const draft = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(draft, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(draft, path);
     return key;
   } catch (error) {
     const winner = systemCodeOf(error) === 'EEXIST' ? readKey(path) : undefined;
     if (winner) return winner;
     throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

@@ -1,5 +1,7 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
 import { Secret } from '#shared/secret.ts';
@@ -25,6 +27,17 @@ test('without one a key is made beside the database, for its owner only, and kep
   expect(made).toHaveLength(32);
   expect(statSync(secretKeyPath(database)).mode & 0o777).toBe(0o600);
   expect(resolveSecretKey(storeAt(database))).toEqual(made);
+});
+
+test('processes that start together end up with the same whole key, and nothing else is left', async () => {
+  const script = `
+    import { resolveSecretKey } from '#config/secret-key.ts';
+    console.log(resolveSecretKey(${JSON.stringify(storeAt(database))}).toString('hex'));`;
+  const run = promisify(execFile);
+  const args = ['--input-type=module', '--eval', script];
+  const made = await Promise.all([1, 2, 3, 4, 5].map(() => run(process.execPath, args)));
+  expect(new Set(made.map(({ stdout }) => stdout.trim())).size).toBe(1);
+  expect(readdirSync(path.dirname(database))).toEqual([path.basename(secretKeyPath(database))]);
 });
 
 test('a damaged key is told and never replaced', () => {
