@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
-import { TrackportError } from '#shared/errors.ts';
+import { validationFailed } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */
@@ -90,11 +90,6 @@ function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProb
     return result.error.issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
   if (part !== 'headers') Object.assign(request, { [slot]: result.data });
   return [];
-}
-
-function validationFailed(errors: FieldProblem[]): TrackportError {
-  const detail = errors.map((error) => error.detail).join(' ');
-  return new TrackportError('validation-failed', { detail, errors });
 }
 
 type Context = { part: Part; schema: z.ZodType; given: unknown };

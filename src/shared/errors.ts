@@ -98,10 +98,13 @@ export function systemCodeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** A 400 whose `errors` name each wrong part. @throws {validation-failed} always */
+/** A 400 whose `errors` name each wrong part. */
+export function validationFailed(errors: FieldProblem[]): TrackportError {
+  const detail = errors.map((error) => error.detail).join(' ');
+  return new TrackportError('validation-failed', { detail, errors });
+}
+
+/** @throws {validation-failed} always */
 export function refuse(errors: FieldProblem[]): never {
-  throw new TrackportError('validation-failed', {
-    detail: errors.map((error) => error.detail).join(' '),
-    errors,
-  });
+  throw validationFailed(errors);
 }

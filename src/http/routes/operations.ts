@@ -30,11 +30,7 @@ const CHECK_TIMEOUT_MS = 2000;
 
 /** `/healthz` (the process), `/readyz` (may calls come here?) and `/metrics`. */
 export function operationRoutes(context: HttpContext, deps: OperationsDeps): Area {
-  const options = {
-    config: { operation: true },
-    schema: { hide: true },
-    logLevel: 'silent',
-  } as const;
+  const options = { config: { operation: true }, schema: { hide: true } } as const;
   return (app) => {
     let closing = false;
     app.addHook('preClose', (done) => {
