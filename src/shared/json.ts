@@ -33,7 +33,7 @@ export function parseJsonText(bytes: Uint8Array, rules: JsonRules = {}): unknown
     return hasLongNumbers || mayNameProto(text) ? JSON.parse(text, revive) : JSON.parse(text);
   } catch (error) {
     if (error instanceof TrackportError) throw error;
-    return refuseJson('The body is not one JSON text.');
+    return refuseJson('This is not one JSON text.');
   }
 }
 
@@ -69,7 +69,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return refuseJson('The body is not UTF-8.');
+    return refuseJson('This is not UTF-8.');
   }
 }
 
