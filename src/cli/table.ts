@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 const GAP = '  ';
 
@@ -17,6 +17,24 @@ export function renderTable(
     Math.max(...lines.map((line) => widthOf(line[column] ?? ''))),
   );
   return lines.map((line) => renderLine(line, widths)).join('\n');
+}
+
+/** Names and values as aligned lines. */
+export function renderFacts(facts: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts.map(([name, value]) => `${name.padEnd(width)}${GAP}${value}`).join('\n');
+}
+
+/** What stands where there is no value. */
+export const NONE = '–';
+
+/** The word in its colour where colours are wanted. */
+export function renderWord<Word extends string>(
+  word: Word,
+  colours: Readonly<Record<Word, Parameters<typeof styleText>[0]>>,
+  colour: boolean,
+): string {
+  return colour ? styleText(colours[word], word, { validateStream: false }) : word;
 }
 
 /** Text from outside, safe to print: every control character becomes `?`. */

@@ -1,12 +1,10 @@
-import { styleText } from 'node:util';
-
 import type { CatalogDeps } from '#catalog/catalog.ts';
 import { importFiles, type ImportOutcome, type ImportResult } from '#catalog/import-files.ts';
 
 import { CommandFailure, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';
 import { createProgressBar } from '../progress.ts';
-import { printable, renderTable } from '../table.ts';
+import { printable, renderTable, renderWord } from '../table.ts';
 
 /** What the `catalog` commands work on. */
 export type CatalogServices = { catalog: CatalogDeps };
@@ -90,7 +88,7 @@ function renderRow(result: ImportResult, colour: boolean): string[] {
     printable(file),
     printable(id),
     printable(version),
-    colour ? styleText(colours[outcome], outcome, { validateStream: false }) : outcome,
+    renderWord(outcome, colours, colour),
     printable(detail ?? warning),
   ];
 }

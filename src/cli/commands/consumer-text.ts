@@ -1,10 +1,8 @@
-import { styleText } from 'node:util';
 import type { ConsumerOut, KeyOut } from '#access/consumer-out.ts';
 import type { Grant } from '#access/grant.ts';
-import { printable, renderTable } from '../table.ts';
+import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
-const NONE = '–';
-const colourOf = {
+const colours = {
   active: 'green',
   disabled: 'yellow',
   expired: 'yellow',
@@ -18,7 +16,7 @@ export function renderConsumers(consumers: readonly ConsumerOut[], colour: boole
     consumers.map((consumer) => [
       consumer.id,
       printable(consumer.name),
-      renderState(consumer.state, colour),
+      renderWord(consumer.state, colours, colour),
       renderGrants(consumer.grants),
       String(activeKeys(consumer).length),
       earliest(activeKeys(consumer).map(({ expiresAt }) => expiresAt)),
@@ -33,14 +31,12 @@ export function renderConsumer(consumer: ConsumerOut, colour: boolean): string {
   const facts = [
     ['id', consumer.id],
     ['name', printable(consumer.name)],
-    ['state', renderState(consumer.state, colour)],
+    ['state', renderWord(consumer.state, colours, colour)],
     ['grants', renderGrants(consumer.grants)],
     ['calls per minute', String(consumer.limitPerMinute ?? 'default')],
     ['created', toSeconds(consumer.createdAt)],
   ] as const;
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-  return `${lines.join('\n')}\n\n${renderKeys(consumer.keys, colour)}`;
+  return `${renderFacts(facts)}\n\n${renderKeys(consumer.keys, colour)}`;
 }
 
 function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
@@ -49,7 +45,7 @@ function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
     keys.map((key) => [
       key.keyId,
       key.last4,
-      renderState(key.state, colour),
+      renderWord(key.state, colours, colour),
       toSeconds(key.createdAt),
       printable(key.createdBy),
       toSeconds(key.expiresAt),
@@ -69,10 +65,6 @@ export function renderGrants(grants: readonly Grant[]): string {
         : `${action} (${printable(labels.join(' + '))})`,
     )
     .join(', ');
-}
-
-function renderState(state: keyof typeof colourOf, colour: boolean): string {
-  return colour ? styleText(colourOf[state], state, { validateStream: false }) : state;
 }
 
 function activeKeys({ keys }: ConsumerOut): KeyOut[] {

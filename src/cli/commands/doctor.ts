@@ -1,7 +1,5 @@
-import { styleText } from 'node:util';
-
 import { CommandFailure, printJson, type Register } from '../command.ts';
-import { printable, renderTable } from '../table.ts';
+import { printable, renderTable, renderWord } from '../table.ts';
 
 /** What one check found. `fix` says what to do about it. */
 type Finding = {
@@ -37,7 +35,7 @@ function hasFailed(findings: readonly Finding[]): boolean {
 
 function renderFindings(findings: readonly Finding[], colour: boolean): string {
   const rows = findings.map(({ state, subject, detail }) => [
-    colour ? styleText(colours[state], state, { validateStream: false }) : state,
+    renderWord(state, colours, colour),
     printable(subject),
     printable(detail),
   ]);

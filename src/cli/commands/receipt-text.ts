@@ -1,11 +1,8 @@
-import { styleText } from 'node:util';
 import type { Outcome, ReceiptStatus } from '#partners/receipt.ts';
 import type { ReceiptDetailOut, ReceiptOut } from '#partners/receipt-out.ts';
-import { printable, renderTable } from '../table.ts';
+import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
-const NONE = '–';
-
-const colourOf = {
+const colours = {
   ACCEPTED: 'yellow',
   PENDING: 'yellow',
   PROCESSED: 'green',
@@ -29,7 +26,7 @@ export function renderReceipts(
       receipt.partnerId,
       printable(receipt.eventType),
       printable(receipt.externalId ?? NONE),
-      renderState(receipt.status, colour),
+      renderWord(receipt.status, colours, colour),
     ]),
     nothing,
   );
@@ -43,12 +40,10 @@ export function renderReceipt(receipt: ReceiptDetailOut, colour: boolean): strin
     ['event type', printable(receipt.eventType)],
     ['external id', printable(receipt.externalId ?? NONE)],
     ['correlation id', printable(receipt.correlationId)],
-    ['status', renderState(receipt.status, colour)],
+    ['status', renderWord(receipt.status, colours, colour)],
     ['received', receipt.receivedAt],
   ] as const;
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-  return `${lines.join('\n')}\n\n${renderEvents(receipt, colour)}`;
+  return `${renderFacts(facts)}\n\n${renderEvents(receipt, colour)}`;
 }
 
 function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
@@ -68,7 +63,7 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
       printable(event.eventType ?? NONE),
       printable(event.eventId ?? NONE),
       printable(event.externalId ?? NONE),
-      renderState(event.outcome, colour),
+      renderWord(event.outcome, colours, colour),
       event.erasure ?? NONE,
       event.leadIds.length === 0 ? NONE : event.leadIds.join(' '),
       String(event.attempts),
@@ -77,8 +72,4 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
     ]),
     'No events: the batch was empty.',
   );
-}
-
-function renderState(state: Outcome | ReceiptStatus, colour: boolean): string {
-  return colour ? styleText(colourOf[state], state, { validateStream: false }) : state;
 }
