@@ -15,13 +15,8 @@ import {
 import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
-import {
-  addGrantOptions,
-  durationOption,
-  type GrantOptions,
-  numberOption,
-  toGrantInputs,
-} from './consumer-options.ts';
+import { durationOption, numberOption } from '../option-values.ts';
+import { addGrantOptions, type GrantOptions, toGrantInputs } from './grant-options.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
 const LIST_PAGE = 100;

@@ -7,7 +7,7 @@ import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
 import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
-import { numberOption } from './consumer-options.ts';
+import { numberOption } from '../option-values.ts';
 import { renderReceipt, renderReceipts } from './receipt-text.ts';
 
 /** What the `receipt` commands work on. */
