@@ -1,18 +1,13 @@
 import { DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { SandboxFacts } from './sandbox.ts';
 
-/** What the banner tells. Commands whose facts are missing are left out. */
-export type BannerFacts = Omit<SandboxFacts, 'hmacPartner' | 'v3Partner' | 'token'> & {
+/** What the banner tells. */
+export type BannerFacts = SandboxFacts & {
   /** Base address of the adapter, without a slash at the end. */
   url: string;
   /** Milliseconds; dates in the commands are reckoned from it. */
   now: number;
-  apiKey?: string;
-  hmacPartner?: SandboxFacts['hmacPartner'];
-  v3Partner?: SandboxFacts['v3Partner'];
-  /** A client of the sandbox's issuer. */
-  token?: SandboxFacts['token'];
-  portalUrl?: string;
+  apiKey: string;
 };
 
 type Section = { title: string; lines: string[] };
@@ -21,8 +16,10 @@ type Section = { title: string; lines: string[] };
 export function renderBanner(facts: BannerFacts): string {
   const sections = [
     ...leadSections(facts),
-    ...partnerSections(facts),
-    ...(facts.token ? [...catalogSections(facts, facts.token), receiptSection(facts)] : []),
+    ...hmacSections(facts),
+    v3Section(facts),
+    ...catalogSections(facts),
+    receiptSection(facts),
   ];
   return [
     'Trackport SANDBOX: made-up leads, an empty store at every start, loopback only.',
@@ -34,17 +31,15 @@ export function renderBanner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-function placesOf({ url, portalUrl, trackerUrl }: BannerFacts): [string, string][] {
+function placesOf({ url, trackerUrl }: BannerFacts): [string, string][] {
   return [
     ['API', url],
     ['Docs', `${url}/docs`],
-    ...(portalUrl === undefined ? [] : ([['Portal', portalUrl]] as [string, string][])),
     ['Tracker', `${trackerUrl}/   (watch an issue being relabelled and closed)`],
   ];
 }
 
 function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
-  if (apiKey === undefined) return [];
   const key = `-H 'X-API-KEY: ${apiKey}'`;
   return [
     { title: 'List leads', lines: [`curl -sw '\\n' ${key} '${url}/api/v1/leads?limit=3'`] },
@@ -52,41 +47,44 @@ function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
   ];
 }
 
-function partnerSections({ url, hmacPartner, v3Partner, now }: BannerFacts): Section[] {
-  const occurredAt = Math.floor(now / SECOND) * SECOND;
-  const sections: Section[] = [];
-  if (hmacPartner) {
-    const { id, secret, leadId } = hmacPartner;
-    const at = toRfc3339(occurredAt);
-    const common = { eventId: 'demo-1', leadId, occurredAt: at };
-    sections.push(
-      {
-        title: `Send a signed event (${id}, hmac-sha256)`,
-        lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
-          eventType: 'lead.qualified',
-          ...common,
-        }),
-      },
-      {
-        title: `Have ${id} delete lead ${leadId} (hmac-sha256): it leaves the list, its issue closes`,
-        lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, {
-          eventType: 'lead.deletion',
-          ...common,
-        }),
-      },
-    );
-  }
-  if (v3Partner) {
-    const { id, secret, externalId } = v3Partner;
-    const event = { subscriptionType: 'contact.deletion', eventId: 1, portalId: 1, occurredAt };
-    sections.push({
-      title: `Have ${id} delete its contact ${externalId} (signature-v3)`,
-      lines: v3Command(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, [
-        { ...event, objectId: Number(externalId) },
-      ]),
-    });
-  }
-  return sections;
+function hmacSections({ url, hmacPartner, now }: BannerFacts): Section[] {
+  const { id, secret, leadId } = hmacPartner;
+  const common = { eventId: 'demo-1', leadId, occurredAt: toRfc3339(wholeSeconds(now)) };
+  return [
+    {
+      title: `Send a signed event (${id}, hmac-sha256)`,
+      lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
+        eventType: 'lead.qualified',
+        ...common,
+      }),
+    },
+    {
+      title: `Have ${id} delete lead ${leadId} (hmac-sha256): it leaves the list, its issue closes`,
+      lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, {
+        eventType: 'lead.deletion',
+        ...common,
+      }),
+    },
+  ];
+}
+
+function v3Section({ url, v3Partner, now }: BannerFacts): Section {
+  const { id, secret, externalId } = v3Partner;
+  const event = {
+    subscriptionType: 'contact.deletion',
+    eventId: 1,
+    portalId: 1,
+    occurredAt: wholeSeconds(now),
+    objectId: Number(externalId),
+  };
+  return {
+    title: `Have ${id} delete its contact ${externalId} (signature-v3)`,
+    lines: v3Command(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, [event]),
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / SECOND) * SECOND;
 }
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
@@ -109,7 +107,7 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
 
 const BEARER = '-H "Authorization: Bearer $TOKEN"';
 
-function catalogSections({ url, now }: BannerFacts, token: SandboxFacts['token']): Section[] {
+function catalogSections({ url, now, token }: BannerFacts): Section[] {
   const base = `${url}/api/v1/catalog`;
   const draft = {
     id: 'orders-api',

@@ -13,8 +13,6 @@ export type SandboxDeps = { clock: Clock; log: Log };
 export type SandboxOptions = {
   /** The address that the adapter is to listen on. */
   host: string;
-  /** Port of the tracker; default 0, any free one. */
-  trackerPort?: number;
 };
 
 /** A configuration for the adapter, in the shape of the configuration file. */
@@ -70,7 +68,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const held = createReleaseStack();
   try {
     const secrets = makeSecrets();
-    const tracker = await startSeededTracker(deps, options, secrets);
+    const tracker = await startSeededTracker(deps, secrets);
     held.push('the tracker', () => tracker.close());
     const issuer = await startIssuer();
     held.push('the issuer', () => issuer.close());
@@ -103,14 +101,9 @@ async function loadIssuer() {
   }
 }
 
-async function startSeededTracker(
-  { clock }: SandboxDeps,
-  { trackerPort = 0 }: SandboxOptions,
-  secrets: Secrets,
-): Promise<Tracker> {
+async function startSeededTracker({ clock }: SandboxDeps, secrets: Secrets): Promise<Tracker> {
   const tracker = await startTracker({
     repository: REPOSITORY,
-    port: trackerPort,
     clock,
     tokens: [
       { token: secrets.token, can: 'write', login: 'trackport-service' },
