@@ -2,11 +2,11 @@
  * A real OpenID Connect provider on loopback: client credentials for machines, authorization code
  * with PKCE for people. Everything it knows is made at its start and gone at its end.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
+import { closeServer, listenOnLoopback } from '../loopback.ts';
 import { ALL_SCOPES, type MachineClient, PORTAL_CLIENT_ID } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
 import { answerInteraction, interactionPath, isInteraction } from './sign-in.ts';
@@ -40,8 +40,7 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
   const machine = { clientId: 'sandbox-machine', clientSecret: randomBase62(40) };
   const machines = [machine, ...(options.machines ?? [])];
   const server = createServer();
-  await listen(server, options.port ?? 0);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server, options.port ?? 0)}`;
   const key = await makeKey();
   const provider = new Provider(
     url,
@@ -60,7 +59,7 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
     machine,
     portalClientId: PORTAL_CLIENT_ID,
     scopes: ALL_SCOPES,
-    close: () => close(server),
+    close: () => closeServer(server),
   };
 }
 
@@ -81,19 +80,4 @@ async function interact(
     if (!response.headersSent) response.writeHead(400, { 'content-type': 'text/plain' });
     response.end('This sign-in has ended. Start again where you came from.\n');
   }
-}
-
-async function listen(server: Server, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  server.closeAllConnections();
-  await closed;
 }

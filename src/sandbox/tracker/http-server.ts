@@ -1,9 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { closeServer, listenOnLoopback } from '../loopback.ts';
 import type { Answer } from './answer.ts';
 import type { CallLog } from './call-log.ts';
 import { isCompressed } from './conditional.ts';
@@ -28,28 +28,17 @@ export type ServerDeps = {
   answerAside(request: TrackerRequest): Promise<Answer | undefined> | Answer | undefined;
 };
 
-export type LoopbackServer = { port: number; close(): Promise<void> };
+export type TrackerServer = { port: number; close(): Promise<void> };
 
 /** Listens on 127.0.0.1 only. `port` 0 takes a free one. */
-export async function listenOnLoopback(deps: ServerDeps, port: number): Promise<LoopbackServer> {
+export async function startServer(deps: ServerDeps, port: number): Promise<TrackerServer> {
   const server = createServer((incoming, outgoing) => {
     serve(deps, incoming, outgoing).catch(() => {
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(500).end();
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const { port: taken } = server.address() as AddressInfo;
-  return { port: taken, close: () => closeServer(server) };
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await closed;
+  return { port: await listenOnLoopback(server, port), close: () => closeServer(server) };
 }
 
 async function serve(

@@ -10,7 +10,7 @@ import { createFaults, seededRandom } from './faults.ts';
 import type { GateMatch } from './gates.ts';
 import { createGates } from './gates.ts';
 import { createHooks } from './hooks.ts';
-import { listenOnLoopback } from './http-server.ts';
+import { startServer } from './http-server.ts';
 import { issueRoutes } from './issue-routes.ts';
 import { labelRoutes } from './label-routes.ts';
 import { answerPage } from './page-routes.ts';
@@ -45,7 +45,7 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
   const resolved: Resolved = { ...DEFAULTS, ...options };
   const parts = createParts(resolved);
   const { world, repository } = parts;
-  const server = await listenOnLoopback(
+  const server = await startServer(
     {
       ...parts,
       now: () => world.clock.now(),
