@@ -32,6 +32,7 @@ export function answerOutside(
       throw notFound();
   }
 }
+
 function asApp(caller: Caller, answer: () => Answer): Answer {
   if (caller.kind === 'app') return answer();
   throw refusal(401, 'A JSON web token could not be decoded');

@@ -56,15 +56,11 @@ function readIssue(context: RouteContext): Answer {
   const issue = issueOf(context);
   // Like the real one: not the time of the last change, and no use as one.
   const headers = { 'last-modified': new Date(issue.createdAt).toUTCString() };
-  return jsonAnswer(
-    issueDocument(context.world, context.repository, issue, {
-      detail: true,
-      apiVersion: context.apiVersion,
-    }),
-    {
-      headers,
-    },
-  );
+  return jsonAnswer(detailOf(context, issue), { headers });
+}
+
+function detailOf({ world, repository, apiVersion }: RouteContext, issue: IssueRecord) {
+  return issueDocument(world, repository, issue, { detail: true, apiVersion });
 }
 
 function openIssue(context: RouteContext): Answer {
@@ -82,10 +78,7 @@ function openIssue(context: RouteContext): Answer {
       ...(patch.assignees ? { assignees: patch.assignees } : {}),
     },
   );
-  const document = issueDocument(world, repository, issue, {
-    detail: true,
-    apiVersion: context.apiVersion,
-  });
+  const document = detailOf(context, issue);
   return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
@@ -98,12 +91,7 @@ function patchIssue(context: RouteContext): Answer {
     ...statePatch(body, target.issue),
   };
   const issue = editIssue(world, target, patch);
-  return jsonAnswer(
-    issueDocument(world, context.repository, issue, {
-      detail: true,
-      apiVersion: context.apiVersion,
-    }),
-  );
+  return jsonAnswer(detailOf(context, issue));
 }
 
 function textPatch(body: RouteContext['body']): IssuePatch {

@@ -54,7 +54,8 @@ export type IssueRecord = {
 
 /** Where a number went that is no issue of its repository any more. */
 type Departure = {
-  /** Readers get 404: they may not see where it went. */ isHidden?: boolean;
+  /** Readers get 404: they may not see where it went. */
+  isHidden?: boolean;
 } & ({ kind: 'deleted' } | { kind: 'transferred'; repositoryId: number; number: number });
 
 export type Repository = {
