@@ -4,7 +4,8 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Octokit } from '@octokit/rest';
 import autocannon from 'autocannon';
-import { SANDBOX_ADMIN_TOKEN as TOKEN } from '../src/sandbox/tracker/tracker.ts';
+import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
 import { output, start, type Running } from './processes.ts';
 import { median, ratioRow, type BenchRow } from './row.ts';
 
@@ -139,7 +140,7 @@ async function measureWalks(world: World): Promise<BenchRow[]> {
   const server = await serve(world);
   try {
     const direct = await timed(() => directWalk(world));
-    await control(world, 'calls.clear', []);
+    await callControl(world.tracker.url, 'calls.clear');
     const cold = await timed(() => ourWalk(world, server));
     const billed = await billedCalls(world);
     const rows = direct.result.rows;
@@ -190,10 +191,10 @@ async function ourWalk(world: World, server: Running): Promise<number> {
 async function measureCalls(world: World, { reads }: LeadBenchScale): Promise<BenchRow[]> {
   const server = await serve(world);
   try {
-    await control(world, 'calls.clear', []);
+    await callControl(world.tracker.url, 'calls.clear');
     await twenty(reads, (at) => read(world, `${server.url}/api/v1/leads?${ourFilter(at)}`));
     const ours = await billedCalls(world);
-    await control(world, 'calls.clear', []);
+    await callControl(world.tracker.url, 'calls.clear');
     const octokit = octokitOf(world);
     const sample = Math.ceil(reads / 10);
     await twenty(sample, (at) => octokit.request(directQuery(world, at)));
@@ -216,9 +217,14 @@ async function measureChanges(
 ): Promise<BenchRow[]> {
   const server = await serve(world);
   try {
-    await control(world, 'addWebhook', [`${server.url}/api/v1/webhooks/github`, WEBHOOK_SECRET]);
+    await callControl(
+      world.tracker.url,
+      'addWebhook',
+      `${server.url}/api/v1/webhooks/github`,
+      WEBHOOK_SECRET,
+    );
     await twenty(40, (at) => read(world, `${server.url}/api/v1/leads?${ourFilter(at)}`));
-    await control(world, 'calls.clear', []);
+    await callControl(world.tracker.url, 'calls.clear');
     let polls = 0;
     for (let second = 0; second < pollSeconds; second += 1) {
       const tickAt = performance.now() + 1000;
@@ -251,10 +257,17 @@ async function measureChanges(
 async function change(world: World, second: number, leads: number): Promise<void> {
   const number = 1 + ((second * 7919) % leads);
   if (second % 4 === 0)
-    await control(world, 'createIssue', [{ title: 'New lead', labels: ['approved'], body: '' }]);
+    await callControl(world.tracker.url, 'createIssue', {
+      title: 'New lead',
+      labels: ['approved'],
+      body: '',
+    });
   else if (second % 4 === 1)
-    await control(world, 'setState', [number, second % 8 === 1 ? 'closed' : 'open']);
-  else await control(world, 'relabel', [number, { add: [LABELS[second % LABELS.length]] }]);
+    await callControl(world.tracker.url, 'setState', number, second % 8 === 1 ? 'closed' : 'open');
+  else
+    await callControl(world.tracker.url, 'relabel', number, {
+      add: [LABELS[second % LABELS.length]],
+    });
 }
 
 async function measureStart(world: World, { rounds }: LeadBenchScale): Promise<BenchRow[]> {
@@ -356,16 +369,6 @@ function octokitOf({ tracker }: World): Octokit {
 }
 
 async function billedCalls({ tracker }: World): Promise<number> {
-  const answer = await fetch(`${tracker.url}/_control/calls`);
-  const calls = (await answer.json()) as { billed: boolean; path: string }[];
+  const calls = await readControl<{ billed: boolean }>(tracker.url, 'calls');
   return calls.filter(({ billed }) => billed).length;
-}
-
-async function control({ tracker }: World, name: string, args: unknown[]): Promise<void> {
-  const answer = await fetch(`${tracker.url}/_control/${name}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(args),
-  });
-  if (!answer.ok) throw new Error(`control ${name} answered ${answer.status}`);
 }

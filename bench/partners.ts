@@ -14,6 +14,7 @@ import {
   type DirectoryEntry,
   type LeadDirectory,
 } from '#leads/lead-directory.ts';
+import { callControl } from '#sandbox/tracker/remote-controls.ts';
 import { silentLog } from '#shared/log.ts';
 import { start } from './processes.ts';
 import { type BenchRow, median, ratioRow } from './row.ts';
@@ -162,27 +163,22 @@ async function timeDeletions({ file, service, tracker }: Parties, count: number)
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const claimed: number[] = [];
   const closed: number[] = [];
-  const control = async <T>(name: string, ...args: unknown[]): Promise<T> => {
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(args),
-    };
-    return (await (await fetch(`${tracker}/_control/${name}`, init)).json()) as T;
-  };
   for (let turn = 0; turn < count; turn += 1) {
     const issue = { title: 'A lead', labels: ['approved'], body: '' };
-    const { number } = await control<{ number: number }>('createIssue', issue);
+    const { number } = await callControl<{ number: number }>(tracker, 'createIssue', issue);
     await send(service, JSON.stringify({ leadId: String(number) }));
     const startedAt = performance.now();
     while (!(await claims.current()).has(number)) await sleep(1);
     claimed.push(performance.now() - startedAt);
-    while ((await control<{ state: string }>('readIssue', number)).state !== 'closed')
-      await sleep(5);
+    while (await isOpen(tracker, number)) await sleep(5);
     closed.push(performance.now() - startedAt);
   }
   database.close();
   return { claimed, closed };
+}
+
+async function isOpen(tracker: string, number: number): Promise<boolean> {
+  return (await callControl<{ state: string }>(tracker, 'readIssue', number)).state === 'open';
 }
 
 async function send(service: string, body: string): Promise<void> {

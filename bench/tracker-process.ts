@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 
-import { sampleIssues, sampleLabels } from '../src/sandbox/seed.ts';
-import type { NewIssue } from '../src/sandbox/tracker/change-issues.ts';
-import { SANDBOX_ADMIN_TOKEN, startTracker } from '../src/sandbox/tracker/tracker.ts';
+import { sampleIssues, sampleLabels } from '#sandbox/seed.ts';
+import type { NewIssue } from '#sandbox/tracker/change-issues.ts';
+import { SANDBOX_ADMIN_TOKEN, startTracker } from '#sandbox/tracker/tracker.ts';
+import { DAY } from '#shared/clock.ts';
 
 /**
  * Starts a sandbox tracker in a process of its own and prints one JSON line with its url, so that
@@ -23,8 +24,6 @@ const { values } = parseArgs({
     secret: { type: 'string', default: 'bench-webhook-secret' },
   },
 });
-
-const DAY = 86_400_000;
 
 function benchIssues(count: number, share: number): NewIssue[] {
   const samples = sampleIssues(Date.now()).filter(({ isPullRequest }) => !isPullRequest);

@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A child process that has printed a JSON line with its address. */
@@ -60,27 +62,17 @@ export type RemoteTracker = {
   url: string;
   token: string;
   control<T = unknown>(name: string, ...args: unknown[]): Promise<T>;
-  list<T>(name: string): Promise<T[]>;
+  list<T>(name: Parameters<typeof readControl>[1]): Promise<T[]>;
   stop(): Promise<unknown>;
 };
 
 export async function startRemoteTracker(): Promise<RemoteTracker> {
   const child = await startChild(['bench/tracker-process.ts', '--issues', '0']);
-  const ask = async <T>(name: string, init: RequestInit): Promise<T> => {
-    const answer = await fetch(`${child.url}/_control/${name}`, init);
-    if (!answer.ok) throw new Error(`control ${name}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
-  };
   return {
     url: child.url,
     token: 'sandbox-admin-token',
-    control: (name, ...args) =>
-      ask(name, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(args),
-      }),
-    list: (name) => ask(name, {}),
+    control: (name, ...args) => callControl(child.url, name, ...args),
+    list: (name) => readControl(child.url, name),
     stop: () => child.stop(),
   };
 }

@@ -1,20 +1,30 @@
-/** Calls one control of a tracker in another process. @throws Error when it is refused */
-export async function callControl(url: string, name: string, ...args: unknown[]): Promise<unknown> {
-  const response = await fetch(`${url}/_control/${name}`, {
+/**
+ * Calls one control of a tracker in another process; its type of answer is the caller's word.
+ * @throws Error when it is refused
+ */
+export async function callControl<T = unknown>(
+  url: string,
+  name: string,
+  ...args: unknown[]
+): Promise<T> {
+  const answer = await ask(url, name, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(args),
   });
-  if (!response.ok) throw new Error(`control ${name}: ${await response.text()}`);
-  return response.json();
+  return answer as T;
 }
 
 /** Reads a list of a tracker in another process. @throws Error when it is refused */
-export async function readControl(
+export async function readControl<T = unknown>(
   url: string,
   name: 'calls' | 'deliveries' | 'issues',
-): Promise<unknown> {
-  const response = await fetch(`${url}/_control/${name}`);
-  if (!response.ok) throw new Error(`control ${name}: ${await response.text()}`);
+): Promise<T[]> {
+  return (await ask(url, name)) as T[];
+}
+
+async function ask(url: string, name: string, init?: RequestInit): Promise<unknown> {
+  const response = await fetch(`${url}/_control/${name}`, init);
+  if (!response.ok) throw new Error(`control ${name}: ${response.status} ${await response.text()}`);
   return response.json();
 }
