@@ -19,10 +19,8 @@ import { createLeads, type Leads } from '#leads/create-leads.ts';
 import type { LeadRules } from '#leads/lead.ts';
 import { listRemovals } from '#leads/list-removals.ts';
 import type { Clock } from '#shared/clock.ts';
-import { deriveKey } from '#shared/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 import { Registry } from 'prom-client';
 
@@ -135,7 +133,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const { leadTracker } = tracker;
   const rules: LeadRules = config.leads;
   const claims = createClaimStore(store.database, config.tracker);
-  const cursors = createCursorSealer(deriveKey(store.secretKey, 'cursors'));
+  const { cursors } = store;
   const leads = createLeads({
     clock,
     tracker: leadTracker,

@@ -6,9 +6,7 @@ import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/refusal-limiter.ts';
 import type { Clock } from '#shared/clock.ts';
-import { deriveKey } from '#shared/hash.ts';
 import { newUuid } from '#shared/ids.ts';
-import { createCursorSealer } from '#shared/page.ts';
 
 import { createCatalog } from './catalog.ts';
 import type { Identity } from './identity.ts';
@@ -42,7 +40,7 @@ export function createBearerAreas(
     },
     consumers: {
       manage: { store: store.consumers, clock, newId: newUuid },
-      cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
+      cursors: store.cursors,
       authorize,
     },
     receipts: { ...partners.receipts, authorize },

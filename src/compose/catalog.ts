@@ -4,8 +4,6 @@ import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
-import { deriveKey } from '#shared/hash.ts';
-import { createCursorSealer } from '#shared/page.ts';
 
 import type { Store } from './store.ts';
 
@@ -17,13 +15,13 @@ export function createCatalog({
 }: {
   config: Pick<Config, 'catalog'>;
   clock: Clock;
-  store: Pick<Store, 'database' | 'secretKey'>;
+  store: Pick<Store, 'database' | 'cursors'>;
 }): CatalogDeps {
   const { types, sources, findings } = config.catalog;
   return {
     store: createArtifactStore(store.database),
     clock,
-    cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
+    cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),
     words: { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] },
     findings,

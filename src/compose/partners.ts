@@ -25,7 +25,6 @@ import { TrackportError } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
@@ -87,10 +86,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
       metrics: registry,
     },
     receipts: {
-      read: {
-        store: receipts,
-        cursors: createCursorSealer(deriveKey(store.secretKey, 'cursors')),
-      },
+      read: { store: receipts, cursors: store.cursors },
       replay: { store: receipts, clock, wakeWorker },
     },
     filler,

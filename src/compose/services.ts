@@ -9,7 +9,6 @@ import { createPayloadSealer } from '#partners/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
 
 import { createLog } from './log.ts';
 import { openStore, type Store } from './store.ts';
@@ -59,12 +58,12 @@ function createStoreServices(clock: Clock) {
     };
   return {
     consumer: withStore(({ consumers }) => ({ consumers })),
-    receipt: withStore(({ database, secretKey }) => ({
+    receipt: withStore(({ database, secretKey, cursors }) => ({
       receipts: createReceiptStore({
         database,
         sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
       }),
-      cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
+      cursors,
     })),
     claim: withStore(({ database }, { tracker }) => ({
       claims: createClaimStore(database, tracker),

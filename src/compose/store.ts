@@ -1,11 +1,13 @@
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { ConsumerStore } from '#access/consumer-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate, type Migration } from '#adapters/sqlite/migrate.ts';
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/hash.ts';
 import type { Log } from '#shared/log.ts';
+import { createCursorSealer, type CursorSealer } from '#shared/page.ts';
 
 import { StartError, storeError } from './start-error.ts';
 
@@ -16,8 +18,9 @@ export type Store = {
   path: string;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
   secretKey: Buffer;
-  consumers: ReturnType<typeof createConsumerStore>;
-  audit: ReturnType<typeof createAuditLog>;
+  /** Seals and opens the cursors of every list. */
+  cursors: CursorSealer;
+  consumers: ConsumerStore;
   /** What was applied just now. */
   migrated: readonly Migration[];
   close(): void;
@@ -36,12 +39,13 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
     const database = openDatabase({ path });
     try {
       const migrated = migrate({ database, log });
+      const secretKey = resolveSecretKey(config);
       return {
         database,
         path,
-        secretKey: resolveSecretKey(config),
+        secretKey,
+        cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
         consumers: createConsumerStore({ database, clock }),
-        audit: createAuditLog(database),
         migrated,
         close: () => database.close(),
       };
