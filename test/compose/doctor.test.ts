@@ -267,12 +267,29 @@ describe('the issuer', () => {
         at.startsWith('/.well-known') ? { issuer: url, jwks_uri: `${url}/jwks` } : { keys: [] },
     ],
     ['that talks nonsense', 'failed', () => 'hello'],
+    [
+      'with more keys than the service takes',
+      'failed',
+      (url, at) =>
+        at.startsWith('/.well-known')
+          ? { issuer: url, jwks_uri: `${url}/jwks` }
+          : { keys: Array.from({ length: 101 }, () => ({ kty: 'EC' })) },
+    ],
   ])('%s is %s', async (_name, state, answer) => {
     const tracker = await trackerWith();
     const issuer = await issuerThat(answer);
     const identity = { issuer, audience: 'trackport' };
     const findings = await examine(settingsFor(tracker, { identity }));
     expect(bySubject(findings, 'issuer')?.state).toBe(state);
+  });
+
+  test('whose keys would come in plain text over a network is told so', async () => {
+    const tracker = await trackerWith();
+    const jwks_uri = 'http://keys.example.com/jwks';
+    const issuer = await issuerThat((url) => ({ issuer: url, jwks_uri }));
+    const identity = { issuer, audience: 'trackport' };
+    const findings = await examine(settingsFor(tracker, { identity }));
+    expect(bySubject(findings, 'issuer')?.detail).toContain('https');
   });
 
   test('that cannot be reached is failed', async () => {

@@ -66,13 +66,7 @@ type State = {
 export function createKeySet(deps: KeySetDeps): KeySet {
   const { clock } = deps;
   const closed = new AbortController();
-  const state: State = {
-    keys: undefined,
-    triedAt: undefined,
-    failure: undefined,
-    attempt: undefined,
-    discovered: undefined,
-  };
+  const state = createState();
   /** Asks the issuer unless it was asked just now; an attempt under way is shared. */
   const refresh = (): Promise<void> => {
     if (!state.attempt && msUntilAttempt(state, clock.now()) > 0) return Promise.resolve();
@@ -95,6 +89,23 @@ export function createKeySet(deps: KeySetDeps): KeySet {
     version: () => state.keys?.version ?? 0,
     status: () => statusOf(state, clock.now()),
     close: () => closed.abort(),
+  };
+}
+
+/** One look at the issuer as the key set takes it, for people who want to know whether it works. */
+export async function inspectIssuer(deps: KeySetDeps): Promise<IssuerStatus> {
+  const state = createState();
+  await attempt(deps, state, new AbortController().signal);
+  return statusOf(state, deps.clock.now());
+}
+
+function createState(): State {
+  return {
+    keys: undefined,
+    triedAt: undefined,
+    failure: undefined,
+    attempt: undefined,
+    discovered: undefined,
   };
 }
 

@@ -36,7 +36,7 @@ async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<rea
     checkWebhookSecrets(config),
     ...trackerFindings,
     ...(canRead ? [await checkFormSafely(form)] : []),
-    ...(config.identity ? [await checkIssuer(config.identity)] : []),
+    ...(config.identity ? [await checkIssuer(config.identity, clock)] : []),
   ];
 }
 
