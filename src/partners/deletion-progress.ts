@@ -1,10 +1,7 @@
 import { z } from 'zod';
 
-import type { Action } from './partner.ts';
-import type { Erasure } from './receipt.ts';
-
-const actions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const satisfies Action[];
-const erasures = ['complete', 'incomplete-history', 'impossible'] as const satisfies Erasure[];
+import { deletionActions } from './partner.ts';
+import { erasures } from './receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
@@ -36,7 +33,7 @@ const schema = z.discriminatedUnion('stage', [
   }),
   z.strictObject({
     stage: z.literal('act'),
-    actions: z.array(z.enum(actions)),
+    actions: z.array(z.enum(deletionActions)),
     leads: z.array(leadSchema),
   }),
 ]);

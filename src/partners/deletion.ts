@@ -2,7 +2,7 @@ import type { LeadIdentity } from '#leads/lead-directory.ts';
 import { foldLabel } from '#leads/lead.ts';
 import { isPrivacyDeletion, type PartnerEvent } from './event.ts';
 import type { Action, Partner } from './partner.ts';
-import type { Erasure } from './receipt.ts';
+import { erasures, type Erasure } from './receipt.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';
@@ -89,10 +89,8 @@ function withoutLabel(names: readonly string[], unwanted: string): string[] {
 }
 
 /** How completely the leads of one event were erased: no better than the worst of them. */
-export function leastErasure(erasures: readonly (Erasure | undefined)[]): Erasure | undefined {
-  for (const erasure of ['impossible', 'incomplete-history', 'complete'] as const)
-    if (erasures.includes(erasure)) return erasure;
-  return undefined;
+export function leastErasure(ofLeads: readonly (Erasure | undefined)[]): Erasure | undefined {
+  return erasures.findLast((erasure) => ofLeads.includes(erasure));
 }
 
 /** The marker in a comment by which a later try knows that it was posted. */

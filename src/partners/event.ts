@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { hmacSha256 } from '#shared/hash.ts';
-import { valueAt } from '#shared/json.ts';
+import { isRecord, valueAt } from '#shared/json.ts';
 import type { FieldName, Partner } from './partner.ts';
 import type { PartnerPath } from './receipt.ts';
 
@@ -27,7 +27,7 @@ export type PartnerEvent = {
 
 /** The parsed element as an event; undefined for anything but an object. */
 export function readEvent(partner: Partner, element: unknown): PartnerEvent | undefined {
-  if (typeof element !== 'object' || element === null || Array.isArray(element)) return undefined;
+  if (!isRecord(element)) return undefined;
   const type = readType(partner, element);
   const event: PartnerEvent = { type };
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);

@@ -3,8 +3,10 @@ import type { Secret } from '#shared/secret.ts';
 import type { Scheme } from './scheme.ts';
 import { signingKey } from './signature.ts';
 
+export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
+
 /** What a deletion may do to a lead's issue. */
-export type Action = 'relabel' | 'close' | 'comment' | 'redact' | 'delete';
+export type Action = (typeof deletionActions)[number];
 
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
 type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
@@ -92,8 +94,8 @@ const defaults = {
 } satisfies Record<Scheme, { signature: string; fields: Fields; types: readonly string[] }>;
 
 const TIMESTAMP_HEADER = 'X-Vendor-Request-Timestamp';
-const ACTIONS: readonly Action[] = ['relabel', 'close'];
-const PRIVACY_ACTIONS: readonly Action[] = ['relabel', 'close', 'redact'];
+const ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close'];
+const PRIVACY_ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close', 'redact'];
 
 /** A partner with every default filled in. A field that is set replaces that field's default only. */
 export function createPartner(id: string, settings: PartnerSettings): Partner {
@@ -127,8 +129,8 @@ function toDeletions(
 ): Partner['deletions'] {
   return {
     types: types ?? typesOfScheme,
-    actions: actions ?? ACTIONS,
-    privacy: privacy ?? PRIVACY_ACTIONS,
+    actions: actions ?? ACTIONS_DEFAULT,
+    privacy: privacy ?? PRIVACY_ACTIONS_DEFAULT,
   };
 }
 

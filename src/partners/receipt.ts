@@ -11,8 +11,11 @@ export const receiptStatuses = ['ACCEPTED', 'PROCESSED', 'FAILED'] as const;
 /** ACCEPTED while an event is PENDING, then FAILED when one ended so, else PROCESSED. */
 export type ReceiptStatus = (typeof receiptStatuses)[number];
 
+/** From the best to the worst. */
+export const erasures = ['complete', 'incomplete-history', 'impossible'] as const;
+
 /** How complete the strongest action that succeeded has erased the person's data. */
-export type Erasure = 'complete' | 'incomplete-history' | 'impossible';
+export type Erasure = (typeof erasures)[number];
 
 /** The record of one accepted delivery. Holds identifiers, never other data of a person. */
 export type Receipt = {

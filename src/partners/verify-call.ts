@@ -13,7 +13,7 @@ export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
   headerValues(name: string): readonly string[];
 };
 
-type RefusalReason = SignatureRefusal | 'partner-unknown' | 'partner-shape';
+type RefusalReason = SignatureRefusal | 'partner-unknown';
 
 /** The answer to the caller must not depend on `reason`: it is for metrics. */
 export type CallVerdict =

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { outcomes, receiptStatuses } from '#partners/receipt.ts';
+import { erasures, outcomes, receiptStatuses } from '#partners/receipt.ts';
 import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
@@ -35,7 +35,7 @@ const receiptEventOut = z
     externalId: z.string().optional(),
     outcome: z.enum(outcomes),
     erasure: z
-      .enum(['complete', 'incomplete-history', 'impossible'])
+      .enum(erasures)
       .optional()
       .describe('How complete the strongest action that succeeded has erased the data.'),
     leadIds: z.array(z.string()).readonly(),
