@@ -2,6 +2,7 @@
  * The words of the catalog: an artifact has versions, and a version is what the API returns.
  * Times are milliseconds since the Unix epoch.
  */
+import type { JsonRules } from '#shared/json.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
@@ -12,7 +13,9 @@ export const coreSources = ['FILE', 'URL', 'GIT', 'INLINE', 'IMPORT'] as const;
 /** Kinds that are always known; the configuration's `catalog.types` may add more. */
 export const coreTypes = ['API', 'EVENT', 'SCHEMA', 'SERVICE', 'PRODUCT', 'GROUP'] as const;
 
+export const ID_CHARACTERS_MAX = 128;
 export const ARTIFACT_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
+export const VERSION_CHARACTERS_MAX = 64;
 export const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z._-]{0,62}[0-9A-Za-z])?$/;
 /** Types and sources. */
 export const CAPITAL_WORD = /^[A-Z][A-Z0-9_]{0,63}$/;
@@ -29,7 +32,18 @@ export const MEMBERS_MAX = 1000;
 export const VERSIONS_MAX = 1000;
 export const SPEC_BYTES_MAX = 5 * 1024 * 1024;
 /** Objects and arrays in a spec may nest this deep, the spec itself counted. */
-export const SPEC_DEPTH_MAX = 64;
+const SPEC_DEPTH_MAX = 64;
+
+/**
+ * How a JSON text that holds a spec is read: one level deeper than the spec may be, with every number
+ * digit by digit as it came, and with at most 500,000 values, more than any known API description of
+ * 5 MiB has: parsing costs by values, not by bytes.
+ */
+export const specJsonRules: JsonRules = {
+  depthMax: SPEC_DEPTH_MAX + 1,
+  valuesMax: 500_000,
+  exactNumbers: true,
+};
 
 /** What validation says about one place of a spec. `pointer` starts with `#/spec`. */
 export type Finding = { pointer: string; code: string; detail: string };
@@ -45,7 +59,7 @@ export type Content = {
   specText?: string;
   projectId?: string;
   groupPath?: string;
-  /** Ids, in the owner's order. Absent is not the same as empty: see `relationsOf` of the store. */
+  /** Ids, in the owner's order. Absent is not the same as empty: see `Relations`. */
   members?: string[];
   counts?: Record<string, number>;
 };

@@ -1,9 +1,9 @@
-import { MINUTE, type Clock } from '#shared/clock.ts';
+import { DAY, type Clock } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { sha256 } from '#shared/hash.ts';
 
 /** How long an answer is kept for its key. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 60 * MINUTE;
+export const IDEMPOTENCY_KEPT_MS = DAY;
 const RETRY_AFTER_SECONDS = 1;
 
 /** An answer that can be given again. */

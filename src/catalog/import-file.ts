@@ -1,11 +1,13 @@
 import { parseDocument } from 'yaml';
 import { TrackportError } from '#shared/errors.ts';
-import { parseJsonText } from '#shared/json.ts';
+import { isRecord, parseJsonText } from '#shared/json.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
+  ID_CHARACTERS_MAX,
   OWNER_CHARACTERS_MAX,
-  SPEC_DEPTH_MAX,
+  specJsonRules,
   TITLE_CHARACTERS_MAX,
+  VERSION_CHARACTERS_MAX,
 } from './artifact.ts';
 import type { Draft } from './content-check.ts';
 import { toArtifactDraft } from './import-artifact.ts';
@@ -20,11 +22,8 @@ export type ImportedDraft = Draft & { version: string };
 
 const FIRST_VERSION = '1.0.0';
 const OWNER_UNKNOWN = 'unknown';
-const ID_CHARACTERS_MAX = 128;
-const VERSION_CHARACTERS_MAX = 64;
 /** More of what stands in place of a version is not looked at. */
 const VERSION_SOURCE_CHARACTERS_MAX = 256;
-const VALUES_MAX = 500_000;
 const ALIASES_MAX = 100;
 
 /**
@@ -38,8 +37,7 @@ const ALIASES_MAX = 100;
  */
 export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
   const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(bytes);
-  const rules = { depthMax: SPEC_DEPTH_MAX + 1, valuesMax: VALUES_MAX, exactNumbers: true };
-  const document = parseJsonText(json, rules);
+  const document = parseJsonText(json, specJsonRules);
   return specKindOf(document) === 'other'
     ? { version: FIRST_VERSION, ...toArtifactDraft(document) }
     : toSpecDraft(document as Record<string, unknown>, name);
@@ -109,7 +107,7 @@ function trimToWord(text: string): string {
 }
 
 function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function lineOf(value: unknown, max: number): string | undefined {

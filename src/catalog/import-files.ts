@@ -1,4 +1,4 @@
-import { isTrackportError } from '#shared/errors.ts';
+import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import { foldId, type Finding } from './artifact.ts';
 import type { ReadVersion } from './artifact-store.ts';
@@ -159,6 +159,5 @@ function told(outcome: ImportOutcome, findings: readonly Finding[]): Decided {
 
 function detailOf(error: unknown): string {
   if (isTrackportError(error)) return error.detail ?? error.code;
-  const code = (error as { code?: unknown }).code;
-  return `The file cannot be read: ${typeof code === 'string' ? code : String(errorFields(error)['error'])}.`;
+  return `The file cannot be read: ${systemCodeOf(error) ?? String(errorFields(error)['error'])}.`;
 }

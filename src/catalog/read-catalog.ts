@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import { refuseCursor, type Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
-import type { VersionRecord } from './artifact.ts';
+import { foldId, type VersionRecord } from './artifact.ts';
 import type { ListQuery, VersionPosition } from './artifact-store.ts';
 import { refuseUnknown, type Caller, type CatalogDeps } from './catalog.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
@@ -57,7 +57,7 @@ export async function listVersions(
   { workspaceId }: Reader,
   { id, limit, cursor }: PageRequest & { id: string },
 ): Promise<Page<VersionRecord>> {
-  const seal = sealFor(cursors, ['catalog-versions/1', [workspaceId, id.toLowerCase()]]);
+  const seal = sealFor(cursors, ['catalog-versions/1', [workspaceId, foldId(id)]]);
   const after = cursor === undefined ? undefined : toVersionPosition(seal.open(cursor));
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
   const listed = await store.listVersions(workspaceId, { id, ...page });
@@ -80,7 +80,7 @@ export async function listAudit(
   { workspaceId }: Reader,
   { id, limit, cursor }: PageRequest & { id: string },
 ): Promise<Page<AuditEntry>> {
-  const seal = sealFor(cursors, ['catalog-audit/1', [workspaceId, id.toLowerCase()]]);
+  const seal = sealFor(cursors, ['catalog-audit/1', [workspaceId, foldId(id)]]);
   const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
   const listed = await store.listAudit(workspaceId, { id, ...page });

@@ -4,6 +4,7 @@
  * accepted, and numbers may have any length. The parsed parts are kept as one text per version
  * whose plain byte order is the order of versions, so that every store sorts alike.
  */
+import { VERSION_CHARACTERS_MAX } from './artifact.ts';
 
 /** Larger is higher: a release, a pre-release, a text that is no semantic version. */
 type VersionRank = 0 | 1 | 2;
@@ -21,8 +22,6 @@ export type Orderable = {
   createdAt: number;
   serial: number;
 };
-
-const VERSION_CHARACTERS_MAX = 64;
 
 const SEMVER = /^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 

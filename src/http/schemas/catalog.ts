@@ -7,6 +7,7 @@ import {
   coreTypes,
   DESCRIPTION_CHARACTERS_MAX,
   GROUP_PATH_CHARACTERS_MAX,
+  ID_CHARACTERS_MAX,
   isGroupPath,
   lifecycles,
   MEMBERS_MAX,
@@ -21,7 +22,6 @@ import { paginationOut } from './common.ts';
 import { pageParameters } from './page.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
-const ID_CHARACTERS_MAX = 128;
 
 const instantOut = z.string().meta({ format: 'date-time' });
 const text = (max: number) =>
