@@ -49,7 +49,7 @@ export function createRateLimits(clock: Clock): RateLimits {
     const told = quotaOf(headers);
     if (!told) return;
     const name = headers['x-ratelimit-resource']?.toString() ?? resource;
-    const quota = olderOrSame(quotas.get(name), told, clock.now());
+    const quota = newerOf(quotas.get(name), told, clock.now());
     quotas.set(name, quota);
     if (quota.remaining === 0) close(name, Math.min(quota.resetAt, clock.now() + WINDOW_MS));
   };
@@ -110,11 +110,7 @@ function quotaOf(headers: Headers): TrackerQuota | undefined {
 }
 
 /** Answers overtake each other: within one window the smallest remainder is the newest. */
-function olderOrSame(
-  known: TrackerQuota | undefined,
-  told: TrackerQuota,
-  now: number,
-): TrackerQuota {
+function newerOf(known: TrackerQuota | undefined, told: TrackerQuota, now: number): TrackerQuota {
   if (!known || known.resetAt !== told.resetAt || known.resetAt <= now) return told;
   return told.remaining <= known.remaining ? told : known;
 }

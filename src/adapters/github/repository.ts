@@ -24,13 +24,12 @@ export function parseRepositoryName(text: string): RepositoryName {
 export type RepositoryFacts = {
   /** Stays the same when the repository is renamed or moved. */
   id: number;
-  fullName: string;
   hasIssues: boolean;
   isPrivate: boolean;
   isArchived: boolean;
-  /** What the credential may do here; absent names count as no. */
-  permissions: { admin: boolean; push: boolean; triage: boolean; pull: boolean };
-  /** Whether those suffice to change issues; undefined when the tracker tells none. */
+  /** Whether the credential is an administrator's here. */
+  isAdmin: boolean;
+  /** Whether its permissions suffice to change issues; undefined when the tracker tells none. */
   mayWrite: boolean | undefined;
 };
 
@@ -47,16 +46,10 @@ const repositorySchema = z
     const may = (name: string): boolean => wire.permissions?.[name] === true;
     return {
       id: wire.id,
-      fullName: wire.full_name,
       hasIssues: wire.has_issues,
       isPrivate: wire.private === true,
       isArchived: wire.archived === true,
-      permissions: {
-        admin: may('admin'),
-        push: may('push'),
-        triage: may('triage'),
-        pull: may('pull'),
-      },
+      isAdmin: may('admin'),
       mayWrite: wire.permissions
         ? ['admin', 'maintain', 'push', 'triage'].some((name) => may(name))
         : undefined,

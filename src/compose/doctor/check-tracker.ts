@@ -151,7 +151,7 @@ async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Fi
   try {
     const asAdmin = createRepository({ client: adminClient, clock, name: repository.name });
     const { facts } = await asAdmin.read();
-    return facts.permissions.admin
+    return facts.isAdmin
       ? [ok(subject, 'Belongs to an administrator.')]
       : [failed(subject, 'Its owner is no administrator, so nothing can be deleted.', fix)];
   } catch (error) {

@@ -50,11 +50,10 @@ describe('inspecting the repository', () => {
     ).resolves.toEqual({
       facts: {
         id: 4711,
-        fullName: 'acme/leads',
         hasIssues: true,
         isPrivate: true,
         isArchived: false,
-        permissions: { admin: false, push: true, triage: true, pull: true },
+        isAdmin: false,
         mayWrite: true,
       },
       labels: [
@@ -73,12 +72,7 @@ describe('inspecting the repository', () => {
     nock(API).get(REPOSITORY).reply(200, { id, full_name, has_issues });
     const inspection = await inspectRepository({ client, repository, clock }, []);
     expect(Object.keys(inspection).toSorted()).toEqual(['facts', 'labels']);
-    expect(inspection.facts.permissions).toEqual({
-      admin: false,
-      push: false,
-      triage: false,
-      pull: false,
-    });
+    expect(inspection.facts).toMatchObject({ isAdmin: false, mayWrite: undefined });
   });
 
   it.each([

@@ -5,11 +5,10 @@ import { Secret } from '#shared/secret.ts';
 
 const facts = {
   id: 1,
-  fullName: 'acme/leads',
   hasIssues: true,
   isPrivate: true,
   isArchived: false,
-  permissions: { admin: false, push: false, triage: false, pull: true },
+  isAdmin: false,
   mayWrite: true,
 };
 
