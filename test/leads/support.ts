@@ -43,7 +43,7 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
   const claimed = new Set<number>();
-  let claims: Claims = { version: '0', has: () => false };
+  let claims: Claims = { has: () => false };
   const leads = createLeads({
     clock,
     tracker,
@@ -58,7 +58,7 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
     leads.reader.list({ limit: 50, state: 'open', labels: [], ...query }, visibility);
   const publish = (): void => {
     const now = new Set(claimed);
-    claims = { version: [...now].join(), has: (candidate) => now.has(candidate) };
+    claims = { has: (candidate) => now.has(candidate) };
   };
   return {
     clock,

@@ -83,7 +83,7 @@ function createView(database: Database, repository: string): (storeVersion: numb
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
-  let claims: Claims = { version: '', has: () => true };
+  let claims: Claims = { has: () => true };
   return (nowStoreVersion) => {
     if (nowStoreVersion === storeVersion) return claims;
     guard(() => {
@@ -99,8 +99,7 @@ function createView(database: Database, repository: string): (storeVersion: numb
           lastId = id;
         }
         const held = numbers;
-        const version = `${now.repositoryId ?? ''}/${now.version}`;
-        claims = { version, has: (number) => held.has(number) };
+        claims = { has: (number) => held.has(number) };
       }
       row = now;
     });
