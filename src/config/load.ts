@@ -118,11 +118,18 @@ function withPort(
   const [path, text] = port === undefined ? ['PORT', fromVariable] : ['--port', port];
   if (text === undefined) return { given, problems: [] };
   const allowed = 'a whole number from 0 to 65535';
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    return { given, problems: [{ path, found: JSON.stringify(text), allowed }] };
+  if (!isPort(text)) return { given, problems: [{ path, found: JSON.stringify(text), allowed }] };
   const server = lookUp(given, ['server']);
   if (server !== undefined && !isRecord(server)) return { given, problems: [] };
+  // What the file says wrong stays to be found: it would stop the next start without --port.
+  const below = lookUp(given, ['server', 'port']);
+  if (below !== undefined && !isPort(below)) return { given, problems: [] };
   return { given: withValue(given, ['server', 'port'], Number(text)), problems: [] };
+}
+
+function isPort(value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return /^\d{1,5}$/.test(value.toString()) && Number(value) <= 65_535;
 }
 
 function deepFreeze<T>(value: T): T {

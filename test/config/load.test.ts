@@ -274,6 +274,14 @@ describe('environment', () => {
     expect(load({ tracker: needed, server: { port: 1 } }, request).server.port).toBe(port);
   });
 
+  test.each([{ port: '3' }, { environment: { PORT: '3' } }])(
+    '%j does not hide what is wrong with server.port',
+    (request) => {
+      const found = problems({ tracker: needed, server: { port: 65_536 } }, request);
+      expect(found).toMatchObject([{ path: 'server.port' }]);
+    },
+  );
+
   test.each([
     ['--port', { port: '65536' }],
     ['PORT', { environment: { PORT: 'http' } }],
