@@ -1,6 +1,7 @@
 import type { VersionRecord } from '#catalog/artifact.ts';
 import { chooseFace, isReadable, type Candidate } from '#catalog/default-version.ts';
 import { searchTextOf } from '#catalog/search-terms.ts';
+import { createCandidatesReader } from './artifact-store-rows.ts';
 import type { Database } from './database.ts';
 
 /** A row of `catalog_artifact`. */
@@ -44,13 +45,10 @@ type SearchedRow = {
 /** The fields of a search text that can change. */
 const SEARCHED = ['title', 'description', 'owner', 'groupPath'] as const;
 
-type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
-
-function prepare({ handle }: Database) {
+function prepare(database: Database) {
+  const { handle } = database;
   return {
-    candidates: handle.prepare<[number], CandidateRow>(
-      'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
-    ),
+    candidates: createCandidatesReader(database),
     searched: handle.prepare<[number], SearchedRow>(
       'SELECT title, description, owner, groupPath FROM catalog_version WHERE serial = ?',
     ),
@@ -80,7 +78,7 @@ type Statements = ReturnType<typeof prepare>;
 export function createFaceKeeper(database: Database): FaceKeeper {
   const statements = prepare(database);
   return {
-    candidates: (artifactSerial) => candidatesOf(statements, artifactSerial),
+    candidates: statements.candidates,
     addFirst: (artifactSerial, record) => {
       const text = searchTextOf(record);
       statements.putVersionText.run(record.serial, text);
@@ -111,7 +109,7 @@ export function createFaceKeeper(database: Database): FaceKeeper {
 
 /** Chooses the version that stands for the artifact, and drops an artifact without versions. */
 function refresh(statements: Statements, artifact: ArtifactRow, reason: FaceReason): void {
-  const versions = candidatesOf(statements, artifact.serial);
+  const versions = statements.candidates(artifact.serial);
   const wanted = reason.pinned ?? artifact.pinnedSerial;
   const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
   const face = chooseFace(versions, pinned?.serial);
@@ -137,12 +135,6 @@ function rewriteArtifact(statements: Statements, artifact: ArtifactRow, face: nu
   const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
   statements.deleteArtifactText.run(artifact.serial);
   statements.putArtifactText.run(artifact.serial, text);
-}
-
-function candidatesOf(statements: Statements, artifactSerial: number): Candidate[] {
-  return statements.candidates
-    .all(artifactSerial)
-    .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
 }
 
 function toSearched({ title, owner, description, groupPath }: SearchedRow) {

@@ -1,5 +1,7 @@
 import type { Finding, Lifecycle, VersionRecord } from '#catalog/artifact.ts';
+import type { Candidate } from '#catalog/default-version.ts';
 import { orderOf } from '#catalog/version-order.ts';
+import type { Database } from './database.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
 export type VersionRow = {
@@ -86,6 +88,21 @@ export function toColumns(
     findings: record.findings.length === 0 ? null : JSON.stringify(record.findings),
     description: record.description ?? null,
   };
+}
+
+type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
+
+/** Every version of an artifact, as far as the choice among them needs it; in no order. */
+export function createCandidatesReader({
+  handle,
+}: Database): (artifactSerial: number) => Candidate[] {
+  const candidates = handle.prepare<[number], CandidateRow>(
+    'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
+  );
+  return (artifactSerial) =>
+    candidates
+      .all(artifactSerial)
+      .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
 }
 
 function parseOr<T>(text: string | null, fallback: T): T {

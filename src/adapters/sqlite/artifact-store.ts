@@ -1,16 +1,19 @@
 import { foldId } from '#catalog/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
-import { isReadable, type Candidate } from '#catalog/default-version.ts';
+import { isReadable } from '#catalog/default-version.ts';
 import { createArtifactLists } from './artifact-store-list.ts';
 import { createRelationsReader } from './artifact-store-relations.ts';
-import { toRecord, VERSION_COLUMNS, type VersionRow } from './artifact-store-rows.ts';
+import {
+  createCandidatesReader,
+  toRecord,
+  VERSION_COLUMNS,
+  type VersionRow,
+} from './artifact-store-rows.ts';
 import { createArtifactWriter } from './artifact-store-write.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
 type FoundRow = VersionRow & { specText: string | null };
-
-type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
 
 const SPEC = 'LEFT JOIN catalog_spec s ON s.versionSerial = v.serial';
 
@@ -35,9 +38,6 @@ function prepareReads({ handle }: Database) {
         'SELECT serial FROM catalog_artifact WHERE workspaceId = ? AND idFolded = ?',
       )
       .pluck(),
-    candidates: handle.prepare<[number], CandidateRow>(
-      'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
-    ),
   };
 }
 
@@ -47,6 +47,7 @@ export function createArtifactStore(database: Database): ArtifactStore {
   const writer = createArtifactWriter(database);
   const lists = createArtifactLists(database);
   const relations = createRelationsReader(database);
+  const candidates = createCandidatesReader(database);
   return {
     version: () => database.version(),
     read: async (workspaceId, ref, { spec }) =>
@@ -55,10 +56,7 @@ export function createArtifactStore(database: Database): ArtifactStore {
     candidates: async (workspaceId, id) =>
       guard(() => {
         const artifact = reads.artifact.get(workspaceId, foldId(id));
-        if (artifact === undefined) return undefined;
-        return reads.candidates
-          .all(artifact)
-          .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
+        return artifact === undefined ? undefined : candidates(artifact);
       }),
     insert: async (...input) => guard(() => writer.insert(...input)),
     change: async (...input) => guard(() => writer.change(...input)),
