@@ -6,11 +6,7 @@ import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
-
-const QUEUE = `
-  UPDATE event SET outcome = 'PENDING', dueAt = ?, completedAt = NULL, attempts = 0,
-    erasure = NULL, leadIds = NULL, lastError = NULL, progress = NULL, leaseToken = NULL,
-    leaseUntil = NULL, again = 0`;
+import { AS_NEW } from './start-again.ts';
 
 /** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
 const CAN_BE_REPLAYED = `outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL`;
@@ -18,7 +14,8 @@ const CAN_BE_REPLAYED = `outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT N
 const WITH_DEAD_LETTERS = `
   receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`;
 
-const QUEUE_RECEIPT = `${QUEUE} WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
+const QUEUE_RECEIPT = `
+  UPDATE event SET ${AS_NEW}, dueAt = ? WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
 
 /** Whoever replays what ended for a release, and names it, wants the release taken back. */
 const FORGET_RELEASES = `

@@ -3,7 +3,7 @@ import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
 import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
-import { START_AGAIN } from './start-again.ts';
+import { AS_NEW, START_AGAIN } from './start-again.ts';
 
 const INSERT_RECEIPT = `
   INSERT INTO receipt
@@ -31,11 +31,7 @@ const READ_ORIGINAL = `
   SELECT id, partnerId, eventType, externalId, correlationId, receivedAt
   FROM receipt WHERE number = ?`;
 
-const QUEUE_AGAIN = `
-  UPDATE event SET outcome = 'PENDING', dueAt = ?, payload = ?, completedAt = NULL, attempts = 0,
-    erasure = NULL, leadIds = NULL, lastError = NULL, progress = NULL, leaseToken = NULL,
-    leaseUntil = NULL, again = 0
-  WHERE id = ?`;
+const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, dueAt = ?, payload = ? WHERE id = ?`;
 
 /**
  * What an operator gave back is given back for the deliveries before: one that comes now asks anew.

@@ -1,3 +1,8 @@
+/** What an event is once it is queued as if it had just come; `dueAt` is to be set beside it. */
+export const AS_NEW = `
+  outcome = 'PENDING', completedAt = NULL, attempts = 0, erasure = NULL, leadIds = NULL,
+  lastError = NULL, progress = NULL, leaseToken = NULL, leaseUntil = NULL, again = 0`;
+
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.
  * Claims stay, and a later match knows which it may have to take back. Nothing happens while another
