@@ -1,21 +1,18 @@
 import { closeSync, openSync } from 'node:fs';
-import path from 'node:path';
+import { dirname } from 'node:path';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
+import { SECOND } from '#shared/clock.ts';
 import { guard } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */
   path: string;
-  /**
-   * How many milliseconds a statement waits for another process's lock, default 5000. The event
-   * loop stands still meanwhile.
-   */
-  busyTimeoutMs?: number;
 };
 
-const BUSY_TIMEOUT_MS = 5000;
+/** How long a statement waits for another process's lock, and the event loop with it. */
+const BUSY_TIMEOUT_MS = 5 * SECOND;
 
 /** One connection to one SQLite file. Everything on it is synchronous. */
 export type Database = {
@@ -29,7 +26,7 @@ export type Database = {
   transaction<T>(work: () => T): T;
   /** The same without any wait for another process's lock. @throws {store-unavailable} */
   transactionNow<T>(work: () => T): T;
-  /** From now on a statement waits this many milliseconds at most for another process's lock. */
+  /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
    * A number that is another one whenever anything was written, by this connection or any other,
@@ -52,12 +49,10 @@ export type Database = {
  * `migrate`'s work.
  * @throws {store-unavailable}
  */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase({ path }: DatabaseOptions): Database {
   return guard(() => {
-    createPrivately(options.path);
-    const handle = new BetterSqlite3(options.path, {
-      timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
-    });
+    createPrivately(path);
+    const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       configure(handle);
       return wrap(handle);
@@ -73,7 +68,7 @@ export function openDatabase(options: DatabaseOptions): Database {
  * files the same mode.
  */
 export function createPrivately(file: string): void {
-  makeFolder(path.dirname(file));
+  makeFolder(dirname(file));
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (error) {

@@ -60,7 +60,8 @@ describe('a database', () => {
 
   test('a transaction holds the write lock from its start', () => {
     const database = withTable();
-    const other = openDatabase({ path: database.handle.name, busyTimeoutMs: 1 });
+    const other = openDatabase({ path: database.handle.name });
+    other.waitAtMost(1);
     database.transaction(() => {
       expect(() => insert(other, 1)).toThrow(unavailable(/busy/));
     });
