@@ -1,16 +1,14 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CatalogDeps } from '#catalog/catalog.ts';
 import { changeLifecycle } from '#catalog/change-lifecycle.ts';
-import type { ActionOf, Task } from '#cli/command.ts';
-import { type CatalogServices, registerCatalog } from '#cli/commands/catalog-import.ts';
-import type { Config } from '#config/schema.ts';
+import { registerCatalog } from '#cli/commands/catalog-import.ts';
 import type { FakeClock } from '../support/clock.ts';
 import { buildCatalog } from '../support/catalog.ts';
-import { temporaryDirectory } from '../support/stores.ts';
+import { type Output, runCommand } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const examples = fileURLToPath(new URL('../../node_modules/@readme/oas-examples', import.meta.url));
 const github = fileURLToPath(
@@ -23,42 +21,19 @@ let folder: string;
 
 beforeEach(() => {
   ({ catalog, clock } = buildCatalog());
-  folder = temporaryDirectory();
+  folder = temporaryFolder();
 });
 
-type Output = { out: string; notes: string; failure?: string };
+type How = { json?: boolean; interactive?: boolean; colour?: boolean };
 
-async function run(
-  args: string[],
-  { json = false, interactive = false, colour = false } = {},
-): Promise<Output> {
+async function run(args: string[], how: How = {}): Promise<Output & { failure?: string }> {
   const output: Output = { out: '', notes: '' };
-  const terminal = {
-    print: (text: string) => {
-      output.out += `${text}\n`;
-    },
-    note: (text: string) => {
-      output.notes += `${text}\n`;
-    },
-    colour,
-    interactive,
-  };
-  const actor = { kind: 'cli' as const, subject: 'operator' };
-  const action: ActionOf<CatalogServices> =
-    <Options>(work: (task: Task<CatalogServices, Options>) => Promise<void>) =>
-    async (...received: unknown[]) => {
-      const command = received.at(-1) as Command;
-      const base = { services: { catalog }, config: {} as Config, terminal, clock, actor, json };
-      await work({ ...base, args: command.args, options: command.opts() as Options });
-    };
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  registerCatalog(program.command('catalog'), action);
   try {
-    await program.parseAsync(['catalog', 'import', ...args], { from: 'user' });
+    const call = { args: ['import', ...args], services: { catalog }, clock, output, ...how };
+    return await runCommand(registerCatalog, call);
   } catch (error) {
-    output.failure = `${(error as Error).name}: ${(error as Error).message}`;
+    return { ...output, failure: `${(error as Error).name}: ${(error as Error).message}` };
   }
-  return output;
 }
 
 type Told = {

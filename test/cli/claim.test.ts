@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Command } from 'commander';
 import { beforeEach, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { type ActionOf, type Task, UsageError } from '#cli/command.ts';
-import { type ClaimServices, registerClaim } from '#cli/commands/claim.ts';
-import type { Config } from '#config/schema.ts';
+import { UsageError } from '#cli/command.ts';
+import { registerClaim } from '#cli/commands/claim.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { runCommand } from '../support/command.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
@@ -20,32 +19,10 @@ beforeEach(async () => {
   await openedDirectory(database);
 });
 
-/** Runs `trackport claim …` on a connection of its own, as the command line does. */
-async function claim(args: string[], { json = false } = {}): Promise<string> {
-  let out = '';
-  const services: ClaimServices = {
-    claims: createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY }),
-  };
-  const terminal = {
-    print: (text: string) => {
-      out += `${text}\n`;
-    },
-    note: () => undefined,
-    colour: false,
-    interactive: false,
-  };
-  const actor = { kind: 'cli' as const, subject: 'operator' };
-  const action: ActionOf<ClaimServices> =
-    <Options>(work: (task: Task<ClaimServices, Options>) => Promise<void>) =>
-    async (...received: unknown[]) => {
-      const command = received.at(-1) as Command;
-      const base = { services, config: {} as Config, terminal, clock, actor, json };
-      await work({ ...base, args: command.args, options: command.opts() as Options });
-    };
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  registerClaim(program.command('claim'), action);
-  await program.parseAsync(['claim', ...args], { from: 'user' });
-  return out;
+/** Runs `trackport claim …` on a connection of its own. */
+async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
+  const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
+  return (await runCommand(registerClaim, { args, services: { claims }, clock, ...how })).out;
 }
 
 test('`list` shows number, receipt and instant', async () => {

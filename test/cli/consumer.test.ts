@@ -1,14 +1,12 @@
-import { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createKeyAuthenticator } from '#access/authenticate-key.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { ActionOf, Task } from '#cli/command.ts';
-import { type ConsumerServices, registerConsumer } from '#cli/commands/consumer.ts';
-import type { Config } from '#config/schema.ts';
+import { registerConsumer } from '#cli/commands/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let clock: FakeClock;
@@ -19,36 +17,10 @@ beforeEach(() => {
   database = temporaryDatabase();
 });
 
-type Output = { out: string; notes: string };
-
-/** Runs `trackport consumer …` on a connection of its own, as the command line does. */
-async function consumer(args: string[], { json = false, colour = false } = {}): Promise<Output> {
-  const output: Output = { out: '', notes: '' };
-  const services: ConsumerServices = {
-    consumers: createConsumerStore({ database: connectTo(database.handle.name), clock }),
-  };
-  const terminal = {
-    print: (text: string) => {
-      output.out += `${text}\n`;
-    },
-    note: (text: string) => {
-      output.notes += `${text}\n`;
-    },
-    colour,
-    interactive: false,
-  };
-  const actor = { kind: 'cli' as const, subject: 'operator' };
-  const action: ActionOf<ConsumerServices> =
-    <Options>(work: (task: Task<ConsumerServices, Options>) => Promise<void>) =>
-    async (...received: unknown[]) => {
-      const command = received.at(-1) as Command;
-      const base = { services, config: {} as Config, terminal, clock, actor, json };
-      await work({ ...base, args: command.args, options: command.opts() as Options });
-    };
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  registerConsumer(program.command('consumer'), action);
-  await program.parseAsync(['consumer', ...args], { from: 'user' });
-  return output;
+/** Runs `trackport consumer …` on a connection of its own. */
+function consumer(args: string[], how: { json?: boolean; colour?: boolean } = {}): Promise<Output> {
+  const consumers = createConsumerStore({ database: connectTo(database.handle.name), clock });
+  return runCommand(registerConsumer, { args, services: { consumers }, clock, ...how });
 }
 
 async function json<T>(...args: string[]): Promise<T> {

@@ -1,12 +1,10 @@
-import { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt-status.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
-import { type ActionOf, type Task, UsageError } from '#cli/command.ts';
-import { type ReceiptServices, registerReceipt } from '#cli/commands/receipt.ts';
-import type { Config } from '#config/schema.ts';
+import { UsageError } from '#cli/command.ts';
+import { registerReceipt } from '#cli/commands/receipt.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Outcome } from '#partners/receipt.ts';
@@ -15,6 +13,7 @@ import { createTimedIds } from '#shared/ids.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { hashKey, sealer, secretsOf } from '../partners/support.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let database: Database;
@@ -25,33 +24,13 @@ beforeEach(() => {
   clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
 });
 
-type Output = { out: string; notes: string };
-
-/** Runs `trackport receipt …` on a connection of its own, as the command line does. */
-async function receipt(args: string[], { json = false } = {}): Promise<Output> {
-  const output: Output = { out: '', notes: '' };
-  const services: ReceiptServices = {
+/** Runs `trackport receipt …` on a connection of its own. */
+function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
+  const services = {
     receipts: createReceiptStore({ database: connectTo(database.handle.name), sealer }),
     cursors: createCursorSealer(Buffer.alloc(32)),
   };
-  const terminal = {
-    print: (text: string) => void (output.out += `${text}\n`),
-    note: (text: string) => void (output.notes += `${text}\n`),
-    colour: false,
-    interactive: false,
-  };
-  const actor = { kind: 'cli' as const, subject: 'operator' };
-  const action: ActionOf<ReceiptServices> =
-    <Options>(work: (task: Task<ReceiptServices, Options>) => Promise<void>) =>
-    async (...received: unknown[]) => {
-      const command = received.at(-1) as Command;
-      const base = { services, config: {} as Config, terminal, clock, actor, json };
-      await work({ ...base, args: command.args, options: command.opts() as Options });
-    };
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  registerReceipt(program.command('receipt'), action);
-  await program.parseAsync(['receipt', ...args], { from: 'user' });
-  return output;
+  return runCommand(registerReceipt, { args, services, clock, ...how });
 }
 
 async function json<T>(...args: string[]): Promise<T> {

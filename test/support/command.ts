@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import type { ActionOf, Register, Task } from '#cli/command.ts';
+import type { Config } from '#config/schema.ts';
+import type { Clock } from '#shared/clock.ts';
+
+/** What a command has printed, and what it has noted beside that. */
+export type Output = { out: string; notes: string };
+
+type Run<Services> = {
+  /** Below the family, such as `['list']`. */
+  args: readonly string[];
+  services: Services;
+  clock: Clock;
+  json?: boolean;
+  colour?: boolean;
+  interactive?: boolean;
+  /** Gets the text also when the command fails; default: a new one. */
+  output?: Output;
+};
+
+/** Runs one command of a family as the command line does; what the command throws is thrown. */
+export async function runCommand<Services>(
+  register: Register<Services>,
+  run: Run<Services>,
+): Promise<Output> {
+  const { args, services, clock, json = false, colour = false, interactive = false } = run;
+  const { output = { out: '', notes: '' } } = run;
+  const terminal = {
+    print: (text: string) => void (output.out += `${text}\n`),
+    note: (text: string) => void (output.notes += `${text}\n`),
+    colour,
+    interactive,
+  };
+  const actor = { kind: 'cli' as const, subject: 'operator' };
+  const action: ActionOf<Services> =
+    <Options>(work: (task: Task<Services, Options>) => Promise<void>) =>
+    async (...received: unknown[]) => {
+      const command = received.at(-1) as Command;
+      const base = { services, config: {} as Config, terminal, clock, actor, json };
+      await work({ ...base, args: command.args, options: command.opts() as Options });
+    };
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  register(program.command('family'), action);
+  await program.parseAsync(['family', ...args], { from: 'user' });
+  return output;
+}
