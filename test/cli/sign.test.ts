@@ -8,7 +8,7 @@ import { registerSign } from '#cli/commands/sign.ts';
 import { loadConfig } from '#config/load.ts';
 import { buildPartnerServer, NOW, PARTNER_URL, secretsOf } from '../partners/support.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { temporaryDirectory } from '../support/stores.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const settings = {
   server: { publicUrl: PARTNER_URL },
@@ -112,7 +112,7 @@ describe('trackport sign', () => {
   });
 
   test('signs the bytes of a file', () => {
-    const file = path.join(temporaryDirectory(), 'body.json');
+    const file = path.join(temporaryFolder(), 'body.json');
     writeFileSync(file, BODY);
     const fromFile = signed('--partner', 'crm-one', '--file', file);
     expect(fromFile).toEqual(signed('--partner', 'crm-one', '--body', BODY));

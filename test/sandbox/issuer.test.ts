@@ -7,7 +7,7 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { startService } from '../../src/compose.ts';
 import { askForTokens, redeem, signIn } from '../support/sign-in.ts';
-import { temporaryDirectory } from '../support/stores.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 const machine = {
@@ -162,7 +162,7 @@ describe('the issuer', () => {
 async function openService() {
   const sandbox = await startSandbox({ clock: systemClock, log: silentLog }, { host: '127.0.0.1' });
   onTestFinished(() => sandbox.close());
-  const store = { url: `sqlite:${temporaryDirectory()}/trackport.db` };
+  const store = { url: `sqlite:${temporaryFolder()}/trackport.db` };
   const settings = { ...sandbox.config, store };
   const config = loadConfig({ environment: {}, port: '0', settings });
   const service = await startService({ config, clock: systemClock, log: silentLog });

@@ -1,17 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
-
-/** A directory of its own for the running test, removed when the test ends. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'trackport-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { temporaryFolder } from './folder.ts';
 
 /** A second connection to a file, as another process would have it; closed when the test ends. */
 export function connectTo(file: string): Database {
@@ -25,7 +17,7 @@ export function connectTo(file: string): Database {
  * Call it inside a test or a `beforeEach`.
  */
 export function temporaryDatabase(): Database {
-  const database = connectTo(path.join(temporaryDirectory(), 'trackport.db'));
+  const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   migrate({ database, log: silentLog });
   return database;
 }

@@ -7,7 +7,8 @@ import { guard } from '#adapters/sqlite/errors.ts';
 import { createConsumer } from '#access/manage-consumers.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { connectTo, temporaryDatabase, temporaryDirectory } from '../../support/stores.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 const unavailable = (detail: RegExp): unknown =>
   expect.objectContaining({
@@ -17,7 +18,7 @@ const unavailable = (detail: RegExp): unknown =>
   });
 
 function withTable(): Database {
-  const database = connectTo(path.join(temporaryDirectory(), 'a', 'b', 'trackport.db'));
+  const database = connectTo(path.join(temporaryFolder(), 'a', 'b', 'trackport.db'));
   database.handle.exec('CREATE TABLE t (value)');
   return database;
 }
@@ -205,7 +206,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
   });
 
   test('a file that is no database', () => {
-    const file = path.join(temporaryDirectory(), 'x.db');
+    const file = path.join(temporaryFolder(), 'x.db');
     writeFileSync(file, 'no database, but longer than the header of one. '.repeat(50));
     expect(() => openDatabase({ path: file })).toThrow(unavailable(/not a database/));
   });
@@ -224,7 +225,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
   });
 
   test('a directory in place of the file, or a file in place of the directory', () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     mkdirSync(path.join(directory, 'd'));
     writeFileSync(path.join(directory, 'f'), '');
     for (const where of ['d', 'f/x.db'])
@@ -234,7 +235,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
   });
 
   test.runIf(process.getuid?.() !== 0)('a directory that may not be written', () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     chmodSync(directory, 0o500);
     expect(() => openDatabase({ path: path.join(directory, 'x.db') })).toThrow(
       unavailable(/cannot be opened/),

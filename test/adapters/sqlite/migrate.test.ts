@@ -9,7 +9,8 @@ import {
   readMigrationState,
 } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import { connectTo, temporaryDirectory } from '../../support/stores.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { connectTo } from '../../support/stores.ts';
 
 const first: Migration = migration(1, 'CREATE TABLE a (x)');
 const second: Migration = migration(2, 'CREATE TABLE b (x)');
@@ -20,7 +21,7 @@ function migration(number: number, sql: string, kind: Migration['kind'] = 'compa
 }
 
 function empty(): Database {
-  return connectTo(path.join(temporaryDirectory(), 'trackport.db'));
+  return connectTo(path.join(temporaryFolder(), 'trackport.db'));
 }
 
 function tablesOf({ handle }: Database): unknown[] {
@@ -117,20 +118,20 @@ describe('migrating', () => {
 
 describe('reading migrations', () => {
   test('refuses a file that does not say whether it breaks older versions', () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     writeFileSync(path.join(directory, '0001_a.sql'), 'CREATE TABLE a (x)');
     expect(() => readMigrations(directory)).toThrow('"-- compatible" or "-- breaking"');
   });
 
   test('refuses two files with one number', () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     for (const name of ['0001_a.sql', '0001_b.sql'])
       writeFileSync(path.join(directory, name), '-- compatible\nSELECT 1');
     expect(() => readMigrations(directory)).toThrow('0001_b');
   });
 
   test('passes over other files', () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     writeFileSync(path.join(directory, 'schema.sql'), '');
     expect(readMigrations(directory)).toEqual([]);
   });

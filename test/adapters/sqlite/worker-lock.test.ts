@@ -5,7 +5,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createWorkerLock } from '#adapters/sqlite/worker-lock.ts';
 import type { WorkerLock } from '#partners/worker-lock.ts';
-import { temporaryDatabase, temporaryDirectory } from '../../support/stores.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 function lockOn(file: string): WorkerLock {
   const lock = createWorkerLock(file);
@@ -57,7 +58,7 @@ test('it goes with a process that is killed', async () => {
 
 test('a store has one lock, whatever name the store goes by', async () => {
   const file = temporaryDatabase().handle.name;
-  const alias = path.join(temporaryDirectory(), 'alias.db');
+  const alias = path.join(temporaryFolder(), 'alias.db');
   symlinkSync(file, alias);
   expect(await lockOn(file).take()).toBe(true);
   expect(await lockOn(alias).take()).toBe(false);
@@ -72,6 +73,6 @@ test('it stops nobody from writing, and its file is empty and readable by its ow
 });
 
 test('without the folder it is store-unavailable', async () => {
-  const lock = lockOn(path.join(temporaryDirectory(), 'missing', 'trackport.db'));
+  const lock = lockOn(path.join(temporaryFolder(), 'missing', 'trackport.db'));
   await expect(lock.take()).rejects.toMatchObject({ code: 'store-unavailable' });
 });
