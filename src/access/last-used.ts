@@ -1,4 +1,4 @@
-import { type Clock, SECOND } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { KeyId } from './consumer.ts';
 import type { ConsumerStore } from './consumer-store.ts';
@@ -40,13 +40,11 @@ export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
 
   const flushRegularly = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await clock.sleep(FLUSH_INTERVAL_MS, { signal: stopping.signal, unref: true });
+      await sleepUntilAborted(clock, FLUSH_INTERVAL_MS, stopping.signal);
       await flush();
     }
   };
-  const running = flushRegularly().catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error;
-  });
+  const running = flushRegularly();
 
   return {
     record: (keyId, at) => {

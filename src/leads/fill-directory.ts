@@ -1,4 +1,4 @@
-import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { MINUTE, SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
@@ -187,7 +187,7 @@ async function runInBackground(runtime: Runtime, onFailure: (code: string) => vo
       onFailure(isTrackportError(error) ? error.code : 'internal-error');
       log.warn(errorFields(error), 'the lead directory could not be filled');
     }
-    await clock.sleep(waitMs, { signal: stopping, unref: true }).catch(() => undefined);
+    await sleepUntilAborted(clock, waitMs, stopping);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock.ts';
+import { sleepUntilAborted, type Clock } from '#shared/clock.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {
@@ -21,9 +21,7 @@ export function createAlarm(clock: Clock): Alarm {
       const rung = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const slept = clock
-        .sleep(ms, { signal: AbortSignal.any([signal, over.signal]), unref: true })
-        .catch(() => undefined); // only the signals reject it
+      const slept = sleepUntilAborted(clock, ms, AbortSignal.any([signal, over.signal]));
       if (!hasRung) await Promise.race([rung, slept]);
       hasRung = false;
       over.abort();

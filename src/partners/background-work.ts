@@ -1,4 +1,4 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { WorkerLock } from './worker-lock.ts';
 
@@ -52,8 +52,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');
       }
-      const slept = clock.sleep(TRY_EVERY_MS, { signal: stopping.signal, unref: true });
-      await slept.catch(() => undefined); // only the signal rejects it
+      await sleepUntilAborted(clock, TRY_EVERY_MS, stopping.signal);
     }
   };
 

@@ -1,4 +1,4 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
@@ -75,8 +75,7 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
       if (isCovered || clock.now() < retryAt) return coverage;
       const landed = flight && flight.calledAt >= instant ? flight.landed : launch();
       const waited = new AbortController();
-      const sleep = clock.sleep(waitMs, { signal: waited.signal, unref: true });
-      await Promise.race([landed, sleep.catch(() => undefined)]);
+      await Promise.race([landed, sleepUntilAborted(clock, waitMs, waited.signal)]);
       waited.abort();
       return coverage;
     },

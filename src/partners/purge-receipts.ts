@@ -1,4 +1,4 @@
-import { type Clock, DAY, HOUR } from '#shared/clock.ts';
+import { type Clock, DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
@@ -33,8 +33,7 @@ export function createReceiptPurger(deps: PurgeDeps): ReceiptPurger {
 async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     await purge(deps);
-    const next = deps.clock.sleep(PURGE_EVERY_MS, { signal: stopping, unref: true });
-    await next.catch(() => undefined);
+    await sleepUntilAborted(deps.clock, PURGE_EVERY_MS, stopping);
   }
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { actOnEvent, type ActDeps, type ActResult } from './act-on-event.ts';
 import type { Alarm } from './alarm.ts';
@@ -112,8 +112,7 @@ export function runActing(deps: LoopDeps): Promise<void> {
 export async function runWatching({ store, alarms, clock, stopping }: LoopDeps): Promise<void> {
   while (!stopping.aborted) {
     if (await store.changedElsewhere().catch(() => false)) alarms.match.ring();
-    const slept = clock.sleep(WATCH_EVERY_MS, { signal: stopping, unref: true });
-    await slept.catch(() => undefined); // only the signal rejects it
+    await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
   }
 }
 

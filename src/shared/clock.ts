@@ -35,6 +35,15 @@ export const systemClock: Clock = {
   },
 };
 
+/** Sleeps for `ms`, or until the signal is aborted, without keeping the process alive. Never rejects. */
+export async function sleepUntilAborted(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await clock.sleep(ms, { signal, unref: true }).catch(() => undefined);
+}
+
 /** RFC 3339 in UTC with `Z`; whole seconds are written without a fraction. */
 export function toRfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
