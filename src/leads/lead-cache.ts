@@ -96,7 +96,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       const last =
         own instanceof Error || own.outcome === 'stale'
           ? rowIn((key) => pages.lastGood(key))
-          : null;
+          : undefined;
       if (last && (own instanceof Error || own.entry.confirmedAt < last.entry.confirmedAt))
         return { found: last.row, got: { entry: last.entry, outcome: 'stale' } };
       if (own instanceof Error) throw own;

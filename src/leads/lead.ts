@@ -3,7 +3,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { readForm, type FormLayout } from './issue-body.ts';
 import type { Contact, Lead } from './lead-reader.ts';
 import type { Issue } from './lead-tracker.ts';
-import { httpUrlOf, splitMetadata, type Metadata } from './metadata-block.ts';
+import { httpUrlOf, splitMetadata, type SplitBody } from './metadata-block.ts';
 
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {
@@ -69,9 +69,9 @@ export function readIssueBody(
   issue: Pick<Issue, 'body' | 'author'>,
   rules: Pick<LeadRules, 'form' | 'portalAuthors'>,
 ): BodyFacts {
-  const { text, metadata } = isPortalAuthor(issue.author, rules.portalAuthors)
+  const { text, metadata }: SplitBody = isPortalAuthor(issue.author, rules.portalAuthors)
     ? splitMetadata(issue.body)
-    : { text: issue.body, metadata: undefined as Metadata | undefined };
+    : { text: issue.body };
   const values = readForm(text, rules.form);
   const correlationId = metadata?.correlationId ?? values['correlationId'];
   const portalRunUrl = metadata?.portalRunUrl ?? httpUrlOf(values['portalRunUrl']);

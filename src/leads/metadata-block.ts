@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { isRecord } from '#shared/json.ts';
 
 /** What a portal writes behind the form's answers, for machines. */
-export type Metadata = {
+type Metadata = {
   correlationId?: string;
   /** Only an http or https URL. */
   portalRunUrl?: string;
