@@ -95,6 +95,13 @@ function otherAddress(field: string): FieldProblem {
 }
 
 const writeProblems = [...bearerProblems, ...bodyProblems] as const;
+const draftProblems = [
+  'artifact-not-found',
+  'not-a-draft',
+  'precondition-required',
+  'precondition-failed',
+  ...writeProblems,
+] as const;
 /** Those that a draft can have. */
 const draftHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
 
@@ -137,13 +144,7 @@ const replaceRoute = withScope(
     },
     ok: { 200: { description: 'The draft.', schema: artifactOut } },
     responseHeaders: { 200: draftHeaderNames },
-    problems: [
-      'artifact-not-found',
-      'not-a-draft',
-      'precondition-required',
-      'precondition-failed',
-      ...writeProblems,
-    ],
+    problems: draftProblems,
   }),
 );
 
@@ -186,12 +187,6 @@ const deleteRoute = withScope(
     request: { params: artifactParams, querystring: versionQuery, headers: ifMatchHeader },
     ok: { 204: { description: 'Deleted.' } },
     responseHeaders: { 204: ['Content-Location'] },
-    problems: [
-      'artifact-not-found',
-      'not-a-draft',
-      'precondition-required',
-      'precondition-failed',
-      ...writeProblems,
-    ],
+    problems: draftProblems,
   }),
 );
