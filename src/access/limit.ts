@@ -59,5 +59,6 @@ export function refuseOverLimit(answer: LimitAnswer): never {
   throw new TrackportError('quota-exceeded', {
     detail: `The limit of calls per minute is used up. Try again in ${answer.resetSeconds} s.`,
     retryAfterSeconds: answer.resetSeconds,
+    limit: { policy: answer.policy, state: answer.state },
   });
 }

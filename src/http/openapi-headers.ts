@@ -11,7 +11,7 @@ const PROBLEM_STATUS_MIN = 400;
 const byStatus: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
-  429: ['Retry-After'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
   503: ['Retry-After'],
 };
 

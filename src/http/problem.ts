@@ -82,6 +82,10 @@ function headersOf(status: number, error: TrackportError): Record<string, string
     'cache-control': 'no-store',
   };
   if (error.challenge !== undefined) headers['www-authenticate'] = error.challenge;
+  if (error.limit !== undefined) {
+    headers['ratelimit-policy'] = error.limit.policy;
+    headers['ratelimit'] = error.limit.state;
+  }
   const seconds =
     error.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS_DEFAULT : undefined);
   if (seconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(seconds)));

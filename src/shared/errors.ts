@@ -58,6 +58,8 @@ export type ErrorFacts = {
   errors?: FieldProblem[];
   /** Whole seconds until a new try makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number;
+  /** Values of `RateLimit-Policy` and `RateLimit` on a 429. */
+  limit?: { policy: string; state: string };
   /** Value of `WWW-Authenticate` on a 401 or 403. */
   challenge?: string;
   /** Further public members of the problem document, such as `current` and `allowed`. */
@@ -72,6 +74,7 @@ export class TrackportError extends Error {
   readonly detail: string | undefined;
   readonly errors: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: Readonly<{ policy: string; state: string }> | undefined;
   readonly challenge: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 
@@ -82,6 +85,7 @@ export class TrackportError extends Error {
     this.detail = facts.detail;
     this.errors = facts.errors;
     this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.limit = facts.limit;
     this.challenge = facts.challenge;
     this.extensions = facts.extensions;
   }

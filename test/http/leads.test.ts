@@ -214,6 +214,11 @@ describe('access', () => {
     for (let attempt = 0; attempt < 5; attempt += 1)
       statuses.push((await app.inject('/api/v1/leads')).statusCode);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await app.inject('/api/v1/leads')).headers).toMatchObject({
+      'retry-after': expect.stringMatching(/^\d+$/),
+      'ratelimit-policy': '"default";q=3;w=60',
+      ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
+    });
     const good = await app.inject({ url: '/api/v1/leads', headers: withKey });
     expect(good.statusCode).toBe(200);
   });
