@@ -2,6 +2,7 @@ import { isRecord } from '#shared/json.ts';
 import { normalizePrivateKey } from '#shared/private-key.ts';
 
 import { lookUp, type Problem } from './problems.ts';
+import { defaults } from './schema.ts';
 
 type Check = (given: unknown) => Problem[];
 
@@ -39,7 +40,7 @@ function checkStore(given: unknown): Problem[] {
 }
 
 function checkPorts(given: unknown): Problem[] {
-  const port = lookUp(given, ['server', 'port']) ?? 8080;
+  const port = lookUp(given, ['server', 'port']) ?? defaults.port;
   const opsPort = lookUp(given, ['server', 'opsPort']);
   if (opsPort !== port || port === 0) return [];
   return [
@@ -84,8 +85,8 @@ function checkPrivateKey(text: unknown): Problem[] {
 }
 
 function checkLabels(given: unknown): Problem[] {
-  const approved = lookUp(given, ['leads', 'approvedLabel']) ?? 'approved';
-  const deleted = lookUp(given, ['deletions', 'deletedLabel']) ?? 'deleted-by-partner';
+  const approved = lookUp(given, ['leads', 'approvedLabel']) ?? defaults.approvedLabel;
+  const deleted = lookUp(given, ['deletions', 'deletedLabel']) ?? defaults.deletedLabel;
   if (fold(approved) === '' || fold(approved) !== fold(deleted)) return [];
   return [
     {

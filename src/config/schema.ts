@@ -24,6 +24,13 @@ import {
 
 const PORT_MAX = 65_535;
 
+/** What holds where a key is not given, for the checks across keys, which see what was given only. */
+export const defaults = {
+  port: 8080,
+  approvedLabel: 'approved',
+  deletedLabel: 'deleted-by-partner',
+} as const;
+
 /** Refusals of unknown keys and wrong types of whole sections read like all others. */
 const section = <Shape extends z.core.$ZodShape>(shape: Shape, allowed = 'a section with keys') =>
   z.strictObject(shape, {
@@ -32,7 +39,7 @@ const section = <Shape extends z.core.$ZodShape>(shape: Shape, allowed = 'a sect
 
 const server = section({
   host: line('a host name or address').prefault('127.0.0.1'),
-  port: integer(0, PORT_MAX).prefault(8080),
+  port: integer(0, PORT_MAX).prefault(defaults.port),
   publicUrl: httpUrl().optional(),
   trustProxy: z
     .union([z.boolean(), list(proxyAddress(), 'addresses')], {
@@ -125,7 +132,7 @@ const form = named(
 );
 
 const leads = section({
-  approvedLabel: line('the name of a label').prefault('approved'),
+  approvedLabel: line('the name of a label').prefault(defaults.approvedLabel),
   priorityLabelPrefix: z
     .string({ error: 'the beginning of a label' })
     .min(1, { error: 'the beginning of a label' })
@@ -196,7 +203,7 @@ const partners = named(
 );
 
 const deletions = section({
-  deletedLabel: line('the name of a label').prefault('deleted-by-partner'),
+  deletedLabel: line('the name of a label').prefault(defaults.deletedLabel),
   retry: list(duration(1, 30 * DAY), 'waits', { min: 1, max: 50 }).prefault(
     '5s 30s 2m 10m 30m 1h 2h 4h 8h 8h'.split(' '),
   ),
