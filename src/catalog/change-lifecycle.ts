@@ -48,7 +48,7 @@ export async function changeLifecycle(
       now,
       ...(sunsetAt === undefined ? {} : { sunsetAt }),
     });
-    await checkCondition(deps, record, change.ifMatch);
+    checkCondition(record, change.ifMatch);
     if (action === 'publish') requireValidSpec(deps, record);
     if (next === record) return readView(deps, caller, { ...ref, spec: true });
     const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
@@ -71,7 +71,7 @@ export async function setDefault(
 ): Promise<VersionView> {
   return changeVersion(deps, { caller, ref }, async (record) => {
     if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
-    await checkCondition(deps, record, ifMatch);
+    checkCondition(record, ifMatch);
     const beside = accompany(deps, caller, { action: 'set-default' });
     const stored = await deps.store.pin(caller.workspaceId, record, beside);
     return stored && viewOf(stored);

@@ -1,14 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { VersionRef } from './artifact-store.ts';
-import {
-  readRecord,
-  refuseUnknown,
-  taggedOf,
-  viewOf,
-  type Caller,
-  type CatalogDeps,
-} from './catalog.ts';
+import { readRecord, refuseUnknown, type Caller, type CatalogDeps } from './catalog.ts';
 import { requireTag, type Precondition } from './entity-tag.ts';
 
 const ATTEMPTS_MAX = 10;
@@ -38,14 +31,8 @@ export async function changeVersion<T>(
  * Holds a caller's condition against the version as it is now; nothing is asked of an absent one.
  * @throws {precondition-failed}
  */
-export async function checkCondition(
-  deps: Pick<CatalogDeps, 'store'>,
-  record: VersionRecord,
-  condition: Precondition | undefined,
-): Promise<void> {
-  if (condition === undefined || condition.kind === 'any') return;
-  const relations = await deps.store.relations(record.workspaceId, record);
-  requireTag(condition.tags, taggedOf(viewOf({ record, relations })));
+export function checkCondition(record: VersionRecord, condition: Precondition | undefined): void {
+  if (condition?.kind === 'tags') requireTag(condition.tags, record);
 }
 
 /**

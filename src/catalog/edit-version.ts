@@ -44,7 +44,7 @@ export async function replaceVersion(
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
-    await checkCondition(deps, record, requireCondition(target.ifMatch));
+    checkCondition(record, requireCondition(target.ifMatch));
     const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = record;
     const next: VersionRecord = {
       workspaceId,
@@ -96,7 +96,7 @@ export async function patchVersion(
   const ref = { id, version };
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireEditable(record);
-    await checkCondition(deps, record, requireCondition(ifMatch));
+    checkCondition(record, requireCondition(ifMatch));
     const next = applyPatch(record, patch);
     const changes = changesOf(record, next);
     if (Object.keys(changes).length === 0) return readView(deps, caller, { ...ref, spec: true });
@@ -123,7 +123,7 @@ export async function deleteVersion(
   const ref = await draftRef(deps, caller, target);
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
-    await checkCondition(deps, record, requireCondition(target.ifMatch));
+    checkCondition(record, requireCondition(target.ifMatch));
     const { audit } = accompany(deps, caller, { action: 'delete' });
     const done = await deps.store.remove(caller.workspaceId, record, audit);
     return done ? record : undefined;

@@ -5,18 +5,22 @@ import type { Member } from './artifact.ts';
 /** What a caller demands of the present state before a change (RFC 9110 §13.1.1). */
 export type Precondition = { kind: 'any' } | { kind: 'tags'; tags: readonly string[] };
 
+/** A version as it was written last. */
+type Revision = { serial: number; revision: number };
+
 /** All that an answer with one version depends on. */
-export type Tagged = {
-  serial: number;
-  revision: number;
+export type Tagged = Revision & {
   counts: Record<string, number>;
   members?: Member[];
 };
 
-/** The strong entity tag of a version's answer, quotes included. */
+/** The strong entity tag of a version's answer, quotes included: what was written, then the rest. */
 export function entityTagOf({ serial, revision, counts, members }: Tagged): string {
-  const digest = sha256(JSON.stringify([serial, revision, counts, members]));
-  return `"${digest.toString('base64url', 0, 16)}"`;
+  return `"${digestOf([serial, revision])}${digestOf([counts, members])}"`;
+}
+
+function digestOf(facts: readonly unknown[]): string {
+  return sha256(JSON.stringify(facts)).toString('base64url', 0, 12);
 }
 
 /** @throws {precondition-required} when `condition` is absent */
@@ -29,9 +33,13 @@ export function requireCondition(condition: Precondition | undefined): Precondit
   return condition;
 }
 
-/** @throws {precondition-failed} when no tag equals the present one; weak tags never do */
-export function requireTag(tags: readonly string[], current: Tagged): void {
-  if (tags.includes(entityTagOf(current))) return;
+/**
+ * Looks at what was written alone: other versions and members change counts, and lose no update.
+ * @throws {precondition-failed} when no tag is of the present revision; weak tags never are
+ */
+export function requireTag(tags: readonly string[], current: Revision): void {
+  const present = `"${digestOf([current.serial, current.revision])}`;
+  if (tags.some((tag) => tag.startsWith(present))) return;
   throw new TrackportError('precondition-failed', {
     detail: 'The version has changed since the `ETag` in `If-Match`. Read it again first.',
     errors: [

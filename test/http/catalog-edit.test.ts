@@ -67,6 +67,15 @@ describe.each([
     }
   });
 
+  test('takes the tag of a version whose counts alone have changed', async () => {
+    const { call } = openCatalogApp();
+    const etag = await make(call);
+    await make(call, { version: '2.0.0' });
+    expect((await call('GET', path)).headers['etag']).not.toBe(etag);
+    const changed = await call(method, path, { ...options, headers: { 'if-match': etag } });
+    expect([200, 204]).toContain(changed.status);
+  });
+
   test('of two at once with the same tag one wins', async () => {
     const { call } = openCatalogApp();
     const headers = { 'if-match': await make(call) };
