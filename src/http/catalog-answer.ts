@@ -4,8 +4,7 @@ import { entityTagOf } from '#catalog/entity-tag.ts';
 import type { KeptAnswer } from '#catalog/idempotency.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-
-const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+import { JSON_MEDIA_TYPE } from './rendered-answer.ts';
 
 /** What an answer says about its caching: it is revalidated, and belongs to one credential. */
 export const revalidated = { 'cache-control': 'private, no-cache', vary: 'Authorization' } as const;

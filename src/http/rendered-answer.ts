@@ -2,6 +2,9 @@ import * as z from 'zod';
 import type { CacheFacts } from '#leads/lead-reader.ts';
 import { strongEtag } from './conditional.ts';
 
+/** Of every answer that we serialize ourselves rather than leave to the framework. */
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+
 const TEXT_BYTES_MAX = 8 * 1024;
 
 /** The bytes of an answer with their validator. */

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import { matchesNone, strongEtag } from '../conditional.ts';
 import type { Area } from '../http-app.ts';
+import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import { pageHeaders } from '../security-headers.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */
@@ -117,10 +118,7 @@ function toAsset(body: Buffer, mediaType: string): Asset {
 }
 
 function documentAsset(document: object): Asset {
-  return toAsset(
-    Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`),
-    'application/json; charset=utf-8',
-  );
+  return toAsset(Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`), JSON_MEDIA_TYPE);
 }
 
 function pageAsset(): Asset {

@@ -14,7 +14,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { matchesNone } from '../conditional.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import { authenticateApiKey } from '../principal.ts';
-import { cacheStatus, createRenderer } from '../rendered-answer.ts';
+import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import type { Rendered } from '../rendered-answer.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
@@ -26,8 +26,6 @@ export type LeadRoutesDeps = {
   /** One window per consumer. */
   limiter: Limiter;
 };
-
-const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
 /** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
 export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {

@@ -17,6 +17,7 @@ import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import type { RefusalLimiter } from '../refusal-limiter.ts';
 import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
+import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { deliveryHeaders, partnerParams, receiptOut } from '../schemas/receipt.ts';
@@ -161,7 +162,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, accepted: Accepted
   if (!reply.hasHeader('x-correlation-id')) reply.header('x-correlation-id', receipt.correlationId);
   return reply
     .code(202)
-    .type('application/json; charset=utf-8')
+    .type(JSON_MEDIA_TYPE)
     .send(JSON.stringify(toReceiptOut(receipt)));
 }
 
