@@ -15,13 +15,11 @@ import {
   revisionsSchema,
 } from './editor-schemas.ts';
 import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './failure.ts';
-import type { Repository } from './repository.ts';
+import { NOT_HERE, type Repository } from './repository.ts';
 import { reasonNotToWrite } from './write-access.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const COMMENT_PAGES_MAX = 100;
-/** Redirects and absences: only the repository can tell what they mean. */
-const NOT_HERE = [301, 302, 307, 308, 404, 410];
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 
 export type IssueEditorDeps = {

@@ -9,6 +9,9 @@ import type { Headers } from './limits.ts';
 /** How long one answer about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;
 
+/** Redirects and absences: only the repository can tell what they mean. */
+export const NOT_HERE = [301, 302, 307, 308, 404, 410];
+
 /** `acme/leads`, taken apart. */
 export type RepositoryName = { owner: string; repo: string };
 
@@ -84,7 +87,7 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
   let probing: Promise<void> | undefined;
 
   const read: Repository['read'] = async () => {
-    const options = { schema: repositorySchema, accept: [301, 302, 307, 308, 404, 410] };
+    const options = { schema: repositorySchema, accept: NOT_HERE };
     const answer = await client.request('GET /repos/{owner}/{repo}', name, options);
     if (answer.kind === 'other')
       throw new TrackerFailure('repository-missing', { status: answer.status });
