@@ -75,7 +75,8 @@ export function createApp(deps: AppDeps): HttpApp {
     deps.removals && removalRoutes(context, deps.removals),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     catalog &&
-      (async (scope) => (await import('./routes/catalog.ts')).catalogRoutes(catalog)(scope)),
+      (async (scope) =>
+        (await import('./routes/catalog.ts')).catalogRoutes(context, catalog)(scope)),
     consumers &&
       (async (scope) =>
         (await import('./routes/consumers.ts')).consumerRoutes(context, consumers)(scope)),

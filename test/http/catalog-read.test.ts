@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { PUBLIC_URL } from '../support/app.ts';
 import { type Call, openCatalogApp } from '../support/catalog.ts';
+
+const nextPage = new RegExp(`^<${PUBLIC_URL}/api/v1/catalog(.*)>; rel="next"$`);
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -204,7 +207,7 @@ describe('the list', () => {
         const list = await call('GET', path);
         lengths.push(list.body.items.length);
         seen.push(...list.body.items.map(({ id }: { id: string }) => id));
-        const link = /^<\/api\/v1\/catalog(.*)>; rel="next"$/.exec(String(list.headers['link']));
+        const link = nextPage.exec(String(list.headers['link']));
         expect(list.body.pagination.hasMore).toBe(link !== null);
         path = link?.[1] ?? '';
         await publish(call, { id: `late${lengths.length}` });

@@ -21,7 +21,7 @@ import {
 } from '../catalog-answer.ts';
 import { callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
 import { matchesNone } from '../conditional.ts';
-import type { HttpApp } from '../http-app.ts';
+import type { HttpApp, HttpContext } from '../http-app.ts';
 import { nextLink } from '../next-link.ts';
 import { createKeptAnswers, type KeptAnswers } from '../kept-answers.ts';
 import {
@@ -38,7 +38,12 @@ import { bearerProblems, describeRoute } from '../schemas/describe-route.ts';
 const PATH = '/api/v1/catalog';
 
 /** Reading one version, the list, an artifact's versions and its audit. */
-export function addCatalogReads(app: HttpApp, deps: CatalogRoutesDeps): void {
+export function addCatalogReads(
+  app: HttpApp,
+  { publicUrl }: HttpContext,
+  deps: CatalogRoutesDeps,
+): void {
+  const sendPageHeaders = createPageHeaders(publicUrl);
   const kept = createKeptAnswers(() => deps.catalog.store.version());
   app.get(PATH, listRoute, async (request, reply) => {
     const { items, pagination } = await listCatalog(
@@ -98,13 +103,11 @@ function toListRequest({
   return { ...rest, rows: versions === 'all' ? 'versions' : 'artifacts' };
 }
 
-function sendPageHeaders(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { nextCursor }: Pagination,
-): void {
-  reply.headers(revalidated);
-  if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor));
+function createPageHeaders(publicUrl: () => string) {
+  return (request: FastifyRequest, reply: FastifyReply, { nextCursor }: Pagination): void => {
+    reply.headers(revalidated);
+    if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl()));
+  };
 }
 
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;

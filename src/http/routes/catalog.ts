@@ -1,4 +1,4 @@
-import type { Area, HttpApp } from '../http-app.ts';
+import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { requireBearer } from '../bearer.ts';
 import type { CatalogRoutesDeps } from '../catalog-call.ts';
 import { acceptSpecJson } from '../spec-body.ts';
@@ -7,11 +7,11 @@ import { addCatalogReads } from './catalog-reads.ts';
 import { addCatalogWrites } from './catalog-writes.ts';
 
 /** Artifacts and their versions, for bearer tokens with a scope of the catalog. */
-export function catalogRoutes(deps: CatalogRoutesDeps): Area {
+export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Area {
   return (app: HttpApp) => {
     requireBearer(app, deps.authorize);
     acceptSpecJson(app);
-    addCatalogReads(app, deps);
+    addCatalogReads(app, context, deps);
     addCatalogWrites(app, deps);
     addCatalogLifecycle(app, deps);
   };
