@@ -53,7 +53,8 @@ export async function walk(cache: LeadCache, request: WalkRequest): Promise<Walk
     const query = { ...base, ...(at.after !== undefined && { after: at.after }) };
     const got = await cache.page(query, at.from);
     seen.push({ query, got });
-    for (const row of got.entry.value.leads.values()) offer(candidates, { row, page: at }, request);
+    for (const row of got.entry.value.leads.values())
+      offer(candidates, { row, page: at, order: base.order }, request);
     const { after, lastTime } = got.entry.value;
     const settled = [...candidates.values()].filter(
       ({ key }) => after === undefined || key[0] !== lastTime,
@@ -73,10 +74,9 @@ function pick(position: WalkPosition | undefined): { after?: string; from?: numb
 
 function offer(
   candidates: Map<number, Candidate>,
-  { row, page }: Pick<Candidate, 'row' | 'page'>,
-  { filter, position, isVisible }: WalkRequest,
+  { row, page, order }: Pick<Candidate, 'row' | 'page'> & Pick<IssueQuery, 'order'>,
+  { position, isVisible }: WalkRequest,
 ): void {
-  const { order } = toIssueQuery(filter);
   const key: OrderKey = [orderTime(row.issue, order), row.issue.number];
   if (position && compareKeys(key, position.key, order) <= 0) return;
   if (!isVisible(row)) return;

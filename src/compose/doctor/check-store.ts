@@ -41,7 +41,7 @@ function secretKeyRemark({ secretKey, store }: Config): string {
   if (secretKey || store.url.engine !== 'sqlite') return '';
   const path = secretKeyPath(store.url.path);
   if (!existsSync(path)) return '';
-  return ` Back up ${path} with it: losing the key costs cursors, sessions and a new crawl.`;
+  return ` Back up ${path} with it: losing the key costs cursors, sessions, events that wait, and a new crawl.`;
 }
 
 async function checkSecretKey(config: Config, store: Store): Promise<Finding[]> {
