@@ -63,7 +63,7 @@ describe('the list', () => {
       limit: '100',
       state: 'all',
       label: 'x y',
-      since: '2026-03-01T08:00:00Z',
+      since: '2026-03-01T10:00:00+02:00',
       cursor: 'next-1',
     });
     expect(next.searchParams.getAll('label')).toEqual(['Hot', 'Cold', 'x y']);

@@ -3,22 +3,15 @@ import type { KeyAuthenticator } from '#access/authenticate-key.ts';
 import { decideGrant } from '#access/grant.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import type { Limiter } from '#access/limit.ts';
-import type {
-  Answer,
-  LeadList,
-  LeadListQuery,
-  LeadReader,
-  Visibility,
-} from '#leads/lead-reader.ts';
-import { toRfc3339 } from '#shared/clock.ts';
+import type { Answer, LeadReader, Visibility } from '#leads/lead-reader.ts';
 import { matchesNone } from '../conditional.ts';
 import type { Area, HttpContext } from '../http-app.ts';
+import { nextLink } from '../next-link.ts';
 import { authenticateApiKey } from '../principal.ts';
 import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import type { Rendered } from '../rendered-answer.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
-import { LIMIT_DEFAULT } from '../schemas/page.ts';
 
 export type LeadRoutesDeps = {
   reader: LeadReader;
@@ -36,11 +29,16 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
     app.decorateRequest('visibility', undefined);
     app.addHook('onRequest', access);
     app.get('/api/v1/leads', listRoute, async (request, reply) => {
-      const query = request.query;
+      const { query } = request;
       const answer = await deps.reader.list(query, visibilityOf(request));
       const rendered = renderList(answer.value);
-      const next = nextLink(context.publicUrl, query, answer.value, rendered);
-      if (next !== undefined) reply.header('link', next);
+      const { nextCursor } = answer.value.pagination;
+      if (nextCursor !== undefined) {
+        const link =
+          rendered.links.get(query) ?? nextLink(request, nextCursor, context.publicUrl());
+        rendered.links.set(query, link);
+        reply.header('link', link);
+      }
       return sendRendered(request, reply, { rendered, answer });
     });
     app.get('/api/v1/leads/:leadId', detailRoute, async (request, reply) => {
@@ -88,28 +86,6 @@ function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, 
   });
   if (matchesNone(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send();
   return reply.header('content-type', JSON_MEDIA_TYPE).send(rendered.body);
-}
-
-/** `Link` to the next page (RFC 8288), with the filters that the cursor is bound to. */
-function nextLink(
-  publicUrl: () => string,
-  query: LeadListQuery,
-  list: LeadList,
-  rendered: Rendered,
-): string | undefined {
-  const { nextCursor } = list.pagination;
-  if (nextCursor === undefined) return undefined;
-  const known = rendered.links.get(query);
-  if (known !== undefined) return known;
-  const next = new URLSearchParams();
-  if (query.limit !== LIMIT_DEFAULT) next.set('limit', String(query.limit));
-  if (query.state !== 'open') next.set('state', query.state);
-  for (const label of query.labels) next.append('label', label);
-  if (query.since !== undefined) next.set('since', toRfc3339(query.since));
-  next.set('cursor', nextCursor);
-  const link = `<${publicUrl()}/api/v1/leads?${next.toString()}>; rel="next"`;
-  rendered.links.set(query, link);
-  return link;
 }
 
 const leadProblems = [

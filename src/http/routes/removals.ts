@@ -1,9 +1,8 @@
 import type { Visibility } from '#leads/lead-reader.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
-import { toRfc3339 } from '#shared/clock.ts';
 import type { Area, HttpContext } from '../http-app.ts';
+import { nextLink } from '../next-link.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
-import { LIMIT_DEFAULT } from '../schemas/page.ts';
 import { removalListOut, removalListQuery } from '../schemas/removal.ts';
 import { createLeadAccess, limitOnProblems, visibilityOf, type LeadRoutesDeps } from './leads.ts';
 
@@ -21,19 +20,10 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
       const list = await deps.list(request.query, visibilityOf(request));
       const { nextCursor } = list.pagination;
       if (nextCursor !== undefined)
-        reply.header('link', nextLink(context.publicUrl(), request.query, nextCursor));
+        reply.header('link', nextLink(request, nextCursor, context.publicUrl()));
       return reply.headers({ 'cache-control': 'private, no-cache', vary: 'X-API-KEY' }).send(list);
     });
   };
-}
-
-/** `Link` to the next page (RFC 8288), with the instant that the cursor is bound to. */
-function nextLink(publicUrl: string, query: RemovalListQuery, nextCursor: string): string {
-  const next = new URLSearchParams();
-  if (query.limit !== LIMIT_DEFAULT) next.set('limit', String(query.limit));
-  if (query.since !== undefined) next.set('since', toRfc3339(query.since));
-  next.set('cursor', nextCursor);
-  return `<${publicUrl}/api/v1/leads/removals?${next.toString()}>; rel="next"`;
 }
 
 const removalsRoute = describeRoute({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { queryInteger } from './common.ts';
 
 const LIMIT_MAX = 100;
-export const LIMIT_DEFAULT = 50;
+const LIMIT_DEFAULT = 50;
 /** Longer than any cursor of ours, so that one with something added is told as altered. */
 const CURSOR_CHARACTERS_MAX = 4096;
 
