@@ -66,7 +66,7 @@ describe('the list', () => {
       since: '2026-03-01T10:00:00+02:00',
       cursor: 'next-1',
     });
-    expect(next.searchParams.getAll('label')).toEqual(['Hot', 'Cold', 'x y']);
+    expect(next.searchParams.getAll('label')).toEqual(['Hot,Cold', 'x y']);
   });
 
   test.each([
