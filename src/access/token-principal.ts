@@ -1,6 +1,6 @@
 /** Who a verified bearer token speaks for. */
 export type TokenPrincipal = {
-  /** The token's `sub`. */
+  /** The token's `sub`, else its client. */
   subject: string;
   /** The token's client: `client_id`, or what the issuer calls it. */
   clientId?: string;

@@ -110,14 +110,14 @@ function refuseType(typ: unknown, { tokenType }: TokenRules): void {
 }
 
 function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
-  const strict = rules.tokenType === 'at+jwt' ? ['jti', 'client_id'] : [];
+  const strict = rules.tokenType === 'at+jwt' ? ['sub', 'jti', 'client_id'] : [];
   return {
     issuer: rules.issuer,
     audience: rules.audience,
     algorithms: [...rules.algorithms],
     clockTolerance: rules.clockToleranceMs / SECOND,
     currentDate: new Date(clock.now()),
-    requiredClaims: ['exp', 'iss', 'aud', 'sub', ...strict],
+    requiredClaims: ['exp', 'iss', 'aud', ...strict],
   };
 }
 
@@ -140,22 +140,28 @@ async function verifyWithAny(
 function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps): void {
   const isIdToken = ['nonce', 'at_hash'].some((name) => Object.hasOwn(payload, name));
   if (isIdToken) throw new errors.JWTInvalid('an ID token is no access token');
-  if (typeof payload.sub !== 'string' || payload.sub === '')
-    throw new errors.JWTInvalid('the subject is no text');
+  const subject = payload.sub ?? clientOf(payload);
+  if (typeof subject !== 'string' || subject === '')
+    throw new errors.JWTInvalid('it names neither a subject nor a client');
   const ahead = (payload.iat ?? 0) * SECOND - clock.now();
   if (ahead > rules.clockToleranceMs) throw new errors.JWTInvalid('made in the future');
 }
 
 function toPrincipal(payload: JWTPayload, rules: TokenRules): TokenPrincipal {
-  const clientId = ['client_id', 'azp', 'cid', 'appid']
-    .map((name) => payload[name])
-    .find((value) => typeof value === 'string' && value !== '');
+  const clientId = clientOf(payload);
   return {
-    subject: payload.sub ?? '',
-    ...(typeof clientId === 'string' && { clientId }),
+    // Some issuers name no subject in a machine's token.
+    subject: payload.sub ?? clientId ?? '',
+    ...(clientId !== undefined && { clientId }),
     scopes: parseScopes(payload[rules.scopeClaim]),
     workspaceId: workspaceOf(payload[rules.workspaceClaim]),
   };
+}
+
+function clientOf(payload: JWTPayload): string | undefined {
+  return ['client_id', 'azp', 'cid', 'appid']
+    .map((name) => payload[name])
+    .find((value): value is string => typeof value === 'string' && value !== '');
 }
 
 /** A workspace that cannot be read must not become the common one. @throws {unauthorized} */

@@ -54,6 +54,12 @@ describe('a good token', () => {
     expect(await verifier.verify(token)).not.toHaveProperty('clientId');
   });
 
+  it('may name its client alone, as those of machines sometimes do', async () => {
+    const { issuer, verifier } = await openWorld();
+    const token = await makeToken(issuer, { claims: { sub: undefined } });
+    expect(await verifier.verify(token)).toMatchObject({ subject: 'machine', clientId: 'machine' });
+  });
+
   it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])(
     'may have the type %s',
     async (typ) => {
@@ -96,7 +102,8 @@ describe('refused alike', () => {
     ['an expiry beyond the tolerance', { claims: { exp: NOW - 6 } }],
     ['a start beyond the tolerance', { claims: { nbf: NOW + 6 } }],
     ['a birth beyond the tolerance', { claims: { iat: NOW + 6 } }],
-    ['no subject', { claims: { sub: undefined } }],
+    ['neither a subject nor a client', { claims: { sub: undefined, client_id: undefined } }],
+    ['a subject that is no text', { claims: { sub: 5 } }],
     ['an empty subject', { claims: { sub: '' } }],
     ['a workspace that is no text', { claims: { workspace_id: ['a'] } }],
     ['an empty workspace', { claims: { workspace_id: '' } }],
@@ -189,7 +196,7 @@ describe('refused alike', () => {
       await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it.each(['jti', 'client_id'])('no %s where tokens follow RFC 9068', async (claim) => {
+  it.each(['sub', 'jti', 'client_id'])('no %s where tokens follow RFC 9068', async (claim) => {
     const { issuer, verifier } = await openWorld({ rules: { tokenType: 'at+jwt' } });
     await expect(verifier.verify(await makeToken(issuer))).resolves.toBeDefined();
     const token = await makeToken(issuer, { claims: { [claim]: undefined } });
