@@ -4,6 +4,7 @@ import { errorFields } from '#shared/log.ts';
 import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
 import { leastErasure } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
+import { endEvent } from './end-event.ts';
 import { waitAfterFailure, type Random } from './retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
@@ -154,11 +155,7 @@ function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> 
   return erasure === undefined ? {} : { erasure };
 }
 
-async function end(
-  { store, clock }: ActDeps,
-  item: WorkItem,
-  settlement: Settlement,
-): Promise<ActResult> {
-  const isSettled = await store.settle(item, settlement, clock.now());
+async function end(deps: ActDeps, item: WorkItem, settlement: Settlement): Promise<ActResult> {
+  const isSettled = await endEvent(deps, item, settlement);
   return isSettled ? { kind: 'settled', outcome: settlement.outcome } : { kind: 'left' };
 }

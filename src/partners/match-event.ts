@@ -8,6 +8,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { CatchUpDesk, Coverage } from './catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
+import { endEvent } from './end-event.ts';
 import { readEvent } from './event.ts';
 import type { Action, Partners } from './partner.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
@@ -178,21 +179,21 @@ async function claimForNow(
 }
 
 async function noteMiss(
-  { store, clock, unmatchedWaitsMs }: MatchDeps,
+  deps: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
 ): Promise<undefined> {
-  const now = clock.now();
+  const { store, clock, unmatchedWaitsMs } = deps;
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     const settlement: Settlement = (await store.holdsElsewhere(item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
       : { outcome: 'UNMATCHED', attempts: misses };
-    await store.settle(item, settlement, now);
+    await endEvent(deps, item, settlement);
     return undefined;
   }
-  const dueAt = now + wait;
+  const dueAt = clock.now() + wait;
   await store.reschedule(item, {
     dueAt,
     attempts: misses,
@@ -201,12 +202,8 @@ async function noteMiss(
   return undefined;
 }
 
-async function fail(
-  { store, clock }: MatchDeps,
-  item: WorkItem,
-  lastError: string,
-): Promise<undefined> {
+async function fail(deps: MatchDeps, item: WorkItem, lastError: string): Promise<undefined> {
   const attempts = item.attempts + 1;
-  await store.settle(item, { outcome: 'FAILED', attempts, lastError }, clock.now());
+  await endEvent(deps, item, { outcome: 'FAILED', attempts, lastError });
   return undefined;
 }

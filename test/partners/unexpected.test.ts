@@ -13,7 +13,7 @@ import { createPayloadSealer } from '#partners/payload.ts';
 import type { WorkItem } from '#partners/work-store.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { newUuid } from '#shared/ids.ts';
-import { silentLog } from '#shared/log.ts';
+import { silentLog, type Log } from '#shared/log.ts';
 import { Secret } from '#shared/secret.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { leadIssue, openDesk } from '../support/deletion-desk.ts';
@@ -123,8 +123,11 @@ describe('a partner that is', () => {
   test('taken out of the file: it waits for a person, with its payload', async () => {
     const desk = await setUp();
     const id = await desk.accept(1);
-    const gone = matchDepsOf(desk, { partners: createPartners([]) });
+    const lines: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
+    const gone = matchDepsOf(desk, { partners: createPartners([]), log });
     await matchEvents(gone, await desk.lease('match'));
+    expect(lines).toEqual([{ msg: 'dead letter', receiptId: id, code: 'partner-unknown' }]);
     expect(await desk.eventOf(id)).toMatchObject({
       outcome: 'FAILED',
       lastError: 'partner-unknown',
