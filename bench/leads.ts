@@ -4,7 +4,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Octokit } from '@octokit/rest';
 import autocannon from 'autocannon';
-import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
 import { output, start, type Running } from './processes.ts';
 import { median, ratioRow, type BenchRow } from './row.ts';

@@ -14,7 +14,7 @@ import {
   type DirectoryEntry,
   type LeadDirectory,
 } from '#leads/lead-directory.ts';
-import { callControl } from '#sandbox/tracker/remote-controls.ts';
+import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { silentLog } from '#shared/log.ts';
 import { start } from './processes.ts';
 import { type BenchRow, median, ratioRow } from './row.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { sampleIssues, sampleLabels } from '#sandbox/seed.ts';
-import type { NewIssue } from '#sandbox/tracker/change-issues.ts';
+import type { NewIssue } from '#sandbox/tracker/world/change-issues.ts';
 import { SANDBOX_ADMIN_TOKEN, startTracker } from '#sandbox/tracker/tracker.ts';
 import { DAY } from '#shared/clock.ts';
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 type PackageFile = {
@@ -35,4 +35,21 @@ test('no script relies on pre and post hooks, which ignore-scripts switches off'
   const names = Object.keys(packageFile.scripts);
   const hooks = names.filter((name) => /^(?:pre|post)/.test(name) || name === 'prepare');
   expect(hooks).toEqual([]);
+});
+
+test('nothing under src imports a development dependency', () => {
+  const packages = Object.keys(packageFile.devDependencies).filter(
+    (name) => !(name in packageFile.dependencies),
+  );
+  const named = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^'.#][^']*)'/g)].map(
+      ([, specifier = '']) => ({ file, specifier }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  const isIn = (specifier: string, name: string): boolean =>
+    specifier === name || specifier.startsWith(`${name}/`);
+  expect(named.filter(({ specifier }) => packages.some((name) => isIn(specifier, name)))).toEqual(
+    [],
+  );
 });

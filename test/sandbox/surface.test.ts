@@ -4,7 +4,7 @@ import { request } from 'node:http';
 
 import { describe, expect, test } from 'vitest';
 
-import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 
 import { onEnd, openReceiver, openTracker, REPO, send } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Issuer } from '../../src/sandbox/issuer/issuer.ts';
+import type { Issuer } from '#sandbox/issuer/issuer.ts';
 
 export type Tokens = {
   access_token: string;

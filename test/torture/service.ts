@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import { callControl, readControl } from '#sandbox/tracker/remote-controls.ts';
+import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

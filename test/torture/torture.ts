@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '#sandbox/tracker/faults.ts';
+import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { everyFault } from './faults.ts';
 import { deletionsOf, issueOf, personAt, SECRETS, signed, type Person } from './people.ts';
 import { startChild, startRemoteTracker, type Child, type RemoteTracker } from './service.ts';

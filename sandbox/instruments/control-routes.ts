@@ -1,0 +1,94 @@
+import type { Answer } from '../tracker/api/answer.ts';
+import { jsonAnswer, refusal } from '../tracker/api/answer.ts';
+import type { Gate } from './gates.ts';
+import type { TrackerRequest } from '../tracker/api/route.ts';
+import type { Tracker } from '../tracker/api/tracker-api.ts';
+
+/**
+ * The controls over HTTP, for a tracker in a process of its own: `POST /_control/<name>` with a
+ * JSON array of the arguments that the function of that name takes, `GET /_control/<list>`.
+ */
+
+const OPERATIONS = [
+  'createIssue',
+  'seedIssues',
+  'editIssue',
+  'relabel',
+  'setState',
+  'addComment',
+  'deleteIssue',
+  'transferIssue',
+  'deleteRevision',
+  'readIssue',
+  'createLabel',
+  'renameLabel',
+  'deleteLabel',
+  'renameRepository',
+  'editRepository',
+  'disableIssues',
+  'addWebhook',
+  'fault',
+  'clearFaults',
+  'setQuota',
+  'setLatency',
+  'suspendInstallation',
+  'revokeInstallationTokens',
+] as const satisfies readonly (keyof Tracker)[];
+
+const HOOK_OPERATIONS = ['hold', 'release', 'drop', 'delay', 'redeliver', 'settled'] as const;
+
+type Operation = (...args: unknown[]) => unknown;
+
+/** Undefined for a request that is no control. */
+export type AnswerControl = (request: TrackerRequest) => Promise<Answer | undefined>;
+
+export function createControlRoutes(tracker: Tracker): AnswerControl {
+  const operations = new Map<string, Operation>([
+    ...OPERATIONS.map((name) => [name, tracker[name] as Operation] as const),
+    ...HOOK_OPERATIONS.map((name) => [`hooks.${name}`, tracker.hooks[name] as Operation] as const),
+    ...gateOperations(tracker),
+    ['calls.clear', () => tracker.calls.clear()],
+  ]);
+  const lists = new Map<string, () => unknown>([
+    ['calls', () => tracker.calls.entries],
+    ['deliveries', () => tracker.hooks.deliveries],
+    ['issues', () => tracker.issues()],
+  ]);
+  return async (request) => {
+    const name = /^\/_control\/([\w.]+)$/.exec(request.path)?.[1];
+    if (name === undefined) return undefined;
+    const list = lists.get(name);
+    if (request.method === 'GET' && list) return jsonAnswer(list());
+    const operation = operations.get(name);
+    if (request.method !== 'POST' || !operation) return refusal(404, `no control ${name}`).answer;
+    // A page of another site can post forms to loopback, but not JSON.
+    if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+      return refusal(415, 'controls take application/json').answer;
+    return runOperation(operation, request);
+  };
+}
+
+/** Gates are known by number here. */
+function gateOperations(tracker: Tracker): [string, Operation][] {
+  const gates: Gate[] = [];
+  const at = (number: unknown): Gate => {
+    const gate = gates[Number(number)];
+    if (gate) return gate;
+    throw new Error(`no gate ${Number(number)}`);
+  };
+  return [
+    ['hold', (match) => gates.push(tracker.hold(match as Parameters<Tracker['hold']>[0])) - 1],
+    ['arrived', (gate, count) => at(gate).arrived(count as number | undefined)],
+    ['open', (gate) => at(gate).open()],
+  ];
+}
+
+async function runOperation(operation: Operation, { body }: TrackerRequest): Promise<Answer> {
+  try {
+    const args: unknown = body.length > 0 ? JSON.parse(body.toString()) : [];
+    if (!Array.isArray(args)) throw new Error('the body is the array of arguments');
+    return jsonAnswer((await operation(...(args as unknown[]))) ?? null);
+  } catch (error) {
+    return refusal(400, error instanceof Error ? error.message : 'failed').answer;
+  }
+}

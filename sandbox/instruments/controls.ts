@@ -1,0 +1,132 @@
+import { addComment } from '../tracker/world/change-comments.ts';
+import type { IssuePatch, IssueTarget, NewIssue, Target } from '../tracker/world/change-issues.ts';
+import { createIssue, editIssue, seedIssues } from '../tracker/world/change-issues.ts';
+import type { LabelInput } from '../tracker/world/change-labels.ts';
+import { createLabel, deleteLabel, editLabel } from '../tracker/world/change-labels.ts';
+import type { RepositoryPatch } from '../tracker/world/change-repository.ts';
+import { editRepository } from '../tracker/world/change-repository.ts';
+import { deleteIssue, transferIssue } from '../tracker/world/depart-issues.ts';
+import type {
+  Account,
+  Comment,
+  IssueRecord,
+  Label,
+  Repository,
+  World,
+} from '../tracker/world/model.ts';
+import { accountOf, createRepository, repositoryNamed } from '../tracker/world/world.ts';
+
+/** Changes made at the tracker's own surface, as a person with all rights would make them. */
+export type Controls = {
+  createIssue(input: NewIssue): IssueRecord;
+  /** Many issues at once, without webhooks. */
+  seedIssues(inputs: readonly NewIssue[]): void;
+  editIssue(number: number, patch: IssuePatch): IssueRecord;
+  /** Adds and takes off labels by name. */
+  relabel(
+    number: number,
+    change: { add?: readonly string[]; remove?: readonly string[] },
+  ): IssueRecord;
+  setState(number: number, state: 'open' | 'closed'): IssueRecord;
+  addComment(number: number, body: string): Comment;
+  /** Readers get 410, or 404 with `hidden`. */
+  deleteIssue(number: number, options?: { hidden?: boolean }): void;
+  /** To `owner/name`, made when missing. Readers get 301, or 404 with `hidden`. */
+  transferIssue(number: number, to: string, options?: { hidden?: boolean }): IssueRecord;
+  /** A person deletes the text of one revision of the body (0 is the original). */
+  deleteRevision(number: number, at: number): void;
+  createLabel(input: LabelInput): Label;
+  renameLabel(name: string, newName: string): Label;
+  deleteLabel(name: string): void;
+  /** The old name redirects from now on. `name` is without the owner. */
+  renameRepository(name: string): void;
+  editRepository(patch: RepositoryPatch): void;
+  disableIssues(): void;
+  /** The issue as it is now; `repository` (`owner/name`) default the tracker's own. */
+  readIssue(number: number, repository?: string): IssueRecord | undefined;
+  /** In ascending order of number. */
+  issues(): IssueRecord[];
+};
+
+export type ControlDeps = { world: World; repository: Repository; by: Account };
+
+export function createControls(deps: ControlDeps): Controls {
+  const { world } = deps;
+  return {
+    createIssue: (input) => createIssue(world, deps, input),
+    seedIssues: (inputs) => seedIssues(world, deps, inputs),
+    editIssue: (number, patch) => editIssue(world, targetOf(deps, number), patch),
+    relabel: (number, change) => relabel(deps, number, change),
+    setState: (number, state) => editIssue(world, targetOf(deps, number), { state }),
+    addComment: (number, body) => addComment(world, targetOf(deps, number), body),
+    deleteIssue: (number, options) => {
+      deleteIssue(world, targetOf(deps, number));
+      hide(deps, number, options);
+    },
+    transferIssue: (number, to, options) => {
+      const destination = repositoryNamed(world, to) ?? createRepository(world, to);
+      const moved = transferIssue(world, targetOf(deps, number), destination);
+      hide(deps, number, options);
+      return moved;
+    },
+    deleteRevision: (number, at) => deleteRevision(deps, number, at),
+    ...labelControls(deps),
+    renameRepository: (name) => editRepository(world, deps, { name }),
+    editRepository: (patch) => editRepository(world, deps, patch),
+    disableIssues: () => editRepository(world, deps, { hasIssues: false }),
+    readIssue: (number, name) =>
+      (name ? repositoryNamed(world, name) : deps.repository)?.issues.byNumber.get(number),
+    issues: () => [...deps.repository.issues.byNumber.values()].sort((a, b) => a.number - b.number),
+  };
+}
+
+function labelControls(deps: ControlDeps) {
+  const { world, repository } = deps;
+  const target = (name: string): Target & { label: Label } => {
+    const label = repository.labels.get(name.toLowerCase());
+    if (!label) throw new Error(`the sandbox tracker has no label ${name}`);
+    return { ...deps, label };
+  };
+  return {
+    createLabel: (input: LabelInput) =>
+      repository.labels.get(input.name.toLowerCase()) ?? createLabel(world, deps, input),
+    renameLabel: (name: string, newName: string) =>
+      editLabel(world, target(name), { name: newName }),
+    deleteLabel: (name: string) => deleteLabel(world, target(name)),
+  };
+}
+
+function targetOf(deps: ControlDeps, number: number): IssueTarget {
+  const issue = deps.repository.issues.byNumber.get(number);
+  if (!issue) throw new Error(`the sandbox tracker has no issue ${number}`);
+  return { repository: deps.repository, by: deps.by, issue };
+}
+
+function relabel(
+  deps: ControlDeps,
+  number: number,
+  { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
+): IssueRecord {
+  const target = targetOf(deps, number);
+  const removed = new Set(remove.map((name) => name.toLowerCase()));
+  const kept = target.issue.labels.map(({ name }) => name);
+  const labels = [...kept.filter((name) => !removed.has(name.toLowerCase())), ...add];
+  return editIssue(deps.world, target, { labels });
+}
+
+function hide(
+  { repository }: ControlDeps,
+  number: number,
+  options: { hidden?: boolean } = {},
+): void {
+  const departure = repository.departures.get(number);
+  if (departure && options.hidden) departure.isHidden = true;
+}
+
+function deleteRevision(deps: ControlDeps, number: number, at: number): void {
+  const revision = targetOf(deps, number).issue.revisions[at];
+  if (!revision) throw new Error(`issue ${number} has no revision ${at}`);
+  revision.text = null;
+  revision.deletedAt = deps.world.clock.now();
+  revision.deletedBy = accountOf(deps.world, deps.by.login);
+}

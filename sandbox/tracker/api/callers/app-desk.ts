@@ -1,0 +1,143 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { HOUR, SECOND, toRfc3339 } from '#shared/clock.ts';
+import { randomBase62 } from '#shared/ids.ts';
+import { jsonAnswer, notFound, refusal } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import type { Ability, Caller } from './caller.ts';
+import { accountDocument } from '../documents/issues.ts';
+import type { World } from '../../world/model.ts';
+import { accountOf } from '../../world/world.ts';
+
+/** A GitHub App that the tracker knows, with the installations that may get tokens. */
+export type AppGrant = {
+  id: number;
+  slug: string;
+  /** PEM of the key whose private half signs the app's JWTs. */
+  publicKey: string;
+  installations: readonly { id: number; can: Ability }[];
+};
+
+/** Issues and knows installation tokens. */
+export type AppDesk = {
+  callerOfJwt(jwt: string): Caller;
+  callerOfToken(token: string): Caller | undefined;
+  mintToken(installationId: number): Answer;
+  describeApp(): Answer;
+  /** A suspended installation keeps its tokens but is refused with 403. */
+  suspend(installationId: number, isSuspended: boolean): void;
+  /** Makes every token minted so far a bad credential. */
+  revokeTokens(): void;
+};
+
+type Minted = { installationId: number; can: Ability; expiresAt: number };
+type Desk = {
+  world: World;
+  app: AppGrant | undefined;
+  minted: Map<string, Minted>;
+  suspended: Set<number>;
+};
+
+const JWT_LIFETIME_MAX_SECONDS = 600;
+const JWT_SKEW_SECONDS = 60;
+
+export function createAppDesk(world: World, app: AppGrant | undefined): AppDesk {
+  const desk: Desk = { world, app, minted: new Map(), suspended: new Set() };
+  return {
+    callerOfJwt: (jwt) => callerOfJwt(desk, jwt),
+    callerOfToken: (token) => callerOfToken(desk, token),
+    mintToken: (installationId) => mintToken(desk, installationId),
+    describeApp: () => describeApp(desk),
+    suspend: (installationId, isSuspended) => {
+      if (isSuspended) desk.suspended.add(installationId);
+      else desk.suspended.delete(installationId);
+    },
+    revokeTokens: () => desk.minted.clear(),
+  };
+}
+
+function callerOfJwt(desk: Desk, jwt: string): Caller {
+  const { app, world } = desk;
+  const [head = '', claims = '', signature = ''] = jwt.split('.');
+  const { iss, iat, exp } = jsonPart(claims);
+  if (!app || String(iss) !== String(app.id) || jsonPart(head)['alg'] !== 'RS256')
+    throw refusal(401, 'A JSON web token could not be decoded');
+  const isGenuine = verify(
+    'sha256',
+    Buffer.from(`${head}.${claims}`),
+    createPublicKey(app.publicKey),
+    Buffer.from(signature, 'base64url'),
+  );
+  if (!isGenuine) throw refusal(401, 'A JSON web token could not be decoded');
+  const now = world.clock.now() / SECOND;
+  if (!(Number(exp) > now))
+    throw refusal(401, "'Expiration time' claim ('exp') must be in the future");
+  if (Number(exp) > now + JWT_LIFETIME_MAX_SECONDS + JWT_SKEW_SECONDS)
+    throw refusal(401, "'Expiration time' claim ('exp') is too far in the future");
+  if (!(Number(iat) < now + JWT_SKEW_SECONDS))
+    throw refusal(401, "'Issued at' claim ('iat') must be an Integer representing the time");
+  const account = accountOf(world, `${app.slug}[bot]`);
+  return { kind: 'app', account, can: 'none', quotaKey: `app-${app.id}` };
+}
+
+function jsonPart(part: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function callerOfToken(desk: Desk, token: string): Caller | undefined {
+  const minted = desk.minted.get(token);
+  if (!desk.app || !minted || minted.expiresAt <= desk.world.clock.now()) return undefined;
+  if (desk.suspended.has(minted.installationId))
+    throw refusal(403, 'This installation has been suspended');
+  return {
+    kind: 'installation',
+    account: accountOf(desk.world, `${desk.app.slug}[bot]`),
+    can: minted.can,
+    quotaKey: `installation-${minted.installationId}`,
+  };
+}
+
+function mintToken(desk: Desk, installationId: number): Answer {
+  const installation = desk.app?.installations.find(({ id }) => id === installationId);
+  if (!installation) throw notFound();
+  if (desk.suspended.has(installationId))
+    throw refusal(403, 'This installation has been suspended');
+  const token = `ghs_${randomBase62(36)}`;
+  const expiresAt = desk.world.clock.now() + HOUR;
+  desk.minted.set(token, { installationId, can: installation.can, expiresAt });
+  const level = installation.can === 'read' ? 'read' : 'write';
+  return jsonAnswer(
+    {
+      token,
+      expires_at: toRfc3339(Math.floor(expiresAt / SECOND) * SECOND),
+      permissions: { issues: level, metadata: 'read' },
+      repository_selection: 'all',
+    },
+    { status: 201 },
+  );
+}
+
+function describeApp({ app, world }: Desk): Answer {
+  if (!app) throw notFound();
+  const since = toRfc3339(0);
+  const page = `${world.origin}/apps/${app.slug}`;
+  return jsonAnswer({
+    id: app.id,
+    slug: app.slug,
+    node_id: `A_${app.id}`,
+    owner: accountDocument(world, accountOf(world, 'acme')),
+    name: app.slug,
+    description: null,
+    external_url: page,
+    html_url: page,
+    created_at: since,
+    updated_at: since,
+    permissions: { issues: 'write', metadata: 'read' },
+    events: ['issues', 'label', 'repository'],
+    installations_count: app.installations.length,
+  });
+}

@@ -1,0 +1,39 @@
+import type { Account } from '../../world/model.ts';
+
+/**
+ * What a credential may do with the repositories, each including the ones before it:
+ * `none` sees nothing, `read` reads, `edit` edits issues but has labels and assignees dropped in
+ * silence, `write` pushes, `admin` deletes issues and changes settings.
+ */
+const abilities = ['none', 'read', 'edit', 'write', 'admin'] as const;
+export type Ability = (typeof abilities)[number];
+
+/** A token that the tracker accepts. */
+export type TokenGrant = {
+  token: string;
+  /** What its user may do. */
+  can: Ability;
+  /** The user; default `octo-operator`. */
+  login?: string;
+  /** Makes it a classic token, which may do what its user may within these: `repo`, `public_repo`. */
+  scopes?: readonly string[];
+};
+
+export type Caller = {
+  kind: 'anonymous' | 'user' | 'installation' | 'app';
+  account: Account;
+  can: Ability;
+  scopes?: readonly string[];
+  /** All credentials of one user or installation share one quota. */
+  quotaKey: string;
+};
+
+/** Whether the scopes of a classic token reach a repository; other credentials have none. */
+export function isInScope({ scopes }: Caller, { isPrivate }: { isPrivate: boolean }): boolean {
+  if (scopes === undefined || scopes.includes('repo')) return true;
+  return !isPrivate && scopes.includes('public_repo');
+}
+
+export function isAbleTo(caller: Caller, needed: Ability): boolean {
+  return abilities.indexOf(caller.can) >= abilities.indexOf(needed);
+}

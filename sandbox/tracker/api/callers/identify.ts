@@ -1,0 +1,41 @@
+import { refusal } from '../answer.ts';
+import type { AppDesk } from './app-desk.ts';
+import type { Caller, TokenGrant } from './caller.ts';
+import type { World } from '../../world/model.ts';
+import { accountOf } from '../../world/world.ts';
+
+/** Who calls, from the `Authorization` header. @throws Refusal 401 for an unknown credential */
+export function identify(
+  deps: { world: World; tokens: ReadonlyMap<string, TokenGrant>; apps: AppDesk },
+  authorization: string | undefined,
+): Caller {
+  const { world } = deps;
+  if (!authorization) {
+    const account = accountOf(world, 'ghost');
+    return { kind: 'anonymous', account, can: 'none', quotaKey: 'anonymous' };
+  }
+  const credential = credentialOf(authorization);
+  const grant = deps.tokens.get(credential);
+  if (grant) {
+    const account = accountOf(world, grant.login ?? 'octo-operator');
+    const { can, scopes } = grant;
+    return {
+      kind: 'user',
+      account,
+      can,
+      ...(scopes && { scopes }),
+      quotaKey: `user-${account.id}`,
+    };
+  }
+  const caller = credential.includes('.')
+    ? deps.apps.callerOfJwt(credential)
+    : deps.apps.callerOfToken(credential);
+  if (!caller) throw refusal(401, 'Bad credentials');
+  return caller;
+}
+
+function credentialOf(authorization: string): string {
+  const [scheme = '', value = ''] = authorization.split(/ +/, 2);
+  if (scheme.toLowerCase() !== 'basic') return value;
+  return Buffer.from(value, 'base64').toString().split(':').pop() ?? '';
+}

@@ -1,0 +1,97 @@
+import type { Answer } from './answer.ts';
+import { Refusal, refusal } from './answer.ts';
+import { answerInRepository, placeAt } from './answer-in-repository.ts';
+import { answerOutside } from './answer-outside.ts';
+import type { Caller } from './callers/caller.ts';
+import { isAbleTo } from './callers/caller.ts';
+import { commonHeaders, withValidator } from './conditional.ts';
+import { graphqlLimitAnswer } from '../graphql/graphql.ts';
+import { identify } from './callers/identify.ts';
+import { quotaHeaders } from './callers/quota.ts';
+import type { Responder } from './responder.ts';
+import type { TrackerRequest } from './route.ts';
+import { API_VERSIONS } from './route.ts';
+import { catchUpReplicas } from '../world/world.ts';
+
+/** `billed`: the request counted against the caller's primary limit. */
+export type Response = { answer: Answer; billed: boolean };
+
+/** Answers one request of the API: credential, quota, route, validators, headers. */
+export function respond(
+  deps: Responder,
+  request: TrackerRequest,
+  { dropLabels = false } = {},
+): Response {
+  catchUpReplicas(deps.world);
+  const resource = request.path === '/graphql' ? 'graphql' : 'core';
+  let caller: Caller | undefined;
+  let answer: Answer;
+  try {
+    checkHeaders(request);
+    caller = identify(deps, request.headers.authorization);
+    if (dropLabels && isAbleTo(caller, 'edit')) caller = { ...caller, can: 'edit' };
+    answer = withValidator(request, answerWithinQuota(deps, request, { caller, resource }));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    ({ answer } = error);
+  }
+  const billed = isBilled(deps, request, { caller, resource, answer });
+  if (caller && billed) deps.quota.spend(caller.quotaKey, resource);
+  const limits = caller ? quotaHeaders(deps.quota.state(caller.quotaKey, resource), resource) : {};
+  const headers = {
+    ...commonHeaders(request),
+    ...limits,
+    ...scopeHeaders(caller),
+    ...answer.headers,
+  };
+  return { answer: { ...answer, headers }, billed };
+}
+
+function scopeHeaders({ scopes }: Partial<Caller> = {}): Record<string, string> {
+  return scopes ? { 'x-oauth-scopes': scopes.join(', ') } : {};
+}
+
+function checkHeaders({ headers }: TrackerRequest): void {
+  if (!headers['user-agent'])
+    throw refusal(
+      403,
+      'Request forbidden by administrative rules. Please make sure your request has a User-Agent header',
+    );
+  const version = headers['x-github-api-version'];
+  if (version && !API_VERSIONS.some((known) => known === version))
+    throw refusal(400, `The API version '${String(version)}' is not supported.`);
+}
+
+/** A 304 of an authorised request is free, and so is asking for one's limits. */
+function isBilled(
+  deps: Responder,
+  request: TrackerRequest,
+  { caller, resource, answer }: { caller: Caller | undefined; resource: string; answer: Answer },
+): boolean {
+  if (!caller || isUnlimited(request, caller)) return false;
+  if (deps.quota.state(caller.quotaKey, resource).remaining === 0) return false;
+  return answer.status !== 304 || caller.kind === 'anonymous';
+}
+
+function isUnlimited(request: TrackerRequest, caller: Caller): boolean {
+  return request.path === '/rate_limit' || caller.kind === 'app';
+}
+
+function answerWithinQuota(
+  deps: Responder,
+  request: TrackerRequest,
+  { caller, resource }: { caller: Caller; resource: string },
+): Answer {
+  const { remaining } = deps.quota.state(caller.quotaKey, resource);
+  if (isUnlimited(request, caller) || remaining > 0) return answerRequest(deps, request, caller);
+  if (resource === 'graphql') return graphqlLimitAnswer();
+  throw refusal(403, `API rate limit exceeded for user ID ${caller.account.id}.`);
+}
+
+function answerRequest(deps: Responder, request: TrackerRequest, caller: Caller): Answer {
+  const segments = request.path.split('/').slice(1);
+  const place = placeAt(deps.world, segments);
+  return place
+    ? answerInRepository(deps, request, { caller, place })
+    : answerOutside(deps, request, { caller, segments });
+}

@@ -1,0 +1,42 @@
+import type { Answer } from '../answer.ts';
+import { jsonAnswer } from '../answer.ts';
+import { isAbleTo } from '../callers/caller.ts';
+import { editRepository } from '../../world/change-repository.ts';
+import { textOf } from '../input.ts';
+import { fullRepositoryDocument } from '../documents/repository.ts';
+import type { Route, RouteContext } from '../route.ts';
+
+export const repositoryRoutes: readonly Route[] = [
+  { method: 'GET', pattern: '', needs: 'read', handle: readRepository },
+  { method: 'PATCH', pattern: '', needs: 'admin', handle: patchRepository },
+];
+
+function readRepository({ world, repository, caller }: RouteContext): Answer {
+  const rights = { admin: isAbleTo(caller, 'admin'), push: isAbleTo(caller, 'write') };
+  return jsonAnswer(fullRepositoryDocument(world, repository, rights));
+}
+
+function patchRepository(context: RouteContext): Answer {
+  const { world, repository, caller, body } = context;
+  const name = textOf(body, 'name');
+  const flag = (key: string) => {
+    const value = body[key];
+    return typeof value === 'boolean' ? value : undefined;
+  };
+  const [isPrivate, isArchived, hasIssues] = [
+    flag('private'),
+    flag('archived'),
+    flag('has_issues'),
+  ];
+  editRepository(
+    world,
+    { repository, by: caller.account },
+    {
+      ...(name ? { name } : {}),
+      ...(isPrivate === undefined ? {} : { isPrivate }),
+      ...(isArchived === undefined ? {} : { isArchived }),
+      ...(hasIssues === undefined ? {} : { hasIssues }),
+    },
+  );
+  return readRepository(context);
+}

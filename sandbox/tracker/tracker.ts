@@ -1,0 +1,123 @@
+import { systemClock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { createAppDesk } from './api/callers/app-desk.ts';
+import { createCallLog } from '../instruments/call-log.ts';
+import { commentRoutes } from './api/routes/comments.ts';
+import { createControlRoutes } from '../instruments/control-routes.ts';
+import { createControls } from '../instruments/controls.ts';
+import type { Fault } from '../instruments/faults.ts';
+import { createFaults, seededRandom } from '../instruments/faults.ts';
+import type { GateMatch } from '../instruments/gates.ts';
+import { createGates } from '../instruments/gates.ts';
+import { createHooks } from './hooks/hooks.ts';
+import { startServer } from './api/http-server.ts';
+import { issueRoutes } from './api/routes/issues.ts';
+import { labelRoutes } from './api/routes/labels.ts';
+import { answerPage } from './api/routes/page.ts';
+import type { QuotaState } from './api/callers/quota.ts';
+import { createQuota } from './api/callers/quota.ts';
+import { repositoryRoutes } from './api/routes/repository.ts';
+import { respond } from './api/respond.ts';
+import type { Responder } from './api/responder.ts';
+import type { Tracker, TrackerOptions } from './api/tracker-api.ts';
+import { accountOf, createRepository, createWorld } from './world/world.ts';
+
+export const SANDBOX_ADMIN_TOKEN = 'sandbox-admin-token';
+
+type Resolved = Required<Omit<TrackerOptions, 'app'>> & Pick<TrackerOptions, 'app'>;
+
+const DEFAULTS: Omit<Resolved, 'app'> = {
+  repository: 'acme/leads',
+  port: 0,
+  tokens: [{ token: SANDBOX_ADMIN_TOKEN, can: 'admin' }],
+  webhooks: [],
+  latencyMs: 0,
+  quota: 5000,
+  pageWall: 1000,
+  replicaLagMs: 0,
+  seed: 1,
+  clock: systemClock,
+  newId: newUuid,
+};
+
+/** Starts a tracker on 127.0.0.1; no other address can be asked for. */
+export async function startTracker(options: TrackerOptions = {}): Promise<Tracker> {
+  const resolved: Resolved = { ...DEFAULTS, ...options };
+  const parts = createParts(resolved);
+  const { world, repository } = parts;
+  const server = await startServer(
+    {
+      ...parts,
+      now: () => world.clock.now(),
+      latencyMs: () => parts.latency.ms,
+      respond: (request, how) => respond(parts.responder, request, how),
+      answerAside: (request) =>
+        answerPage({ world, repository }, request) ?? answerControl(request),
+    },
+    resolved.port,
+  );
+  world.origin = `http://127.0.0.1:${server.port}`;
+  const tracker: Tracker = {
+    ...createControls({ world, repository, by: accountOf(world, 'octo-operator') }),
+    ...machineControls(parts),
+    url: world.origin,
+    repository: resolved.repository,
+    close: async () => {
+      parts.gates.openAll();
+      await parts.hooks.stop();
+      await server.close();
+    },
+  };
+  const answerControl = createControlRoutes(tracker);
+  for (const target of resolved.webhooks) parts.hooks.add(target);
+  return tracker;
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+function createParts(options: Resolved) {
+  const { clock } = options;
+  const world = createWorld(options);
+  const repository = createRepository(world, options.repository);
+  const responder: Responder = {
+    world,
+    tokens: new Map(options.tokens.map((grant) => [grant.token, grant])),
+    apps: createAppDesk(world, options.app),
+    quota: createQuota(clock, options.quota),
+    routes: [
+      ...issueRoutes(options.pageWall),
+      ...labelRoutes,
+      ...commentRoutes,
+      ...repositoryRoutes,
+    ],
+    memo: { version: 0, answers: new Map() },
+  };
+  return {
+    world,
+    repository,
+    responder,
+    faults: createFaults(seededRandom(options.seed)),
+    gates: createGates(),
+    calls: createCallLog(clock),
+    hooks: createHooks(world, repository),
+    latency: { ms: options.latencyMs },
+  };
+}
+
+function machineControls({ calls, faults, gates, hooks, latency, responder }: Parts) {
+  return {
+    calls,
+    hooks,
+    addWebhook: (url: string, secret: string) => void hooks.add({ url, secret }),
+    fault: (fault: Fault) => faults.add(fault),
+    clearFaults: () => faults.clear(),
+    hold: (match?: GateMatch) => gates.hold(match),
+    setQuota: (patch: Partial<QuotaState>) => responder.quota.set(patch),
+    setLatency: (ms: number) => {
+      latency.ms = ms;
+    },
+    suspendInstallation: (id: number, isSuspended: boolean) =>
+      responder.apps.suspend(id, isSuspended),
+    revokeInstallationTokens: () => responder.apps.revokeTokens(),
+  };
+}
