@@ -54,7 +54,7 @@ export async function readRecord(
 ): Promise<{ record: VersionRecord; specText?: string }> {
   const found = await store.read(workspaceId, ref, { spec });
   if (found.kind === 'found') return found;
-  return found.kind === 'no-default' ? refuseWithoutDefault(found.face) : refuseUnknown();
+  return found.kind === 'no-default' ? refuseWithoutDefault(found.face) : refuseUnknown(found.kind);
 }
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
@@ -112,11 +112,14 @@ export function accompany(
   };
 }
 
-/** Another workspace's artifact gets the same answer. @throws {artifact-not-found} always */
-export function refuseUnknown(): never {
-  throw new TrackportError('artifact-not-found', {
-    detail: 'There is no such artifact, or no such version of it.',
-  });
+const UNKNOWN = {
+  'no-artifact': 'There is no artifact with this id in your workspace.',
+  'no-version': 'The artifact is there, but has no such version. See its `/versions`.',
+} as const;
+
+/** Another workspace's artifact is `no-artifact`, too. @throws {artifact-not-found} always */
+export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
+  throw new TrackportError('artifact-not-found', { detail: UNKNOWN[kind] });
 }
 
 /** @throws {no-published-version} always */

@@ -90,7 +90,7 @@ async function versionOf(
   const record = 'record' in found ? found.record : undefined;
   if (record?.lifecycle === 'PUBLISHED') return record.version;
   const current = record ?? ('face' in found ? found.face : undefined);
-  return current ? refuseTransition(action, current.lifecycle) : refuseUnknown();
+  return current ? refuseTransition(action, current.lifecycle) : refuseUnknown('no-artifact');
 }
 
 function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {

@@ -46,7 +46,7 @@ export async function onlyVersionIn(
   { id, lifecycle }: { id: string; lifecycle: Lifecycle },
 ): Promise<string> {
   const candidates = await store.candidates(workspaceId, id);
-  if (!candidates) refuseUnknown();
+  if (!candidates) refuseUnknown('no-artifact');
   const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
   if (only && others.length === 0) return only.version;
   return refuse([

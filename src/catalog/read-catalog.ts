@@ -61,7 +61,7 @@ export async function listVersions(
   const after = cursor === undefined ? undefined : toVersionPosition(seal.open(cursor));
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
   const listed = await store.listVersions(workspaceId, { id, ...page });
-  if (!listed) refuseUnknown();
+  if (!listed) refuseUnknown('no-artifact');
   const items = listed.slice(0, limit);
   const last = items.at(-1);
   return {
@@ -84,7 +84,7 @@ export async function listAudit(
   const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
   const listed = await store.listAudit(workspaceId, { id, ...page });
-  if (!listed) refuseUnknown();
+  if (!listed) refuseUnknown('no-artifact');
   const items = listed.slice(0, limit);
   return {
     items: items.map(({ entry }) => entry),

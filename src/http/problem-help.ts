@@ -47,7 +47,8 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
       'Nothing, when the lead was withdrawn or deleted. Otherwise take the id from the list of leads.',
   },
   'artifact-not-found': {
-    meaning: 'There is no such artifact, or no such version of it, in your workspace.',
+    meaning:
+      'There is no such artifact in your workspace, or it has no such version; the detail says which.',
     remedy: 'Check the id and the version, and which workspace your token is for.',
   },
   'no-published-version': {

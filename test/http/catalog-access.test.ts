@@ -68,8 +68,9 @@ test("another workspace's artifact does not exist, on any path", async () => {
     await call('POST', '/petstore/retire?version=1.0.0', { as }),
     await call('PUT', '/petstore/default?version=1.0.0', { as }),
   ];
+  const { detail } = (await call('GET', '/nothing', { as })).body;
   for (const { status, body } of attempts)
-    expect([status, body.code]).toEqual([404, 'artifact-not-found']);
+    expect([status, body.code, body.detail]).toEqual([404, 'artifact-not-found', detail]);
   for (const query of ['', '?versions=all', '?q=pet', '?q=pet&versions=all', '?groupPath=g'])
     expect((await call('GET', query, { as })).body.items).toEqual([]);
   expect((await call('GET', '/petstore')).text).toBe(before.text);

@@ -190,6 +190,9 @@ describe('deprecate', () => {
     ['2027-01-01T00:00:00+02:00', '2026-12-31T22:00:00Z'],
     ['2027-01-01T00:00:00%2B02:00', '2026-12-31T22:00:00Z'],
     ['2026-12-31t23:59:59z', '2026-12-31T23:59:59Z'],
+    ['2027-01-31', '2027-01-31T23:59:59Z'],
+    ['2028-02-29', '2028-02-29T23:59:59Z'],
+    ['2026-03-01', '2026-03-01T23:59:59Z'],
   ])('sunset=%s is %s', async (given, sunsetAt) => {
     const { call } = openCatalogApp();
     await make(call, 'PUBLISHED');
@@ -201,7 +204,9 @@ describe('deprecate', () => {
   test.each([
     ['the past', '2026-02-28T00:00:00Z'],
     ['now', '2026-03-01T12:00:00Z'],
-    ['a date only', '2027-01-01'],
+    ['yesterday', '2026-02-28'],
+    ['no day of the calendar', '2027-02-29'],
+    ['a date with a zone', '2027-01-01Z'],
     ['without a zone', '2027-01-01T00:00:00'],
     ['30 February', '2027-02-30T00:00:00Z'],
     ['words', 'tomorrow'],

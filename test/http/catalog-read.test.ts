@@ -26,16 +26,22 @@ describe('one version', () => {
     expect(read.headers['vary']).toContain('Authorization');
   });
 
-  test.each(['/nothing', '/nothing?version=1.0.0', '/petstore?version=9', '/petstore?version=V1'])(
-    '%s is a plain 404',
-    async (path) => {
-      const { call } = openCatalogApp();
-      await publish(call, { version: 'v1' });
-      const unknown = await call('GET', path);
-      expect(unknown.status).toBe(404);
-      expect(unknown.body.code).toBe('artifact-not-found');
-    },
-  );
+  const noArtifact = 'There is no artifact with this id in your workspace.';
+  const noVersion = 'The artifact is there, but has no such version. See its `/versions`.';
+
+  test.each([
+    ['/nothing', noArtifact],
+    ['/nothing?version=1.0.0', noArtifact],
+    ['/nothing/versions', noArtifact],
+    ['/petstore?version=9', noVersion],
+    ['/petstore?version=V1', noVersion],
+  ])('%s is a 404 that says what is not there', async (path, detail) => {
+    const { call } = openCatalogApp();
+    await publish(call, { version: 'v1' });
+    const unknown = await call('GET', path);
+    expect(unknown.status).toBe(404);
+    expect(unknown.body).toMatchObject({ code: 'artifact-not-found', detail });
+  });
 
   test('an id of another shape is a plain 404, too', async () => {
     const { call } = openCatalogApp();

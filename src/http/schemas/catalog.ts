@@ -184,19 +184,26 @@ const optionalVersion = version
 export const versionQuery = z.strictObject({ version: optionalVersion });
 export const namedVersionQuery = z.strictObject({ version });
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
 const sunset = z
   .string('must be given once')
   .max(64, 'is too long')
   .transform((given, context) => {
-    const instant = /[Tt]/.test(given) ? parseSince(given) : undefined;
+    // Who is told a date counts on the version until the end of that day.
+    const instant = parseSince(DATE.test(given) ? `${given}T23:59:59Z` : given);
     if (instant !== undefined) return instant;
     context.addIssue({
       code: 'custom',
-      message: 'must be an RFC 3339 date-time with a zone (2027-01-31T00:00:00Z)',
+      message:
+        'must be a date (2027-01-31) or an RFC 3339 date-time with a zone (2027-01-31T18:00:00Z)',
     });
     return z.NEVER;
   })
-  .meta({ description: 'From when on the version may be gone: an RFC 3339 date-time ahead.' });
+  .meta({
+    description:
+      'From when on the version may be gone, ahead of now: an RFC 3339 date-time, or a date, which stands for its last second in UTC.',
+  });
 
 export const deprecateQuery = z.strictObject({
   version: optionalVersion,
