@@ -94,7 +94,7 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
       accept: (delivery) => acceptDelivery(deps, delivery),
       checkBearer: async () => {},
       limiter,
-      metrics: new Registry(),
+      metrics: { registry: new Registry(), namesPartners: true },
     },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -33,7 +33,7 @@ export async function renderOpenApi(): Promise<string> {
       accept: notServing,
       checkBearer: notServing,
       limiter,
-      metrics,
+      metrics: { registry: metrics, namesPartners: false },
     },
     catalog: { catalog: unserved, idempotency: unserved, authorize: notServing },
     consumers: { manage: unserved, cursors: unserved, authorize: notServing },

@@ -67,6 +67,8 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const background = createBackground(deps, { filler, worker, receipts });
   const toldWorker = tellOfStandby(worker, background);
   workerMetrics({ registry, worker: toldWorker, clock });
+  // Without a port of their own the metrics are public.
+  const partnerMetrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
@@ -83,7 +85,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
         ? (request) => authenticateBearer(identity.verifier, request)
         : refuseBearer,
       limiter: createLimiter({ clock, limitPerMinute: Number.MAX_SAFE_INTEGER }),
-      metrics: registry,
+      metrics: partnerMetrics,
     },
     receipts: {
       read: { store: receipts, cursors: store.cursors },

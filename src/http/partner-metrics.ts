@@ -1,6 +1,41 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
 
+/** Where metrics about partners go. */
+export type PartnerRegistry = {
+  registry: Registry;
+  /** False where the public can read the metrics: nobody may learn there who is a partner. */
+  namesPartners: boolean;
+};
+
+type PartnerCounterFacts<Label extends string> = {
+  name: string;
+  help: string;
+  /** Beside `partner`. */
+  labelNames: readonly Label[];
+};
+
+/** Adds `count` (default 1) for one partner. */
+type CountPartner<Label extends string> = (
+  partnerId: string,
+  labels: Record<Label, string>,
+  count?: number,
+) => void;
+
+/**
+ * A counter by partner. Every metric about single partners is made here: the label `partner` is
+ * there only where partners may be named, else the counter holds the sum of all of them.
+ */
+function createPartnerCounter<Label extends string = never>(
+  { registry, namesPartners }: PartnerRegistry,
+  { name, help, labelNames }: PartnerCounterFacts<Label>,
+): CountPartner<Label> {
+  const names = namesPartners ? ['partner', ...labelNames] : labelNames;
+  const counter = new Counter<string>({ name, help, labelNames: names, registers: [registry] });
+  return (partner, labels, count = 1) =>
+    counter.inc(namesPartners ? { partner, ...labels } : labels, count);
+}
+
 /** What operators see of partners' calls. None of it shows in an answer. */
 export type PartnerMetrics = {
   /** `partnerId` is `''` for a call that names no known partner. */
@@ -9,23 +44,30 @@ export type PartnerMetrics = {
   ignored(partnerId: string, events: number): void;
 };
 
-export function createPartnerMetrics(registry: Registry): PartnerMetrics {
-  const refusals = new Counter({
+export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics {
+  const refused = createPartnerCounter(partners, {
     name: 'trackport_partner_refusals_total',
     help: 'Calls of partners that could not be verified or were over a limit, by reason.',
-    labelNames: ['partner', 'reason'] as const,
-    registers: [registry],
+    labelNames: ['reason'],
   });
-  const ignored = new Counter({
+  const ignored = createPartnerCounter(partners, {
     name: 'trackport_partner_deletions_ignored_total',
     help: 'Events on a deletion path that were ignored because of their type.',
-    labelNames: ['partner'] as const,
-    registers: [registry],
+    labelNames: [],
   });
+  const shown = partners.namesPartners ? (reason: string) => reason : publicReason;
   return {
-    refused: (partner, reason) => refusals.inc({ partner, reason }),
-    ignored: (partner, events) => {
-      if (events > 0) ignored.inc({ partner }, events);
+    refused: (partnerId, reason) => refused(partnerId, { reason: shown(reason) }),
+    ignored: (partnerId, events) => {
+      if (events > 0) ignored(partnerId, {}, events);
     },
   };
+}
+
+/** Found before any partner is looked up, or only after its signature was good. */
+const reasonsWithoutTell: ReadonlySet<string> = new Set(['shape', 'path', 'bearer', 'limit']);
+
+/** Between the two a reason would tell a partner from a stranger. */
+function publicReason(reason: string): string {
+  return reasonsWithoutTell.has(reason) ? reason : 'unverified';
 }

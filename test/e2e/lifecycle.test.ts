@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { configFile, listening, runTrackport, trackport } from './process.ts';
+import { configFile, freePort, listening, runTrackport, trackport } from './process.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from './world.ts';
 
@@ -178,14 +178,6 @@ test.each([
   expect(stderr.split('\n')).toHaveLength(2);
   expect(stderr).toContain(store);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => void server.close(resolve));
-  return port;
-}
 
 async function readText(file: string): Promise<string> {
   const { readFile } = await import('node:fs/promises');

@@ -104,7 +104,7 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
       accept: (delivery) => acceptDelivery(deps, delivery),
       checkBearer: options.checkBearer ?? (async () => undefined),
       limiter: createLimiter({ clock, limitPerMinute: 600 }),
-      metrics,
+      metrics: { registry: metrics, namesPartners: true },
     },
     ...options.app,
   });

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Registry } from 'prom-client';
 import { refuseOverLimit } from '#access/limit.ts';
 import type { Limiter } from '#access/limit.ts';
 import {
@@ -16,7 +15,11 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import type { RefusalLimiter } from '../refusal-limiter.ts';
-import { createPartnerMetrics, type PartnerMetrics } from '../partner-metrics.ts';
+import {
+  createPartnerMetrics,
+  type PartnerMetrics,
+  type PartnerRegistry,
+} from '../partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
@@ -32,7 +35,7 @@ export type PartnerRoutesDeps = {
   checkBearer: (request: FastifyRequest) => Promise<unknown>;
   /** One window per partner, of those that have a limit. */
   limiter: Limiter;
-  metrics: Registry;
+  metrics: PartnerRegistry;
 };
 
 /** Where partners call; every answer to a `POST` below it is one of the routes here. */
