@@ -7,7 +7,8 @@ CREATE TRIGGER claim_dropped AFTER DELETE ON claim BEGIN
 END;
 
 CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
-  UPDATE claim_version SET version = version + 1;
+  UPDATE claim_version
+  SET version = version + 1, lastRemovedAt = max(lastRemovedAt, NEW.removedAt);
 END;
 
 CREATE TABLE access_version (
@@ -128,7 +129,7 @@ CREATE TABLE claim_version (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
   withdrawn INTEGER NOT NULL -- how often a claim was taken back
-) STRICT;
+, lastRemovedAt INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE consumer (
   id TEXT PRIMARY KEY,

@@ -13,7 +13,10 @@ export type ClaimRecord = {
 /** One line of the removals feed. */
 export type Removal = {
   number: number;
-  /** When the lead went out of sight; milliseconds since the Unix epoch. */
+  /**
+   * When the lead went out of sight; milliseconds since the Unix epoch. Greater than that of every
+   * removal before it, also when the clock was set back.
+   */
   removedAt: number;
 };
 

@@ -48,7 +48,7 @@ describe('removals', () => {
       cursor = page.pagination.nextCursor;
       if (ids.length === 2) await remove(9);
     } while (cursor !== undefined);
-    expect(ids).toEqual(['3', '4', '5', '9']);
+    expect(ids).toEqual(['5', '3', '4', '9']);
   });
 
   test('are kept for 30 days, whatever `since` says', async () => {

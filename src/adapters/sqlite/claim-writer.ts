@@ -52,7 +52,8 @@ function toRow({ repositoryId, receiptId, event }: ClaimOrder, number: number): 
 function prepare({ handle }: Database) {
   return guard(() => ({
     // What the lead was like when it went out of sight comes from the claim that is in force, or
-    // else from the directory: later claims see an issue that the first one has changed.
+    // else from the directory: later claims see an issue that the first one has changed. A removal
+    // comes behind all before it, whatever the clock says: readers have read up to those.
     insert: handle.prepare<[Row & { at: number }]>(`
       WITH earlier AS (
         SELECT removedAt, approved, labels FROM claim
@@ -64,7 +65,8 @@ function prepare({ handle }: Database) {
       INSERT OR IGNORE INTO claim
         (repositoryId, number, receiptId, event, claimedAt, removedAt, approved, labels)
       VALUES (@repositoryId, @number, @receiptId, @event, @at,
-        coalesce((SELECT removedAt FROM earlier), @at),
+        coalesce((SELECT removedAt FROM earlier),
+          max(@at, (SELECT lastRemovedAt + 1 FROM claim_version))),
         coalesce((SELECT approved FROM earlier), (SELECT approved FROM seen), 0),
         coalesce((SELECT labels FROM earlier), (SELECT labels FROM seen), '[]'))`),
     withdraw: handle.prepare<[Row]>(`

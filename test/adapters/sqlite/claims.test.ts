@@ -173,6 +173,35 @@ describe('removals', () => {
     expect(await numbersOf({ after: { removedAt: 10, number: 2 } })).toEqual([3, 4]);
   });
 
+  test('come behind those that were there before, also with the clock set back', async () => {
+    const { claims, database, directory } = await setUp();
+    await directory.put([1, 2, 3, 4].map((number) => entry(number)));
+    claimLeads(database, { numbers: [9], event: 1, at: 500 });
+    claimLeads(database, { numbers: [4], event: 2, at: 1000 });
+    const [newest] = await claims.listRemovals(everything);
+    claimLeads(database, { numbers: [3], event: 3, at: 40 });
+    claimLeads(database, { numbers: [2], event: 4, at: 1000 });
+    if (!newest) throw new Error('the first removal is missing');
+    const later = await claims.listRemovals({ ...everything, after: newest });
+    expect(later.map(({ number }) => number)).toEqual([3, 2]);
+    expect(Math.min(...later.map(({ removedAt }) => removedAt))).toBeGreaterThan(1000);
+    expect((await claims.list()).map(({ claimedAt }) => claimedAt)).toEqual([500, 1000, 40, 1000]);
+  });
+
+  test('come behind one that was taken back or given back since', async () => {
+    const { claims, database, directory } = await setUp();
+    await directory.put([1, 2, 3].map((number) => entry(number)));
+    claimLeads(database, { numbers: [1], event: 1, at: 1000 });
+    await claims.release(1, releaseOf(1, 1001));
+    claimLeads(database, { numbers: [2], event: 2, at: 2000 });
+    const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-2', event: 2, numbers: [2] };
+    createClaimWriter(database).withdraw(order);
+    claimLeads(database, { numbers: [3], event: 3, at: 40 });
+    expect(await claims.listRemovals({ ...everything, since: 2000 })).toEqual([
+      { number: 3, removedAt: 2001 },
+    ]);
+  });
+
   test('lose what an operator gave back', async () => {
     const { claims, database, directory } = await setUp();
     await directory.put([entry(1)]);

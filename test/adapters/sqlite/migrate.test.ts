@@ -53,11 +53,6 @@ describe('the migrations of this version', () => {
     expect(database.handle.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.handle.pragma('foreign_key_check')).toEqual([]);
   });
-
-  test('are numbered without a gap', () => {
-    const numbers = readMigrations().map(({ number }) => number);
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-  });
 });
 
 describe('migrating', () => {
