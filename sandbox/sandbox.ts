@@ -5,7 +5,7 @@ import type { Log } from '#shared/log.ts';
 import { createReleaseStack } from '#shared/release-stack.ts';
 import type { Issuer } from './issuer/issuer.ts';
 import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
-import type { Tracker } from './tracker/api/tracker-api.ts';
+import type { Tracker } from './tracker/tracker-api.ts';
 import { startTracker } from './tracker/tracker.ts';
 
 export type SandboxDeps = { clock: Clock; log: Log };

@@ -2,7 +2,7 @@ import type { Answer } from '../tracker/api/answer.ts';
 import { jsonAnswer, refusal } from '../tracker/api/answer.ts';
 import type { Gate } from './gates.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
-import type { Tracker } from '../tracker/api/tracker-api.ts';
+import type { Tracker } from '../tracker/tracker-api.ts';
 
 /**
  * The controls over HTTP, for a tracker in a process of its own: `POST /_control/<name>` with a

@@ -5,6 +5,7 @@ import { createCallLog } from '../instruments/call-log.ts';
 import { commentRoutes } from './api/routes/comments.ts';
 import { createControlRoutes } from '../instruments/control-routes.ts';
 import { createControls } from '../instruments/controls.ts';
+import { createExchange } from '../instruments/exchange.ts';
 import type { Fault } from '../instruments/faults.ts';
 import { createFaults, seededRandom } from '../instruments/faults.ts';
 import type { GateMatch } from '../instruments/gates.ts';
@@ -19,7 +20,7 @@ import { createQuota } from './api/callers/quota.ts';
 import { repositoryRoutes } from './api/routes/repository.ts';
 import { respond } from './api/respond.ts';
 import type { Responder } from './api/responder.ts';
-import type { Tracker, TrackerOptions } from './api/tracker-api.ts';
+import type { Tracker, TrackerOptions } from './tracker-api.ts';
 import { accountOf, createRepository, createWorld } from './world/world.ts';
 
 export const SANDBOX_ADMIN_TOKEN = 'sandbox-admin-token';
@@ -47,10 +48,11 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
   const { world, repository } = parts;
   const server = await startServer(
     {
-      ...parts,
-      now: () => world.clock.now(),
-      latencyMs: () => parts.latency.ms,
-      respond: (request, how) => respond(parts.responder, request, how),
+      exchange: createExchange({
+        ...parts,
+        clock: world.clock,
+        respond: (request, how) => respond(parts.responder, request, how),
+      }),
       answerAside: (request) =>
         answerPage({ world, repository }, request) ?? answerControl(request),
     },

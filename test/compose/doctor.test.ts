@@ -10,7 +10,7 @@ import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { loadConfig } from '#config/load.ts';
 import { directoryChecks } from '#leads/lead-directory.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
-import type { Tracker, TrackerOptions } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { DAY, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';

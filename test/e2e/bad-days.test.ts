@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Fault } from '#sandbox/instruments/faults.ts';
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../support/clock.ts';
 import { connectTo } from '../support/stores.ts';

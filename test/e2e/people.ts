@@ -1,4 +1,4 @@
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 /** Made-up people, no word of whom may stand in a log or an error. */
 export const people = [

@@ -1,6 +1,6 @@
 /** Two processes of the program serve one SQLite file: both answer, one works. */
 import { createHmac } from 'node:crypto';
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { expect, test, vi } from 'vitest';
 import { createWorld, environment, leadBody, listLeads, serve } from './world.ts';
 import { runTrackport } from './process.ts';

@@ -4,7 +4,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/rest';
 import { describe, expect, test } from 'vitest';
 
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { openTracker, REPO, send } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { Octokit } from '@octokit/rest';
 import { expect, test } from 'vitest';
 
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { openTracker, REPO, send } from './support.ts';
 

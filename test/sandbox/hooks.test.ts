@@ -2,7 +2,7 @@ import examples from '@octokit/webhooks-examples' with { type: 'json' };
 import { Webhooks } from '@octokit/webhooks';
 import { describe, expect, test } from 'vitest';
 
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { problemsOfPayload } from './github-description.ts';
 import type { Received } from './support.ts';

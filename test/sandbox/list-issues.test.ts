@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { parseCursor } from '#sandbox/tracker/api/documents/cursor.ts';
-import type { Tracker } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { openTracker, REPO, send } from './support.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, expect } from 'vitest';
 
-import type { Tracker, TrackerOptions } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 
 import { problemsOfAnswer } from './github-description.ts';

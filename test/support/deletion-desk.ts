@@ -16,7 +16,7 @@ import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptDetail } from '#partners/receipt.ts';
 import { createDeletionWorker, type WorkerDeps } from '#partners/worker.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
-import type { Tracker, TrackerOptions } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { SECOND, systemClock, type Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog, type Log } from '#shared/log.ts';

@@ -1,29 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { closeServer, listenOnLoopback } from '../../loopback.ts';
 import type { Answer } from './answer.ts';
-import type { CallLog } from '../../instruments/call-log.ts';
 import { isCompressed } from './conditional.ts';
-import type { Fault, Faults } from '../../instruments/faults.ts';
-import { answerOfFault } from '../../instruments/faults.ts';
-import type { Gates } from '../../instruments/gates.ts';
-import type { Response } from './respond.ts';
 import type { TrackerRequest } from './route.ts';
 
 const gzipAsync = promisify(gzip);
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 
+/** How a request ended: with an answer, without one until the client goes, or with a broken connection. */
+export type Exchange = { kind: 'answer'; answer: Answer } | { kind: 'hang' } | { kind: 'reset' };
+
 export type ServerDeps = {
-  faults: Faults;
-  gates: Gates;
-  calls: CallLog;
-  now: () => number;
-  /** Real milliseconds that every API answer takes at least. */
-  latencyMs: () => number;
-  respond(request: TrackerRequest, options: { dropLabels: boolean }): Response;
+  /** One request of the API. */
+  exchange(request: TrackerRequest): Promise<Exchange>;
   /** Pages and controls; undefined when the request is one of the API. */
   answerAside(request: TrackerRequest): Promise<Answer | undefined> | Answer | undefined;
 };
@@ -49,52 +41,14 @@ async function serve(
   const request = await readRequest(incoming);
   const aside = isLocalName(incoming.headers.host) ? await deps.answerAside(request) : undefined;
   if (aside) return send(request, outgoing, aside);
-  if (deps.latencyMs() > 0) await sleep(deps.latencyMs());
-  await deps.gates.pass(request, 'before');
-  const fault = deps.faults.next(request);
-  const response = respondWithFault(deps, request, fault);
-  await deps.gates.pass(request, 'after');
-  if (fault?.kind === 'slow') await sleep(fault.ms);
-  const { answer, billed } = response;
-  deps.calls.record(request, { status: isLost(fault) ? 0 : answer.status, billed });
-  if (fault?.kind === 'reset') incoming.socket.resetAndDestroy();
-  if (!isLost(fault)) await send(request, outgoing, answer);
-}
-
-/** No answer will leave. */
-function isLost(fault: Fault | undefined): boolean {
-  return fault?.kind === 'hang' || fault?.kind === 'reset';
+  const exchange = await deps.exchange(request);
+  if (exchange.kind === 'answer') await send(request, outgoing, exchange.answer);
+  if (exchange.kind === 'reset') incoming.socket.resetAndDestroy();
 }
 
 /** A page of another site must not reach the controls through a name that resolves to loopback. */
 function isLocalName(host = ''): boolean {
   return /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
-}
-
-function respondWithFault(
-  deps: ServerDeps,
-  request: TrackerRequest,
-  fault: Fault | undefined,
-): Response {
-  const dropLabels = fault?.kind === 'drop-labels';
-  if (!fault) return deps.respond(request, { dropLabels });
-  const made = answerOfFault(fault, deps.now());
-  if ((made || isLost(fault)) && fault.when !== 'after')
-    return { answer: made ?? { status: 0, headers: {} }, billed: false };
-  const response = deps.respond(request, { dropLabels });
-  return { ...response, answer: made ?? bent(response.answer, fault) };
-}
-
-function bent(answer: Answer, { kind }: Fault): Answer {
-  const { body } = answer;
-  if (kind === 'truncated' && body)
-    return { status: answer.status, headers: answer.headers, body: firstHalf(body) };
-  if (kind === 'empty') return { status: answer.status, headers: answer.headers };
-  return answer;
-}
-
-function firstHalf(bytes: Buffer): Buffer {
-  return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<TrackerRequest> {

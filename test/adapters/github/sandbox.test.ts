@@ -7,7 +7,7 @@ import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '#leads/lead-tracker.ts';
 import { Secret } from '#shared/secret.ts';
 import { startTracker, SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
-import type { Tracker, TrackerOptions } from '#sandbox/tracker/api/tracker-api.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { createParts, NAME, startServer, type Parts } from './support.ts';
 

@@ -1,13 +1,13 @@
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { AppGrant } from './callers/app-desk.ts';
-import type { CallLog } from '../../instruments/call-log.ts';
-import type { TokenGrant } from './callers/caller.ts';
-import type { Controls } from '../../instruments/controls.ts';
-import type { Fault } from '../../instruments/faults.ts';
-import type { Gate, GateMatch } from '../../instruments/gates.ts';
-import type { Hooks, HookTarget } from '../hooks/hooks.ts';
-import type { QuotaState } from './callers/quota.ts';
+import type { AppGrant } from './api/callers/app-desk.ts';
+import type { CallLog } from '../instruments/call-log.ts';
+import type { TokenGrant } from './api/callers/caller.ts';
+import type { Controls } from '../instruments/controls.ts';
+import type { Fault } from '../instruments/faults.ts';
+import type { Gate, GateMatch } from '../instruments/gates.ts';
+import type { Hooks, HookTarget } from './hooks/hooks.ts';
+import type { QuotaState } from './api/callers/quota.ts';
 
 export type TrackerOptions = {
   /** `owner/name`; default `acme/leads`. */
