@@ -161,7 +161,7 @@ export function apiUrlOf(world: World, repository: Repository): string {
 }
 
 /** The issue's page for people, which the tracker serves itself. */
-export function htmlUrlOf(world: World, repository: Repository, issue: IssueRecord): string {
+function htmlUrlOf(world: World, repository: Repository, issue: IssueRecord): string {
   const kind = issue.isPullRequest ? 'pull' : 'issues';
   return `${world.origin}/${fullNameOf(repository)}/${kind}/${issue.number}`;
 }
