@@ -11,6 +11,14 @@ CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
   SET version = version + 1, lastRemovedAt = max(lastRemovedAt, NEW.removedAt);
 END;
 
+CREATE TRIGGER event_leads_changed AFTER UPDATE OF leadIds ON event
+WHEN OLD.leadIds IS NOT NEW.leadIds BEGIN
+  DELETE FROM event_lead WHERE receipt = OLD.receipt AND event = OLD.id
+    AND number IN (SELECT CAST(value AS INTEGER) FROM json_each(coalesce(OLD.leadIds, '[]')));
+  INSERT OR IGNORE INTO event_lead (number, receipt, event)
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(coalesce(NEW.leadIds, '[]'));
+END;
+
 CREATE TABLE access_version (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   version INTEGER NOT NULL
@@ -121,7 +129,7 @@ CREATE TABLE claim (
   removedAt INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)), -- at removedAt
   labels TEXT NOT NULL, -- at removedAt; JSON array of names in lower case
-  releasedAt INTEGER, -- an operator gave the lead back
+  releasedAt INTEGER, isDescribed INTEGER NOT NULL DEFAULT 1 CHECK (isDescribed IN (0, 1)), -- an operator gave the lead back
   UNIQUE (repositoryId, number, event)
 ) STRICT;
 
@@ -176,9 +184,9 @@ CREATE TABLE directory_state (
   caughtUpTo INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
 ) STRICT;
 
-CREATE TABLE event (
+CREATE TABLE "event" (
   id INTEGER PRIMARY KEY,
-  receipt INTEGER NOT NULL REFERENCES receipt (number),
+  receipt INTEGER NOT NULL REFERENCES "receipt" (number),
   position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
   eventType TEXT, -- as it was sent
   eventId TEXT,
@@ -186,6 +194,7 @@ CREATE TABLE event (
   outcome TEXT NOT NULL
     CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
   erasure TEXT CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
+  note TEXT, -- a code: what a reader of the receipt should know besides the outcome
   leadIds TEXT, -- JSON array of issue numbers as text
   attempts INTEGER NOT NULL DEFAULT 0,
   lastError TEXT, -- a code, never a message
@@ -203,6 +212,13 @@ CREATE TABLE event (
   CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
   CHECK ((outcome = 'PENDING') = (completedAt IS NULL))
 ) STRICT;
+
+CREATE TABLE event_lead (
+  number INTEGER NOT NULL,
+  receipt INTEGER NOT NULL,
+  event INTEGER NOT NULL,
+  PRIMARY KEY (number, receipt, event)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_key (
   digest BLOB PRIMARY KEY, -- of workspace, principal, route and key
@@ -222,7 +238,7 @@ CREATE TABLE migration (
     appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
   ) STRICT;
 
-CREATE TABLE receipt (
+CREATE TABLE "receipt" (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE, -- a UUID
   partnerId TEXT NOT NULL,
@@ -230,14 +246,16 @@ CREATE TABLE receipt (
   eventType TEXT NOT NULL,
   externalId TEXT,
   correlationId TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'FAILED')),
+  status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
   receivedAt INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE same_event (
-  key BLOB PRIMARY KEY,
-  event INTEGER NOT NULL REFERENCES event (id),
-  firstSeenAt INTEGER NOT NULL
+CREATE TABLE "same_event" (
+  key BLOB PRIMARY KEY, -- of all that makes two events the same
+  event INTEGER NOT NULL REFERENCES "event" (id),
+  firstSeenAt INTEGER NOT NULL,
+  idKey BLOB, -- of partner, path, account, type and event id; NULL: the event has no id
+  personKey BLOB -- of all that names the person
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sqlite_sequence(name,seq);
@@ -271,9 +289,15 @@ CREATE INDEX claim_by_event ON claim (event, repositoryId);
 
 CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL AND approved = 1;
 
+CREATE INDEX claim_undescribed ON claim (repositoryId, number) WHERE isDescribed = 0;
+
 CREATE INDEX consumer_by_age ON consumer (createdAt, id);
 
 CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
+
+CREATE INDEX event_by_event_id ON event (eventId, receipt) WHERE eventId IS NOT NULL;
+
+CREATE INDEX event_by_external_id ON event (externalId, receipt) WHERE externalId IS NOT NULL;
 
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 
@@ -283,10 +307,14 @@ CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);
 
+CREATE INDEX receipt_by_correlation ON receipt (correlationId, number);
+
 CREATE INDEX receipt_by_partner ON receipt (partnerId, number);
 
 CREATE INDEX receipt_by_status ON receipt (status, number);
 
 CREATE INDEX receipt_by_time ON receipt (receivedAt);
+
+CREATE INDEX same_event_by_id ON same_event (idKey, personKey) WHERE idKey IS NOT NULL;
 
 CREATE INDEX same_event_by_time ON same_event (firstSeenAt);

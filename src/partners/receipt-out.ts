@@ -1,5 +1,12 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Erasure, Outcome, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
+import type {
+  Erasure,
+  EventNote,
+  Outcome,
+  Receipt,
+  ReceiptDetail,
+  ReceiptStatus,
+} from './receipt.ts';
 
 /** A receipt as every interface shows it. */
 export type ReceiptOut = {
@@ -19,6 +26,7 @@ type ReceiptEventOut = {
   externalId?: string;
   outcome: Outcome;
   erasure?: Erasure;
+  note?: EventNote;
   leadIds: readonly string[];
   attempts: number;
   lastError?: string;

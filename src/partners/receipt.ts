@@ -6,9 +6,12 @@ export const outcomes = ['PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 
 /** What became of one event. Everything but PENDING is settled; FAILED needs a person. */
 export type Outcome = (typeof outcomes)[number];
 
-export const receiptStatuses = ['ACCEPTED', 'PROCESSED', 'FAILED'] as const;
+export const receiptStatuses = ['ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED'] as const;
 
-/** ACCEPTED while an event is PENDING, then FAILED when one ended so, else PROCESSED. */
+/**
+ * ACCEPTED while an event is PENDING, then FAILED when one ended so, UNMATCHED when one found nobody
+ * or named nobody (UNMATCHED, REJECTED), else PROCESSED.
+ */
 export type ReceiptStatus = (typeof receiptStatuses)[number];
 
 /** From the best to the worst. */
@@ -16,6 +19,16 @@ export const erasures = ['complete', 'incomplete-history', 'impossible'] as cons
 
 /** How complete the strongest action that succeeded has erased the person's data. */
 export type Erasure = (typeof erasures)[number];
+
+export const eventNotes = ['event-id-reused', 'lead-id-conflict', 'claim-released'] as const;
+
+/**
+ * What a reader of the receipt should know besides the outcome; the last one counts.
+ * `event-id-reused`: the event's id came before with another person. `lead-id-conflict`: the lead
+ * that the event names belongs to another person than the event does, and was left alone.
+ * `claim-released`: an operator gave a lead of the event back.
+ */
+export type EventNote = (typeof eventNotes)[number];
 
 /** The record of one accepted delivery. Holds identifiers, never other data of a person. */
 export type Receipt = {
@@ -40,6 +53,7 @@ export type ReceiptEvent = {
   externalId?: string;
   outcome: Outcome;
   erasure?: Erasure;
+  note?: EventNote;
   /** Numbers of the matched issues, as text. */
   leadIds: readonly string[];
   /** Tries so far, the one that succeeded among them. */
@@ -55,5 +69,7 @@ export type ReceiptDetail = Receipt & { events: readonly ReceiptEvent[] };
 /** The status of a receipt with events of these outcomes. */
 export function statusOf(outcomesOfEvents: readonly Outcome[]): ReceiptStatus {
   if (outcomesOfEvents.includes('PENDING')) return 'ACCEPTED';
-  return outcomesOfEvents.includes('FAILED') ? 'FAILED' : 'PROCESSED';
+  if (outcomesOfEvents.includes('FAILED')) return 'FAILED';
+  const hasMissed = outcomesOfEvents.some((one) => one === 'UNMATCHED' || one === 'REJECTED');
+  return hasMissed ? 'UNMATCHED' : 'PROCESSED';
 }

@@ -1,5 +1,5 @@
 import type { ActProgress, DeletionProgress, MatchProgress } from './deletion-progress.ts';
-import type { Erasure, Outcome } from './receipt.ts';
+import type { Erasure, EventNote, Outcome } from './receipt.ts';
 
 /** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
 export type Stage = DeletionProgress['stage'];
@@ -25,6 +25,8 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
 export type Settlement = {
   outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'FAILED'>;
   erasure?: Erasure;
+  /** Replaces the one that the event has; without it that one stays. */
+  note?: EventNote;
   lastError?: string;
   /** The one that succeeded among them. */
   attempts: number;

@@ -145,7 +145,7 @@ describe('receipt show', () => {
     settle(id, 'FAILED');
     const { out } = await receipt(['show', id]);
     expect(out).toMatch(new RegExp(`^id +${id}\\npartner +crm-one\\n`));
-    expect(out).toMatch(/FAILED +– +7 9 +11 +tracker-server +2026-03-01T12:00:00Z/);
+    expect(out).toMatch(/FAILED +– +7 9 +11 +tracker-server +– +2026-03-01T12:00:00Z/);
     expect(await json('show', id)).toMatchObject({
       id,
       status: 'FAILED',

@@ -94,6 +94,25 @@ export function describeReceiptStore(engine: string, open: Open): void {
         }
       });
 
+      test.each([
+        [['DONE', 'IGNORED'], 'PROCESSED'],
+        [['DONE', 'UNMATCHED'], 'UNMATCHED'],
+        [['DONE', 'REJECTED'], 'UNMATCHED'],
+        [['UNMATCHED', 'FAILED', 'REJECTED'], 'FAILED'],
+        [['FAILED', 'UNMATCHED', 'PENDING'], 'ACCEPTED'],
+      ] as const)('with events that end %j is %s', async (outcomes, status) => {
+        const ends = [...outcomes.entries()];
+        const id = await idOf(receipt({ events: ends.map(([at]) => event(`e${at}`)) }));
+        for (const [position, outcome] of ends)
+          if (outcome !== 'PENDING') await fixture.settle(id, { position, outcome });
+        expect((await store.read(id))?.status).toBe(status);
+      });
+
+      test('that names nobody is UNMATCHED at once', async () => {
+        const id = await idOf(receipt({ events: [event('a', { outcome: 'REJECTED' })] }));
+        expect((await store.read(id))?.status).toBe('UNMATCHED');
+      });
+
       test('keeps the bytes of an event that waits, and of no other', async () => {
         const id = await idOf(
           receipt({ events: [event('a'), event('b', { outcome: 'IGNORED' })] }),

@@ -30,9 +30,10 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
     list: async () => guard(() => statements.list.all({ repository })),
     release: async (number, entry) =>
       database.transaction(() => {
-        const { changes } = statements.release.run({ repository, number, at: entry.at });
-        if (changes > 0) audit.append(entry);
-        return changes;
+        const events = statements.release.all({ repository, number, at: entry.at });
+        for (const event of events) statements.noteRelease.run(event);
+        if (events.length > 0) audit.append(entry);
+        return events.length;
       }),
     listRemovals: async (query) =>
       guard(() => statements.removals.all(toParameters(query, repository))),
@@ -45,9 +46,13 @@ function prepare({ handle }: Database) {
       SELECT number, receiptId, claimedAt FROM claim
       WHERE releasedAt IS NULL AND ${OF_REPOSITORY}
       ORDER BY id`),
-    release: handle.prepare<[{ repository: string; number: number; at: number }]>(`
-      UPDATE claim SET releasedAt = @at
-      WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}`),
+    release: handle
+      .prepare<[{ repository: string; number: number; at: number }], number>(`
+        UPDATE claim SET releasedAt = @at
+        WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}
+        RETURNING event`)
+      .pluck(),
+    noteRelease: handle.prepare<[number]>("UPDATE event SET note = 'claim-released' WHERE id = ?"),
     // Several claims of one lead share its removedAt, so that DISTINCT leaves one line.
     removals: handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
       SELECT DISTINCT removedAt, number FROM claim

@@ -11,7 +11,7 @@ const COLUMNS = `
 const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = ?`;
 
 const READ_EVENTS = `
-  SELECT eventType, eventId, externalId, outcome, erasure, leadIds, attempts, lastError, completedAt
+  SELECT eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts, lastError, completedAt
   FROM event WHERE receipt = ? ORDER BY position`;
 
 type Nullable<T> = {

@@ -8,6 +8,9 @@ export const REFRESH_RECEIPT_STATUS = `
       then 'ACCEPTED'
     when exists (select 1 from event where receipt = receipt.number and outcome = 'FAILED')
       then 'FAILED'
+    when exists (select 1 from event
+      where receipt = receipt.number and outcome in ('UNMATCHED', 'REJECTED'))
+      then 'UNMATCHED'
     else 'PROCESSED'
   end
   where number = ?`;

@@ -3,7 +3,7 @@ import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
 import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
-import { AS_NEW, START_AGAIN } from './start-again.ts';
+import { AS_NEW, KEPT_NOTE, START_AGAIN } from './start-again.ts';
 
 const INSERT_RECEIPT = `
   INSERT INTO receipt
@@ -38,6 +38,8 @@ const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, dueAt = ?, payload = ? WHERE id
  * Parameter: the event's id.
  */
 const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT NULL`;
+
+const REFRESH_NOTE = `UPDATE event SET note = ${KEPT_NOTE} WHERE id = ? AND note IS NOT NULL`;
 
 const MARK_AGAIN = `UPDATE event SET again = ? WHERE id = ?`;
 
@@ -141,11 +143,12 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
   const markAgain = handle.prepare<[number, number]>(MARK_AGAIN);
   const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
+  const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
   return ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
     if (wish === 'nothing') return false;
-    forgetReleases.run(before.event);
+    if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
     if (wish === 'waits') return false;
     if (wish === 'again') {
       markAgain.run(now, before.event);

@@ -1,7 +1,14 @@
+/** The note of an event that is looked at anew: what is still true of it, whatever is found. */
+export const KEPT_NOTE = `
+  CASE note WHEN 'event-id-reused' THEN note
+    WHEN 'claim-released' THEN (SELECT note FROM claim
+      WHERE claim.event = event.id AND releasedAt IS NOT NULL LIMIT 1) END`;
+
 /** What an event is once it is queued as if it had just come; `dueAt` is to be set beside it. */
 export const AS_NEW = `
   outcome = 'PENDING', completedAt = NULL, attempts = 0, erasure = NULL, leadIds = NULL,
-  lastError = NULL, progress = NULL, leaseToken = NULL, leaseUntil = NULL, again = 0`;
+  lastError = NULL, note = ${KEPT_NOTE},
+  progress = NULL, leaseToken = NULL, leaseUntil = NULL, again = 0`;
 
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.

@@ -91,13 +91,14 @@ function prepareWrites(handle: BetterSqlite3.Database) {
         Fence & {
           outcome: string;
           erasure: string | null;
+          note: string | null;
           attempts: number;
           lastError: string | null;
           now: number;
         },
       ]
     >(`
-      UPDATE event SET outcome = @outcome, erasure = @erasure, attempts = @attempts,
+      UPDATE event SET outcome = @outcome, erasure = @erasure, note = coalesce(@note, note), attempts = @attempts,
         lastError = @lastError, completedAt = @now, dueAt = NULL, leaseToken = NULL,
         leaseUntil = NULL, progress = NULL,
         payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END

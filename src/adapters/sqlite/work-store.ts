@@ -168,9 +168,9 @@ function settle(
   sql: WorkStatements,
   ...[item, settlement, now]: Parameters<WorkStore['settle']>
 ): boolean {
-  const { outcome, attempts, erasure = null, lastError = null } = settlement;
+  const { outcome, attempts, erasure = null, note = null, lastError = null } = settlement;
   if (sql.startAgain.run(fence(item)).changes > 0) return true;
-  const row = { ...fence(item), outcome, attempts, erasure, lastError, now };
+  const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
   if (sql.settle.run(row).changes === 0) return false;
   const receipt = sql.receiptOf.get(item.event);
   if (receipt !== undefined) sql.refreshReceipt.run(receipt);

@@ -57,6 +57,7 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
       'leads',
       'attempts',
       'why',
+      'note',
       'completed',
     ],
     events.map((event) => [
@@ -68,6 +69,7 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
       event.leadIds.length === 0 ? NONE : event.leadIds.join(' '),
       String(event.attempts),
       event.lastError ?? NONE,
+      event.note ?? NONE,
       event.completedAt ?? NONE,
     ]),
     'No events: the batch was empty.',

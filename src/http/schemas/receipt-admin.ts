@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { erasures, outcomes, receiptStatuses } from '#partners/receipt.ts';
+import { erasures, eventNotes, outcomes, receiptStatuses } from '#partners/receipt.ts';
 import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
@@ -38,6 +38,12 @@ const receiptEventOut = z
       .enum(erasures)
       .optional()
       .describe('How complete the strongest action that succeeded has erased the data.'),
+    note: z
+      .enum(eventNotes)
+      .optional()
+      .describe(
+        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, and was left alone. `claim-released`: an operator gave a lead back.',
+      ),
     leadIds: z.array(z.string()).readonly(),
     attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
     lastError: z.string().optional().describe('A code, such as `names-nobody`.'),

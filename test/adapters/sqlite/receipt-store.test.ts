@@ -253,7 +253,7 @@ describe('a large store', () => {
       WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 2500)
       INSERT INTO event (receipt, position, outcome, completedAt, payload)
       SELECT 1, value, 'FAILED', 1, x'00' FROM n;
-      INSERT INTO same_event SELECT randomblob(32), id, 1 FROM event`);
+      INSERT INTO same_event (key, event, firstSeenAt) SELECT randomblob(32), id, 1 FROM event`);
     const store = createReceiptStore({ database, sealer });
     let turns = 0;
     const purged = store.purge(2);

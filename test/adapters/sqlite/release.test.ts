@@ -1,5 +1,5 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
@@ -61,6 +61,7 @@ async function setUp() {
       receipts.replay(id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
     replayAll: () =>
       receipts.replayAll({}, { at: 9, actor, action: 'receipt.replay', subject: 'receipts' }),
+    noteOf: async (id: string) => (await receipts.read(id))?.events[0]?.note,
     isClaimed: async () => (await claims.current()).has(1),
   };
 }
@@ -161,4 +162,49 @@ test('a replay of an event that failed for another lead leaves what was given ba
   await desk.store.settle(await desk.lease('act'), failed, 6);
   expect(await desk.replay(id)).toBe(1);
   expect(await desk.claim(await desk.lease())).toEqual([]);
+});
+
+describe('the receipt of an event whose lead was given back', () => {
+  test.each([
+    ['while it is worked on', async () => undefined],
+    [
+      'after it was done',
+      async ({ store, lease }: Desk) =>
+        store.settle(await lease('act'), { outcome: 'DONE', attempts: 1 }, 3),
+    ],
+  ])('says so: %s', async (_when, meanwhile) => {
+    const desk = await setUp();
+    const id = await desk.deliver({ at: 1 });
+    await desk.claim(await desk.lease());
+    await meanwhile(desk);
+    expect(await desk.noteOf(id)).toBeUndefined();
+    await desk.release();
+    expect(await desk.noteOf(id)).toBe('claim-released');
+  });
+
+  test('still says so after a replay of all, which leaves the lead alone', async () => {
+    const desk = await setUp();
+    const id = await claimedThenReleased(desk);
+    await desk.store.settle(await desk.lease('act'), released, 6);
+    await desk.replayAll();
+    expect(await desk.noteOf(id)).toBe('claim-released');
+  });
+
+  test.each([
+    ['was replayed by its name', async (desk: Desk, id: string) => desk.replay(id)],
+    ['came again', async (desk: Desk) => desk.deliver({ at: 9 })],
+  ])('says so no more once it %s', async (_what, again) => {
+    const desk = await setUp();
+    const id = await claimedThenReleased(desk);
+    await desk.store.settle(await desk.lease('act'), released, 6);
+    await again(desk, id);
+    expect(await desk.noteOf(id)).toBeUndefined();
+  });
+
+  test('says so no more when it came again before it was begun anew', async () => {
+    const desk = await setUp();
+    const id = await claimedThenReleased(desk);
+    await desk.deliver({ at: 7 });
+    expect(await desk.noteOf(id)).toBeUndefined();
+  });
 });
