@@ -43,6 +43,13 @@ export type ReceiptFilter = {
   since?: number;
 };
 
+/** What a replay did, in numbers of events. */
+export type ReplayResult = {
+  queued: number;
+  /** Those it left as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
+  left: Partial<Record<Outcome, number>>;
+};
+
 type ReceiptPage = {
   receipts: readonly Receipt[];
   /** Position of the last receipt here; there exactly when more follow. */
@@ -64,18 +71,17 @@ export type ReceiptStore = {
   /** @throws {store-unavailable} */
   read(id: string): Promise<ReceiptDetail | undefined>;
   /**
-   * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`, and answers how
-   * many. Those whose payload was dropped stay. What ended for a claim that an operator had released
-   * may claim again. When there were any, the entry goes into the audit
-   * log with the number added to its changes. Undefined: no such receipt.
-   * @throws {store-unavailable}
+   * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`. Those whose
+   * payload was dropped stay. What ended for a claim that an operator had released may claim again.
+   * When there were any, the entry goes into the audit log with the number added to its changes.
+   * Undefined: no such receipt. @throws {store-unavailable}
    */
-  replay(id: string, entry: AuditEntry): Promise<number | undefined>;
+  replay(id: string, entry: AuditEntry): Promise<ReplayResult | undefined>;
   /**
-   * The same for every receipt that the filter finds, but what was released stays so.
-   * @throws {store-unavailable}
+   * The same for every receipt that the filter finds, but what was released stays so. `left` counts
+   * only what lost its payload. @throws {store-unavailable}
    */
-  replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<number>;
+  replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult>;
   /**
    * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
    * (milliseconds since the Unix epoch); answers how many of each. @throws {store-unavailable}

@@ -1,7 +1,8 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
-import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
+import { type Outcome, outcomes } from './receipt.ts';
+import type { ReceiptFilter, ReceiptStore, ReplayResult } from './receipt-store.ts';
 
 export type ReplayDeps = {
   store: Pick<ReceiptStore, 'replay' | 'replayAll'>;
@@ -13,8 +14,24 @@ export type ReplayDeps = {
 /** Who asks, for the audit log. */
 export type ReplayOrigin = { actor: Actor; requestId?: string };
 
-/** How many events wait for the worker now. */
-export type Replayed = { queued: number };
+/** Why an event was not queued. A payload is dropped 30 days after the event ended. */
+export type NotQueuedReason = 'pending' | 'done' | 'ignored' | 'rejected' | 'payloadDropped';
+
+export type Replayed = {
+  /** How many events wait for the worker because of the replay. */
+  queued: number;
+  /** How many do not, by reason; absent when there are none. */
+  notQueued?: Partial<Record<NotQueuedReason, number>>;
+};
+
+const reasons: Record<Outcome, NotQueuedReason> = {
+  PENDING: 'pending',
+  DONE: 'done',
+  IGNORED: 'ignored',
+  REJECTED: 'rejected',
+  UNMATCHED: 'payloadDropped',
+  FAILED: 'payloadDropped',
+};
 
 /**
  * Has the events of one receipt that ended UNMATCHED or FAILED worked again, from the start.
@@ -26,24 +43,37 @@ export async function replayReceipt(
   origin: ReplayOrigin,
 ): Promise<Replayed> {
   const entry = { ...origin, at: clock.now(), action: 'receipt.replay', subject: `receipt/${id}` };
-  const queued = (await store.replay(id, entry)) ?? refuseReceipt();
-  if (queued > 0) wakeWorker();
-  return { queued };
+  const result = (await store.replay(id, entry)) ?? refuseReceipt();
+  if (result.queued > 0) wakeWorker();
+  return toReplayed(result);
 }
 
-/** The same for every receipt that the filter finds. @throws {store-unavailable} */
+/**
+ * The same for every receipt that the filter finds; of what is not queued, only lost payloads are
+ * told. @throws {store-unavailable}
+ */
 export async function replayReceipts(
   { store, clock, wakeWorker }: ReplayDeps,
   filter: ReceiptFilter,
   origin: ReplayOrigin,
 ): Promise<Replayed> {
-  const queued = await store.replayAll(filter, {
+  const result = await store.replayAll(filter, {
     ...origin,
     at: clock.now(),
     action: 'receipt.replay',
     subject: 'receipts',
     changes: { ...filter },
   });
-  if (queued > 0) wakeWorker();
-  return { queued };
+  if (result.queued > 0) wakeWorker();
+  return toReplayed(result);
+}
+
+function toReplayed({ queued, left }: ReplayResult): Replayed {
+  const notQueued: Partial<Record<NotQueuedReason, number>> = {};
+  for (const outcome of outcomes) {
+    const reason = reasons[outcome];
+    const count = left[outcome] ?? 0;
+    if (count > 0) notQueued[reason] = (notQueued[reason] ?? 0) + count;
+  }
+  return Object.keys(notQueued).length === 0 ? { queued } : { queued, notQueued };
 }

@@ -177,7 +177,37 @@ describe('receipt replay', () => {
     expect(createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
       { actor: { subject: 'operator' }, action: 'receipt.replay', changes: { queued: 1 } },
     ]);
-    expect((await receipt(['replay', id])).out).toBe('0 events wait for the worker.\n');
+  });
+
+  test.each<[Outcome, string]>([
+    ['PENDING', 'Nothing was queued: 1 is not settled yet.\n'],
+    ['DONE', 'Nothing was queued: 1 is DONE.\n'],
+    ['REJECTED', 'Nothing was queued: 1 is REJECTED.\n'],
+    ['IGNORED', 'Nothing was queued: 1 is IGNORED.\n'],
+  ])('of one that is %s says why it does nothing', async (outcome, text) => {
+    const id = await accept('x-1');
+    if (outcome !== 'PENDING') settle(id, outcome);
+    expect((await receipt(['replay', id])).out).toBe(text);
+  });
+
+  test('of one whose payload is gone says who can help', async () => {
+    const id = await accept('x-1');
+    settle(id, 'FAILED');
+    database.handle.prepare('UPDATE event SET payload = NULL').run();
+    const text = `Nothing was queued: 1 is past replay: the payload was dropped 30 days after the end, so the partner has to send again.\n`;
+    expect((await receipt(['replay', id])).out).toBe(text);
+    expect((await receipt(['replay', '--all'])).out).toBe(text);
+    expect(await json('replay', id)).toEqual({ queued: 0, notQueued: { payloadDropped: 1 } });
+    settle(await accept('x-2'), 'FAILED');
+    expect((await receipt(['replay', '--all'])).out).toMatch(
+      /^1 event waits for the worker\. Of the others 1 is past replay: /,
+    );
+  });
+
+  test('of all says when there is nothing to replay', async () => {
+    expect((await receipt(['replay', '--all'])).out).toBe(
+      'Nothing was queued: no event ended UNMATCHED or FAILED.\n',
+    );
   });
 
   test('of a filter, or of all, queues what it finds', async () => {

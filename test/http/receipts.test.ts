@@ -178,11 +178,12 @@ describe('replays', () => {
     ]);
   });
 
-  it('of a receipt without dead letters queue nothing', async () => {
+  it('of a receipt without dead letters queue nothing and say why', async () => {
     const server = openOperatorApp();
     const id = await receive(server, { end: done });
     const reply = await server.call('POST', `/receipts/${id}/replay`);
-    expect([reply.status, reply.body, server.woken()]).toEqual([202, { queued: 0 }, 0]);
+    const body = { queued: 0, notQueued: { done: 1 } };
+    expect([reply.status, reply.body, server.woken()]).toEqual([202, body, 0]);
   });
 
   it('of a receipt that is not there are 404', async () => {

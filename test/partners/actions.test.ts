@@ -354,7 +354,9 @@ describe('retries', () => {
       action: 'receipt.replay',
       subject: 'receipts',
     };
-    expect(await desk.receipts.replayAll({ outcome: 'FAILED' }, entry)).toBe(1);
+    expect(await desk.receipts.replayAll({ outcome: 'FAILED' }, entry)).toMatchObject({
+      queued: 1,
+    });
     desk.worker.wake();
     expect((await desk.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
     expect(desk.tracker.readIssue(number)?.state).toBe('closed');

@@ -3,7 +3,7 @@ import { createReceiptPurger } from '#partners/purge-receipts.ts';
 import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
 import type { Receipt } from '#partners/receipt.ts';
 import { toReceiptDetailOut } from '#partners/receipt-out.ts';
-import type { ReceiptFilter } from '#partners/receipt-store.ts';
+import type { ReceiptFilter, ReplayResult } from '#partners/receipt-store.ts';
 import { replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
@@ -82,11 +82,11 @@ describe('reading a receipt', () => {
 
 describe('a replay', () => {
   const origin = { actor: { kind: 'cli', subject: 'ada' }, requestId: 'r' } as const;
-  const depsFor = (queued: number | undefined) => {
+  const depsFor = (result: ReplayResult | undefined) => {
     const seen: unknown[] = [];
     const replaying = {
-      replay: async (...args: unknown[]) => (seen.push(args), queued),
-      replayAll: async (...args: unknown[]) => (seen.push(args), queued ?? 0),
+      replay: async (...args: unknown[]) => (seen.push(args), result),
+      replayAll: async (...args: unknown[]) => (seen.push(args), result ?? { queued: 0, left: {} }),
     };
     return {
       seen,
@@ -99,14 +99,24 @@ describe('a replay', () => {
   };
 
   test('wakes the worker when something waits, and says who asked', async () => {
-    const { deps, seen } = depsFor(2);
+    const { deps, seen } = depsFor({ queued: 2, left: {} });
     expect(await replayReceipt(deps, '1', origin)).toEqual({ queued: 2 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipt/1' };
     expect(seen).toEqual([['1', entry], 'woken']);
   });
 
+  test('tells why events are not queued, and lets the worker sleep when none is', async () => {
+    const left = { PENDING: 1, DONE: 2, IGNORED: 3, REJECTED: 4, UNMATCHED: 5, FAILED: 6 };
+    const { deps, seen } = depsFor({ queued: 0, left });
+    expect(await replayReceipt(deps, '1', origin)).toEqual({
+      queued: 0,
+      notQueued: { pending: 1, done: 2, ignored: 3, rejected: 4, payloadDropped: 11 },
+    });
+    expect(seen).not.toContain('woken');
+  });
+
   test('of a filter names it in the audit log', async () => {
-    const { deps, seen } = depsFor(0);
+    const { deps, seen } = depsFor({ queued: 0, left: {} });
     const filter = { outcome: 'FAILED' } as const;
     expect(await replayReceipts(deps, filter, origin)).toEqual({ queued: 0 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipts' };

@@ -132,7 +132,7 @@ describe('a partner that is', () => {
       outcome: 'FAILED',
       lastError: 'partner-unknown',
     });
-    expect(await desk.replay(id)).toBe(1);
+    expect(await desk.replay(id)).toMatchObject({ queued: 1 });
     await matchEvents(matchDepsOf(desk), await desk.lease('match'));
     expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
   });
@@ -150,7 +150,7 @@ test('a lost secret key leaves a dead letter that can be replayed once the key i
     outcome: 'FAILED',
     lastError: 'payload-unreadable',
   });
-  expect(await desk.replay(id)).toBe(1);
+  expect(await desk.replay(id)).toMatchObject({ queued: 1 });
   await matchEvents(matchDepsOf(desk), await desk.lease('match'));
   expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
 });

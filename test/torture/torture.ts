@@ -261,7 +261,7 @@ async function settleAll(run: Run): Promise<void> {
   for (;;) {
     using findings = openFindings(databasePath(run));
     if (findings.open() === 0) {
-      const replayed = await findings.replayDeadLetters();
+      const { queued: replayed } = await findings.replayDeadLetters();
       run.report.replayed += replayed;
       if (replayed === 0) return;
     }

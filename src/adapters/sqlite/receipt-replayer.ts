@@ -1,21 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { AuditEntry } from '#shared/audit.ts';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import type { Outcome } from '#partners/receipt.ts';
+import type { ReceiptFilter, ReceiptStore, ReplayResult } from '#partners/receipt-store.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
 import { AS_NEW } from './start-again.ts';
 
+const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+
 /** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
-const CAN_BE_REPLAYED = `outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL`;
+const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
 
 const WITH_DEAD_LETTERS = `
   receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`;
 
 const QUEUE_RECEIPT = `
   UPDATE event SET ${AS_NEW}, dueAt = ? WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
+
+const COUNT_OTHERS = `
+  SELECT outcome, count(*) AS count FROM event
+  WHERE receipt = ? AND NOT (${CAN_BE_REPLAYED}) GROUP BY outcome`;
 
 /** Whoever replays what ended for a release, and names it, wants the release taken back. */
 const FORGET_RELEASES = `
@@ -43,6 +50,7 @@ export function createReceiptReplayer(
     .pluck();
   const queueReceipt = handle.prepare<[number, number]>(QUEUE_RECEIPT);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
+  const countOthers = handle.prepare<[number], CountRow>(COUNT_OTHERS);
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
@@ -52,9 +60,10 @@ export function createReceiptReplayer(
     if (changes > 0) refreshStatus.run(number);
     return changes;
   };
-  const record = (entry: AuditEntry, queued: number): number => {
+  const record = (entry: AuditEntry, result: ReplayResult): ReplayResult => {
+    const { queued } = result;
     if (queued > 0) audit.append({ ...entry, changes: { ...entry.changes, queued } });
-    return queued;
+    return result;
   };
   return {
     replay: async (id, entry) =>
@@ -62,17 +71,19 @@ export function createReceiptReplayer(
         const number = findNumber.get(id);
         if (number === undefined) return undefined;
         forgetReleases.run(number);
-        return record(entry, queueOne(number, entry.at));
+        const left = toCounts(countOthers.all(number));
+        return record(entry, { queued: queueOne(number, entry.at), left });
       }),
     replayAll: async (filter, entry) =>
       database.transaction(() => {
+        const left = toCounts(countDropped(database, filter));
         const queued = receiptsToReplay(database, filter).map((number) =>
           queueOne(number, entry.at),
         );
-        return record(
-          entry,
-          queued.reduce((sum, count) => sum + count, 0),
-        );
+        return record(entry, {
+          queued: queued.reduce((sum, count) => sum + count, 0),
+          left,
+        });
       }),
     purge: async (before) => ({
       keys: await inChunks(database, () => forget.run(before).changes),
@@ -89,6 +100,22 @@ async function inChunks(database: Database, work: () => number): Promise<number>
     sum += changes;
     await setImmediate();
   }
+}
+
+type CountRow = { outcome: Outcome; count: number };
+
+function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
+  const { from, number, where, values } = receiptConditions(filter);
+  const sql = `
+    SELECT outcome, count(*) AS count FROM event
+    WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN
+      (SELECT ${number} FROM ${from} ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''})
+    GROUP BY outcome`;
+  return handle.prepare<unknown[], CountRow>(sql).all(values);
 }
 
 function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {

@@ -1,5 +1,6 @@
 import type { Outcome, ReceiptStatus } from '#partners/receipt.ts';
 import type { ReceiptDetailOut, ReceiptOut } from '#partners/receipt-out.ts';
+import type { NotQueuedReason, Replayed } from '#partners/replay-receipts.ts';
 import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
 const colours = {
@@ -74,4 +75,24 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
     ]),
     'No events: the batch was empty.',
   );
+}
+
+const notQueued: Record<NotQueuedReason, (events: string) => string> = {
+  pending: (events) => `${events} not settled yet`,
+  done: (events) => `${events} DONE`,
+  ignored: (events) => `${events} IGNORED`,
+  rejected: (events) => `${events} REJECTED`,
+  payloadDropped: (events) =>
+    `${events} past replay: the payload was dropped 30 days after the end, so the partner has to send again`,
+};
+
+/** How many events wait now, and why the others do not. */
+export function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
+  const reasons = Object.entries(left).map(([reason, count]) =>
+    notQueued[reason as NotQueuedReason](count === 1 ? '1 is' : `${count} are`),
+  );
+  const why = reasons.join('; ');
+  if (queued === 0) return `Nothing was queued: ${why || 'no event ended UNMATCHED or FAILED'}.`;
+  const waiting = `${queued} ${queued === 1 ? 'event waits' : 'events wait'} for the worker.`;
+  return why === '' ? waiting : `${waiting} Of the others ${why}.`;
 }

@@ -8,7 +8,7 @@ import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay
 import type { CursorSealer } from '#shared/page.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { numberOption } from '../option-values.ts';
-import { renderReceipt, renderReceipts } from './receipt-text.ts';
+import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 
 /** What the `receipt` commands work on. */
 export type ReceiptServices = { receipts: ReceiptStore; cursors: CursorSealer };
@@ -94,10 +94,7 @@ async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
       ? await replayReceipts(deps, filter, { actor })
       : await replayReceipt(deps, id, { actor });
   if (json) return printJson(terminal, replayed);
-  const { queued } = replayed;
-  return terminal.print(
-    `${queued} ${queued === 1 ? 'event waits' : 'events wait'} for the worker.`,
-  );
+  return terminal.print(renderReplayed(replayed));
 }
 
 function toFilter({ partner, status, outcome, since }: FilterOptions): ReceiptFilter {

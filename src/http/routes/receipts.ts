@@ -80,9 +80,9 @@ const replayRoute = forOperators(
     operationId: 'replayReceipt',
     summary: 'Have a receipt’s dead letters worked again',
     description:
-      'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days).',
+      'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days). The others are counted in `notQueued`, by reason.',
     request: { params: receiptParams },
-    ok: { 202: { description: 'They wait.', schema: replayedOut } },
+    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
     problems: ['not-found', ...bodyProblems, ...bearerProblems],
   }),
 );
@@ -94,7 +94,7 @@ const replayAllRoute = forOperators(
     summary: 'Have the dead letters of many receipts worked again',
     description: 'Of all receipts that match the filters; without a filter, of all receipts.',
     request: { querystring: receiptFilterQuery },
-    ok: { 202: { description: 'They wait.', schema: replayedOut } },
+    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
     problems: [...bodyProblems, ...bearerProblems],
   }),
 );

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { erasures, eventNotes, outcomes, receiptStatuses } from '#partners/receipt.ts';
+import type { NotQueuedReason } from '#partners/replay-receipts.ts';
 import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
@@ -59,6 +60,28 @@ export const receiptListOut = z
   .object({ items: z.array(receiptOut).readonly(), pagination: paginationOut })
   .meta({ id: 'ReceiptList' });
 
+const notQueuedOut = z
+  .object({
+    pending: z.int().optional().describe('They wait already, or are worked on.'),
+    done: z.int().optional(),
+    ignored: z.int().optional(),
+    rejected: z.int().optional(),
+    payloadDropped: z
+      .int()
+      .optional()
+      .describe(
+        'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
+      ),
+  } satisfies Record<NotQueuedReason, z.ZodType>)
+  .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
+
 export const replayedOut = z
-  .object({ queued: z.int().describe('How many events wait for the worker because of this.') })
-  .meta({ id: 'Replayed', examples: [{ queued: 1 }] });
+  .object({
+    queued: z.int().describe('How many events wait for the worker because of this.'),
+    notQueued: notQueuedOut
+      .optional()
+      .describe(
+        'There when events were left as they are. Of many receipts: `payloadDropped` only.',
+      ),
+  })
+  .meta({ id: 'Replayed', examples: [{ queued: 1, notQueued: { done: 2 } }] });
