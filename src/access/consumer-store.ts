@@ -1,4 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
+import type { KeptRun } from '#shared/idempotency.ts';
 import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumer.ts';
 import type { Grant } from './grant.ts';
 
@@ -13,13 +14,22 @@ export type KeyLookup = {
   };
 };
 
-/** A consumer's next state and the line of the audit log that says who made it so. */
-export type ConsumerChange = { consumer: Consumer; audit: AuditEntry };
+/** A consumer's next state, and what is written with it in one transaction. */
+export type ConsumerChange = {
+  consumer: Consumer;
+  /** Who made it so. */
+  audit: AuditEntry;
+  /** The answer for the caller's idempotency key. */
+  kept?: KeptRun;
+};
 
 /** Position of a list: the last consumer of the page before. */
 export type ConsumerPosition = { createdAt: number; id: ConsumerId };
 
-/** Port: consumers with their grants and keys. Every method @throws {store-unavailable}. */
+/**
+ * Port: consumers with their grants and keys. Every method @throws {store-unavailable}, and a change
+ * with `kept` also `idempotency-in-progress`.
+ */
 export type ConsumerStore = {
   /**
    * Another number after a consumer, key or grant changed: at once for changes made here, within a

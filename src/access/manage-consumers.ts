@@ -10,7 +10,7 @@ import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer
 import type { ConsumerPosition } from './consumer-store.ts';
 import { type GrantInput, parseGrants } from './grant.ts';
 import { issueKey } from './issue-key.ts';
-import type { ConsumerWithKey } from './manage-keys.ts';
+import { changeWithKey, type ConsumerWithKey, type KeepIssued } from './manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;
@@ -26,6 +26,7 @@ export async function createConsumer(
   deps: ManageDeps,
   input: CreateConsumerInput,
   origin: Origin,
+  keep?: KeepIssued,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -47,10 +48,8 @@ export async function createConsumer(
   };
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
-  await deps.store.insert({
-    consumer,
-    audit: auditOf(consumer, origin, { at: now, action: 'consumer.create', changes }),
-  });
+  const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
+  await deps.store.insert(changeWithKey({ consumer, audit }, issued, keep));
   return { consumer, issued };
 }
 

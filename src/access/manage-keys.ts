@@ -1,6 +1,8 @@
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
+import type { Keep } from '#shared/idempotency.ts';
 import { type Consumer, type ConsumerId, type Key, type KeyId, keyStateAt } from './consumer.ts';
+import type { ConsumerChange } from './consumer-store.ts';
 import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 
@@ -11,6 +13,18 @@ const ACTIVE_KEYS_MAX = 20;
 /** A consumer after a change, with the key that the change made. */
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
 
+/** Renders what is kept for an idempotency key, in the transaction of a change that makes a key. */
+export type KeepIssued = Keep<ConsumerWithKey>;
+
+/** The change that makes a key, with what is kept for the caller's idempotency key. */
+export function changeWithKey(
+  change: ConsumerChange,
+  issued: IssuedKey,
+  keep: KeepIssued | undefined,
+): ConsumerChange {
+  return keep ? { ...change, kept: keep({ consumer: change.consumer, issued }) } : change;
+}
+
 /**
  * One more key for a consumer, at most 20 active ones.
  * @throws {not-found} @throws {validation-failed} @throws {invalid-lifecycle-transition}
@@ -19,6 +33,7 @@ export async function addKey(
   deps: ManageDeps,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
+  keep?: KeepIssued,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -27,14 +42,12 @@ export async function addKey(
   const consumer = await deps.store.change(id as ConsumerId, (before) => {
     refuseRevoked(before);
     refuseTooManyKeys(before, now);
-    return {
+    const facts = { at: now, action: 'key.create', changes: { keyId, expiresAt } };
+    const change = {
       consumer: { ...before, keys: [...before.keys, issued.stored] },
-      audit: auditOf(before, origin, {
-        at: now,
-        action: 'key.create',
-        changes: { keyId, expiresAt },
-      }),
+      audit: auditOf(before, origin, facts),
     };
+    return changeWithKey(change, issued, keep);
   });
   return { consumer, issued };
 }
@@ -57,6 +70,7 @@ export async function rotateKey(
   deps: ManageDeps,
   input: RotateInput,
   origin: Origin,
+  keep?: KeepIssued,
 ): Promise<ConsumerWithKey> {
   const overlapMs = parseOverlap(input.overlapMs);
   const now = deps.clock.now();
@@ -72,10 +86,11 @@ export async function rotateKey(
     const expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlapMs);
     const replaced: Key = { ...old, expiresAt, replacedBy: issued.stored.keyId };
     const changes = { keyId: old.keyId, replacedBy: issued.stored.keyId, expiresAt };
-    return {
+    const change = {
       consumer: { ...before, keys: [...withKey(before.keys, replaced), issued.stored] },
       audit: auditOf(before, origin, { at: now, action: 'key.rotate', changes }),
     };
+    return changeWithKey(change, issued, keep);
   });
   if (!made) throw new Error('the store did not ask for a decision');
   return { consumer, issued: made };

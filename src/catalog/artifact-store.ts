@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './artifact.ts';
 import type { Candidate } from './default-version.ts';
-import type { KeptRun } from './idempotency.ts';
+import type { KeptRun } from '#shared/idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };

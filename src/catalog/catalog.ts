@@ -6,7 +6,7 @@ import type { Member, VersionRecord } from './artifact.ts';
 import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from './artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
-import type { KeptRun } from './idempotency.ts';
+import type { KeptRun } from '#shared/idempotency.ts';
 import type { SpecChecker } from './spec-check.ts';
 
 /** What the catalog's use cases need. */

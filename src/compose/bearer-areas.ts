@@ -1,6 +1,6 @@
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { Limiter } from '#access/limit.ts';
-import { createIdempotency } from '#catalog/idempotency.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import type { Config } from '#config/schema.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
@@ -32,14 +32,12 @@ export function createBearerAreas(
     verifier: identity.verifier,
     refusals: createRefusalLimiter({ limiter: refusalLimiter }),
   });
+  const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
   return {
-    catalog: {
-      catalog: createCatalog({ config, clock, store }),
-      idempotency: createIdempotency({ store: createIdempotencyStore(store.database), clock }),
-      authorize,
-    },
+    catalog: { catalog: createCatalog({ config, clock, store }), idempotency, authorize },
     consumers: {
       manage: { store: store.consumers, clock, newId: newUuid },
+      idempotency,
       cursors: store.cursors,
       authorize,
     },

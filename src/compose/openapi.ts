@@ -36,7 +36,12 @@ export async function renderOpenApi(): Promise<string> {
       metrics: { registry: metrics, namesPartners: false },
     },
     catalog: { catalog: unserved, idempotency: unserved, authorize: notServing },
-    consumers: { manage: unserved, cursors: unserved, authorize: notServing },
+    consumers: {
+      manage: unserved,
+      idempotency: unserved,
+      cursors: unserved,
+      authorize: notServing,
+    },
     receipts: { read: unserved, replay: unserved, authorize: notServing },
   });
   try {

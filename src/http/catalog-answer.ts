@@ -1,7 +1,7 @@
 import type { VersionRecord } from '#catalog/artifact.ts';
 import { taggedOf, type VersionView } from '#catalog/catalog.ts';
 import { entityTagOf } from '#catalog/entity-tag.ts';
-import type { KeptAnswer } from '#catalog/idempotency.ts';
+import type { KeptAnswer } from '#shared/idempotency.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { JSON_MEDIA_TYPE } from './rendered-answer.ts';

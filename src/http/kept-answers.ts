@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { KeptAnswer } from '#catalog/idempotency.ts';
+import type { KeptAnswer } from '#shared/idempotency.ts';
 
 /** Rendered answers that hold for as long as nothing at all was written to the store. */
 export type KeptAnswers = {

@@ -83,6 +83,12 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     meaning: 'A request with the same Idempotency-Key is still being worked on.',
     remedy: 'Wait a moment, then send the same request again to get its answer.',
   },
+  'idempotency-replayed-secret': {
+    meaning:
+      'A request with the same Idempotency-Key was done before. It made an API key, which only its first answer showed.',
+    remedy:
+      'Use the key of the first answer. If that is lost, rotate the key that consumerId and keyId name, with an overlap of 0s, and send that call with a new Idempotency-Key.',
+  },
   'precondition-failed': {
     meaning: 'What you want to change has changed since you read it.',
     remedy:

@@ -24,6 +24,10 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
   'invalid-lifecycle-transition': { status: 409, title: 'The lifecycle does not allow this step' },
   'not-a-draft': { status: 409, title: 'Only a draft can be changed' },
   'idempotency-in-progress': { status: 409, title: 'The same request is still being worked on' },
+  'idempotency-replayed-secret': {
+    status: 409,
+    title: 'The key was shown once, in the first answer',
+  },
   'precondition-failed': { status: 412, title: 'It has changed in the meantime' },
   'payload-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },

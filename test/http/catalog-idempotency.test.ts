@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createIdempotency, type KeyedCall } from '#catalog/idempotency.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import { createIdempotency, type KeyedCall } from '#shared/idempotency.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { buildCatalog, openCatalogApp, statusesOf, type Call } from '../support/catalog.ts';
-import { temporaryDatabase } from '../support/stores.ts';
+import { dyingAfterCommit, temporaryDatabase } from '../support/stores.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const key = (text: string) => ({ 'idempotency-key': text });
@@ -76,19 +75,6 @@ const send = (call: Call, action: string, idempotencyKey?: string) =>
     ...(action === 'create' && { body: least }),
     ...(idempotencyKey !== undefined && { headers: key(idempotencyKey) }),
   });
-
-/** After the commit that changed the catalog nothing is written any more. */
-function dyingAfterCommit(database: Database): Database {
-  const audited = database.handle.prepare<[], number>('SELECT COUNT(*) FROM audit').pluck();
-  const before = audited.get();
-  return {
-    ...database,
-    transaction: (work) => {
-      if (audited.get() !== before) throw new TrackportError('store-unavailable');
-      return database.transaction(work);
-    },
-  };
-}
 
 test('a key belongs to its principal, its workspace and its path', async () => {
   const { call } = openCatalogApp();

@@ -6,7 +6,7 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { coreSources, coreTypes } from '#catalog/artifact.ts';
 import type { CatalogDeps } from '#catalog/catalog.ts';
-import { createIdempotency } from '#catalog/idempotency.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';

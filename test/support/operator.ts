@@ -1,16 +1,19 @@
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
+import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { TokenPrincipal } from '#access/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
 import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/refusal-limiter.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { buildTestApp } from './app.ts';
@@ -24,6 +27,12 @@ const principals: Record<string, TokenPrincipal> = {
     scopes: ['trackport:admin'],
     workspaceId: 'default',
   },
+  'admin-2': {
+    subject: 'operator-2',
+    clientId: 'console',
+    scopes: ['trackport:admin'],
+    workspaceId: 'default',
+  },
   owner: {
     subject: 'owner-1',
     scopes: ['catalog:read', 'catalog:write', 'catalog:publish'],
@@ -31,7 +40,7 @@ const principals: Record<string, TokenPrincipal> = {
   },
 };
 
-/** Knows the tokens `admin` and `owner`; every other is refused. */
+/** Knows the tokens `admin`, `admin-2` and `owner`; every other is refused. */
 export const verifierOfNames: Pick<TokenVerifier, 'verify'> = {
   verify: async (token) => {
     const principal = principals[token];
@@ -63,10 +72,18 @@ type CallOptions = { body?: unknown; token?: string | null; headers?: Record<str
 
 export const sealer = createPayloadSealer(Buffer.alloc(32, 3));
 
-/** The calls for operators on a database of its own, closed when the running test ends. */
-export function openOperatorApp(): OperatorApp {
+type OperatorOptions = {
+  /** Default: one of its own. */
+  database?: Database;
+  /** What the use cases get in place of the store of consumers. */
+  consumersOf?: (store: ConsumerStore) => ConsumerStore;
+};
+
+/** The calls for operators, closed when the running test ends. */
+export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
+  const { database = temporaryDatabase(), consumersOf = (store) => store } = options;
   const clock = createFakeClock();
-  const database = temporaryDatabase();
+  const consumers = consumersOf(createConsumerStore({ database, clock }));
   const receipts = createReceiptStore({ database, sealer });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
@@ -79,7 +96,8 @@ export function openOperatorApp(): OperatorApp {
     clock,
     refusalLimiter,
     consumers: {
-      manage: { store: createConsumerStore({ database, clock }), clock, newId: newUuid },
+      manage: { store: consumers, clock, newId: newUuid },
+      idempotency: createIdempotency({ store: createIdempotencyStore(database), clock }),
       cursors,
       authorize,
     },

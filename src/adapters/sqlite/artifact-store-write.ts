@@ -8,7 +8,7 @@ import type {
   Relations,
   StoredVersion,
 } from '#catalog/artifact-store.ts';
-import type { KeptRun } from '#catalog/idempotency.ts';
+import type { KeptRun } from '#shared/idempotency.ts';
 import { nextVersion } from '#catalog/version-order.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { createFaceKeeper, type ArtifactRow, type FaceKeeper } from './artifact-store-face.ts';

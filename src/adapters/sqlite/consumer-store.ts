@@ -29,6 +29,7 @@ import {
 } from './consumer-rows.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
+import { createKeyWriter } from './idempotency-store.ts';
 
 /** How old the answer to "did another process change something" may be. */
 const VERSION_KEPT_MS = 10;
@@ -80,15 +81,17 @@ function prepareStatements({ handle }: Database) {
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
   const sql = prepareStatements(database);
   const audit = createAuditLog(database);
+  const keep = createKeyWriter(database);
   const versions = createVersionSampler(sql, clock);
 
-  const write = ({ consumer, audit: entry }: ConsumerChange): void => {
+  const write = ({ consumer, audit: entry, kept }: ConsumerChange): void => {
     sql.putConsumer.run(toConsumerRow(consumer));
     sql.removeGrants.run(consumer.id);
     for (const grant of consumer.grants) sql.insertGrant.run(toGrantRow(consumer.id, grant));
     for (const key of consumer.keys) sql.putKey.run(toKeyRow(consumer.id, key));
     sql.moveVersion.run();
     audit.append(entry);
+    if (kept) keep(kept);
   };
   const readOrFail = (id: ConsumerId): Consumer => readConsumer(sql, id) ?? consumerNotFound();
 

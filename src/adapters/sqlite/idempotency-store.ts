@@ -5,7 +5,7 @@ import {
   type IdempotencyStore,
   type KeptRun,
   type KeyedRun,
-} from '#catalog/idempotency.ts';
+} from '#shared/idempotency.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 

@@ -2,18 +2,19 @@ import { changeLifecycle, setDefault, type LifecycleChange } from '#catalog/chan
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../bearer.ts';
 import { versionAnswer, versionHeaderNames } from '../catalog-answer.ts';
-import { answerOnce, callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
+import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from '../catalog-call.ts';
 import type { HttpApp } from '../http-app.ts';
+import { sendAnswer } from '../keyed-answer.ts';
 import { parseIfMatch } from '../precondition.ts';
 import {
   artifactOut,
   artifactParams,
   deprecateQuery,
-  idempotencyHeader,
   ifMatchHeader,
   namedVersionQuery,
   versionQuery,
 } from '../schemas/catalog.ts';
+import { idempotencyHeader } from '../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
@@ -50,7 +51,7 @@ type Changing = { request: FastifyRequest; reply: FastifyReply; change: Lifecycl
 
 async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
   const ifMatch = parseIfMatch(request.headers['if-match']);
-  const sent = await answerOnce(deps, request, {
+  const sent = await answerVersionOnce(deps, request, {
     work: async (caller) =>
       changeLifecycle(deps.catalog, caller, { ...change, ...(ifMatch && { ifMatch }) }),
     render: (view) => versionAnswer(view),

@@ -19,9 +19,10 @@ import {
   versionHeaderNames,
   versionHeaders,
 } from '../catalog-answer.ts';
-import { callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
+import { callerOf, type CatalogRoutesDeps } from '../catalog-call.ts';
 import { matchesNone } from '../conditional.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
+import { sendAnswer } from '../keyed-answer.ts';
 import { nextLink } from '../next-link.ts';
 import { createKeptAnswers, type KeptAnswers } from '../kept-answers.ts';
 import {

@@ -5,19 +5,20 @@ import { foldId, type Content } from '#catalog/artifact.ts';
 import { refuse, type FieldProblem } from '#shared/errors.ts';
 import { withScope } from '../bearer.ts';
 import { addressOf, versionAnswer, versionHeaderNames } from '../catalog-answer.ts';
-import { answerOnce, callerOf, sendAnswer, type CatalogRoutesDeps } from '../catalog-call.ts';
+import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from '../catalog-call.ts';
 import type { HttpApp } from '../http-app.ts';
+import { sendAnswer } from '../keyed-answer.ts';
 import { parseIfMatch } from '../precondition.ts';
 import {
   artifactOut,
   artifactParams,
   contentOnlyIn,
   draftIn,
-  idempotencyHeader,
   ifMatchHeader,
   patchIn,
   versionQuery,
 } from '../schemas/catalog.ts';
+import { idempotencyHeader } from '../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX } from '../spec-body.ts';
 
@@ -27,7 +28,7 @@ const PATH = '/api/v1/catalog';
 export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   const { catalog } = deps;
   app.post(PATH, createRoute, async (request, reply) => {
-    const sent = await answerOnce(deps, request, {
+    const sent = await answerVersionOnce(deps, request, {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
         const name = { id, ...(version !== undefined && { version }) };

@@ -10,10 +10,14 @@ import {
 } from '#access/manage-consumers.ts';
 import { addKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
 import { pageConsumers } from '#access/page-consumers.ts';
+import type { Idempotency, KeptAnswer } from '#shared/idempotency.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
+import { answerKeyOnce } from '../key-answer.ts';
+import { sendAnswer } from '../keyed-answer.ts';
+import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import {
   consumerIn,
   consumerListOut,
@@ -28,10 +32,12 @@ import {
   newKeyOut,
   rotateIn,
 } from '../schemas/consumer.ts';
+import { secretIdempotencyHeader } from '../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
   manage: ManageDeps;
+  idempotency: Idempotency;
   cursors: CursorSealer;
   authorize: AuthorizeBearer;
 };
@@ -64,16 +70,19 @@ function addReads(app: HttpApp, context: HttpContext, { manage, cursors }: Consu
   );
 }
 
-function addChanges(app: HttpApp, context: HttpContext, { manage }: ConsumerRoutesDeps) {
+function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
+  const { manage, idempotency } = deps;
   app.post(PATH, routes.create, async (request, reply) => {
-    const { expires, ...input } = request.body;
-    const created = await createConsumer(
-      manage,
-      { ...input, ...(expires !== undefined && { expiresInMs: expires }) },
-      originOf(request),
-    );
-    const address = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
-    return reply.code(201).header('location', address).send(toCreatedConsumerOut(created));
+    const { expires, ...fields } = request.body;
+    const input = { ...fields, ...(expires !== undefined && { expiresInMs: expires }) };
+    const sent = await answerKeyOnce(idempotency, request, {
+      work: (keep) => createConsumer(manage, input, originOf(request), keep),
+      render: (created) => {
+        const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
+        return toAnswer(201, toCreatedConsumerOut(created), { location });
+      },
+    });
+    return sendAnswer(reply, sent);
   });
   app.patch(`${PATH}/:id`, routes.update, async (request) => {
     const input = { id: request.params.id, patch: request.body };
@@ -88,22 +97,36 @@ function addChanges(app: HttpApp, context: HttpContext, { manage }: ConsumerRout
   });
 }
 
-function addKeys(app: HttpApp, { manage }: ConsumerRoutesDeps) {
+function addKeys(app: HttpApp, { manage, idempotency }: ConsumerRoutesDeps) {
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const expiresInMs = request.body?.expires;
     const input = { id: request.params.id, ...(expiresInMs !== undefined && { expiresInMs }) };
-    const { issued } = await addKey(manage, input, originOf(request));
-    return reply.code(201).send({ key: issued.key.reveal() });
+    const sent = await answerKeyOnce(idempotency, request, {
+      work: (keep) => addKey(manage, input, originOf(request), keep),
+      render: ({ issued }) => toAnswer(201, { key: issued.key.reveal() }),
+    });
+    return sendAnswer(reply, sent);
   });
-  app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request) => {
+  app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const overlapMs = request.body?.overlap;
     const input = { ...request.params, ...(overlapMs !== undefined && { overlapMs }) };
-    const { issued } = await rotateKey(manage, input, originOf(request));
-    return { key: issued.key.reveal() };
+    const sent = await answerKeyOnce(idempotency, request, {
+      work: (keep) => rotateKey(manage, input, originOf(request), keep),
+      render: ({ issued }) => toAnswer(200, { key: issued.key.reveal() }),
+    });
+    return sendAnswer(reply, sent);
   });
   app.delete(`${PATH}/:id/keys/:keyId`, routes.revokeKey, async (request) =>
     render(manage, await revokeKey(manage, request.params, originOf(request))),
   );
+}
+
+function toAnswer(status: number, body: object, headers: Record<string, string> = {}): KeptAnswer {
+  return {
+    status,
+    headers: { ...headers, 'content-type': JSON_MEDIA_TYPE },
+    body: JSON.stringify(body),
+  };
 }
 
 function render({ clock }: ManageDeps, consumer: Consumer) {
@@ -117,6 +140,13 @@ const changeProblems = [
   ...bodyProblems,
   ...bearerProblems,
 ] as const;
+/** Of calls that make a key. */
+const idempotencyProblems = [
+  'idempotency-in-progress',
+  'idempotency-replayed-secret',
+  'idempotency-mismatch',
+] as const;
+const headers = secretIdempotencyHeader;
 const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
 const responseHeaders = { 200: ['Cache-Control'], 201: ['Cache-Control'] };
 
@@ -138,10 +168,10 @@ const routes = {
       ...common,
       operationId: 'createConsumer',
       summary: 'Create a consumer with its first key',
-      request: { body: consumerIn },
+      request: { headers, body: consumerIn },
       ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
       responseHeaders: { 201: ['Cache-Control', 'Location'] },
-      problems: [...bodyProblems, ...bearerProblems],
+      problems: [...idempotencyProblems, ...bodyProblems, ...bearerProblems],
     }),
   ),
   read: forOperators(
@@ -195,10 +225,10 @@ const routes = {
       operationId: 'addKey',
       summary: 'Make one more key for a consumer',
       description: 'A consumer has at most 20 active keys.',
-      request: { params: consumerParams, body: keyIn.optional() },
+      request: { params: consumerParams, headers, body: keyIn.optional() },
       ok: { 201: { description: 'The only answer with the key.', schema: newKeyOut } },
       responseHeaders,
-      problems: changeProblems,
+      problems: [...idempotencyProblems, ...changeProblems],
     }),
   ),
   rotate: forOperators(
@@ -207,10 +237,10 @@ const routes = {
       operationId: 'rotateKey',
       summary: 'Make a new key in place of an old one',
       description: 'The old key stays good for the overlap.',
-      request: { params: keyParams, body: rotateIn.optional() },
+      request: { params: keyParams, headers, body: rotateIn.optional() },
       ok: { 200: { description: 'The only answer with the new key.', schema: newKeyOut } },
       responseHeaders,
-      problems: changeProblems,
+      problems: [...idempotencyProblems, ...changeProblems],
     }),
   ),
   revokeKey: forOperators(

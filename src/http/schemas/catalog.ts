@@ -237,11 +237,3 @@ export const ifMatchHeader = z.looseObject({
     .exactOptional()
     .describe('The `ETag` that the change is based on, or `*`.'),
 });
-
-export const idempotencyHeader = z.looseObject({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-    .exactOptional()
-    .describe('A repeat with the same key within 24 hours gets the first answer.'),
-});

@@ -47,6 +47,25 @@ export const sinceParameter = z
     return z.NEVER;
   });
 
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+  .exactOptional();
+
+/** Of a `POST` that is done once per key. */
+export const idempotencyHeader = z.looseObject({
+  'idempotency-key': idempotencyKey.describe(
+    'A repeat with the same key within 24 hours gets the first answer.',
+  ),
+});
+
+/** The same where the first answer shows an API key. */
+export const secretIdempotencyHeader = z.looseObject({
+  'idempotency-key': idempotencyKey.describe(
+    'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',
+  ),
+});
+
 const fieldProblemOut = z
   .object({
     pointer: z.string().optional().describe('JSON Pointer into the body, as a fragment.'),
@@ -68,6 +87,8 @@ export const problemOut = z
     code: z.string().describe('Stable; decide by it.'),
     errors: z.array(fieldProblemOut).optional(),
     current: z.string().optional().describe('The state that stands in the way.'),
+    consumerId: z.string().optional().describe('Whose key the first call made.'),
+    keyId: z.string().optional().describe('The public part of that key.'),
     allowed: z.array(z.string()).optional().describe('The steps that are possible in that state.'),
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });

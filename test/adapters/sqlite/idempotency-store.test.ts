@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
-import type { IdempotencyStore, KeyedRun } from '#catalog/idempotency.ts';
+import type { IdempotencyStore, KeyedRun } from '#shared/idempotency.ts';
 import { HOUR } from '#shared/clock.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 

@@ -1,6 +1,6 @@
-import { DAY, type Clock } from '#shared/clock.ts';
-import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { sha256 } from '#shared/hash.ts';
+import { DAY, type Clock } from './clock.ts';
+import { isTrackportError, TrackportError } from './errors.ts';
+import { sha256 } from './hash.ts';
 
 /** How long an answer is kept for its key. */
 export const IDEMPOTENCY_KEPT_MS = DAY;
@@ -51,14 +51,19 @@ export type IdempotencyStore = {
   put(kept: KeptRun): Promise<void>;
 };
 
-/** Renders an answer and returns it with its key, for the transaction of the change. */
-type Keep<View> = (view: View) => KeptRun;
+/** Renders the answer that is kept and returns it with its key, for the change's transaction. */
+export type Keep<View> = (view: View) => KeptRun;
 
-type Work<View> = {
+export type IdempotentWork<View> = {
   /** Does what is asked, with `keep` as part of the change. */
   work: (keep: Keep<View>) => Promise<View>;
   render: (view: View) => KeptAnswer;
+  /** What is kept for repeats where the first answer holds a secret. Default: that answer. */
+  renderKept?: (view: View) => KeptAnswer;
 };
+
+/** `replayed`: it is what was kept of an earlier call. */
+export type GivenAnswer = { answer: KeptAnswer; replayed: boolean };
 
 export type Idempotency = {
   /**
@@ -68,7 +73,7 @@ export type Idempotency = {
    * @throws {idempotency-in-progress} while the first call runs
    * @throws {idempotency-mismatch} when the key came with another payload
    */
-  once<View>(call: KeyedCall, work: Work<View>): Promise<{ answer: KeptAnswer; replayed: boolean }>;
+  once<View>(call: KeyedCall, work: IdempotentWork<View>): Promise<GivenAnswer>;
 };
 
 export type IdempotencyDeps = { store: IdempotencyStore; clock: Pick<Clock, 'now'> };
@@ -100,10 +105,13 @@ async function replay(store: IdempotencyStore, run: KeyedRun) {
 async function workOnce<View>(
   store: IdempotencyStore,
   run: KeyedRun,
-  { work, render }: Work<View>,
-): Promise<{ answer: KeptAnswer; replayed: boolean }> {
+  { work, render, renderKept }: IdempotentWork<View>,
+): Promise<GivenAnswer> {
   let answer: KeptAnswer | undefined;
-  const keep: Keep<View> = (view) => ({ ...run, answer: (answer = render(view)) });
+  const keep: Keep<View> = (view) => {
+    answer = render(view);
+    return { ...run, answer: renderKept?.(view) ?? answer };
+  };
   try {
     const view = await work(keep);
     if (!answer) await store.put(keep(view));
