@@ -1,14 +1,11 @@
 import { hmacSha256 } from '#shared/hash.ts';
+import { normalizeIdentity, type LeadIdentity } from './identity.ts';
 import { foldLabels, isApproved, readIssueBody, type LeadRules } from './lead.ts';
 import type { Issue } from './lead-tracker.ts';
 
 const HASH_BYTES = 16;
-
-/** What a partner can know a lead by, besides its number. */
-export type LeadIdentity =
-  | { kind: 'correlation-id'; value: string }
-  | { kind: 'external-id'; partnerId: string; value: string }
-  | { kind: 'email'; value: string };
+/** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
+const READING_VERSION = 2;
 
 /** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
 export type DirectoryEntry = {
@@ -72,19 +69,13 @@ export type LeadDirectory = {
   completeCrawl(at: number): Promise<number>;
 };
 
-/** E-mail addresses compare in this form: trimmed, in NFC, without regard to case. */
-export function foldEmail(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase();
-}
-
 /**
  * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
  * that one partner's id can never stand for another's.
  */
 export function hashIdentity(key: Buffer, identity: LeadIdentity): Buffer {
-  const value = identity.kind === 'email' ? foldEmail(identity.value) : identity.value.trim();
   const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
-  const text = JSON.stringify([identity.kind, partnerId, value]);
+  const text = JSON.stringify([identity.kind, partnerId, normalizeIdentity(identity)]);
   return hmacSha256(key, text).subarray(0, HASH_BYTES);
 }
 
@@ -104,7 +95,9 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     updatedAt: issue.updatedAt,
     approved: isApproved(issue, rules),
     labels: foldLabels(issue.labels),
-    hashes: identities.map((identity) => hashIdentity(key, identity)),
+    hashes: identities
+      .filter((identity) => normalizeIdentity(identity) !== '')
+      .map((identity) => hashIdentity(key, identity)),
   };
 }
 
@@ -113,9 +106,9 @@ export function directoryChecks(rules: LeadRules, key: Buffer): DirectoryChecks 
   const { approvedLabel, form, portalAuthors } = rules;
   return {
     key: hmacSha256(key, 'trackport/directory-check').subarray(0, HASH_BYTES),
-    rules: hmacSha256(key, JSON.stringify([approvedLabel, form, portalAuthors])).subarray(
-      0,
-      HASH_BYTES,
-    ),
+    rules: hmacSha256(
+      key,
+      JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]),
+    ).subarray(0, HASH_BYTES),
   };
 }

@@ -1,4 +1,4 @@
-import type { LeadIdentity } from '#leads/lead-directory.ts';
+import { parseLeadId, type LeadIdentity } from '#leads/identity.ts';
 import { foldLabel } from '#leads/lead.ts';
 import { isPrivacyDeletion, type PartnerEvent } from './event.ts';
 import type { Action, Partner } from './partner.ts';
@@ -11,14 +11,12 @@ export const REDACTED_BODY = 'The content of this lead was deleted at the wish o
 /** What an event knows a lead by. */
 export type Name = { kind: 'lead-id'; number: number } | LeadIdentity;
 
-const LEAD_ID = /^[1-9]\d{0,14}$/;
-
 /** What the event names, in the order of matching: the first that finds a lead decides. */
 export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
   const { leadId, correlationId, externalId, email } = event;
   const names: Name[] = [];
-  if (leadId !== undefined && LEAD_ID.test(leadId.trim()))
-    names.push({ kind: 'lead-id', number: Number(leadId) });
+  const number = leadId === undefined ? undefined : parseLeadId(leadId);
+  if (number !== undefined) names.push({ kind: 'lead-id', number });
   if (correlationId !== undefined) names.push({ kind: 'correlation-id', value: correlationId });
   if (externalId !== undefined) names.push({ kind: 'external-id', partnerId, value: externalId });
   if (email !== undefined) names.push({ kind: 'email', value: email });

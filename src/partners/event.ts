@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { isEmailLength } from '#leads/identity.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { isRecord, valueAt } from '#shared/json.ts';
 import type { FieldName, Partner } from './partner.ts';
@@ -10,7 +11,10 @@ const OBJECT_DELETION = 'object.deletion';
 /** The object type of a contact. @see https://developers.hubspot.com/docs/guides/crm/understanding-the-crm#object-type-ids */
 const CONTACT_OBJECT_TYPE = '0-1';
 
-/** What an event says, by the partner's pointers. Values are as they were sent, numbers as text. */
+/**
+ * What an event says, by the partner's pointers. Values are as they were sent, numbers as text. An
+ * e-mail address of more than 320 characters is none.
+ */
 export type PartnerEvent = {
   /** `unreadable`: there is a type, but it is neither text nor number. */
   type: { kind: 'none' } | { kind: 'unreadable' } | { kind: 'named'; name: string };
@@ -33,7 +37,7 @@ export function readEvent(partner: Partner, element: unknown): PartnerEvent | un
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
   for (const name of identifiers) {
     const text = pick(partner, name, element);
-    if (text !== undefined) event[name] = text;
+    if (text !== undefined && (name !== 'email' || isEmailLength(text))) event[name] = text;
   }
   return event;
 }

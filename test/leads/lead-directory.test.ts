@@ -1,19 +1,33 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldEmail, hashIdentity, type LeadIdentity } from '#leads/lead-directory.ts';
+import type { LeadIdentity } from '#leads/identity.ts';
+import { directoryChecks, hashIdentity, toDirectoryEntry } from '#leads/lead-directory.ts';
+import { hmacSha256 } from '#shared/hash.ts';
+import { leadRules } from '../support/directory.ts';
 
 const key = Buffer.alloc(32, 1);
 const hash = (identity: LeadIdentity) => hashIdentity(key, identity).toString('hex');
 
-test('e-mail addresses are the same whatever their case, blanks around and composition', () => {
-  const same = ['Zoë@Example.com', '  zoë@example.COM\n', 'zoe\u0308@example.com'];
+test('one person has one hash, however the address is written', () => {
+  const same = ['Zoë <Zoë@MÜNCHEN.de>', ' zoe\u0308@xn--mnchen-3ya.de\n', '<zo\u200bë@münchen.de>'];
   expect(new Set(same.map((value) => hash({ kind: 'email', value }))).size).toBe(1);
 });
 
-test('no two addresses become one that differ in more than case', () => {
-  expect(foldEmail('ı@example.com')).not.toBe(foldEmail('i@example.com'));
-  expect(foldEmail('a.b@example.com')).not.toBe(foldEmail('ab@example.com'));
-  expect(foldEmail('a+x@example.com')).not.toBe(foldEmail('a@example.com'));
+test('nothing visible is no identity, so that two of them never meet', () => {
+  const issue = {
+    number: 1,
+    title: '',
+    body: '### First name\n\nAda\n\n### Email\n\n\u200b<\u200b\n',
+    state: 'open' as const,
+    labels: [],
+    assignees: [],
+    createdAt: 0,
+    updatedAt: 0,
+    isPullRequest: false,
+  };
+  expect(toDirectoryEntry(issue, leadRules, key).hashes).toHaveLength(1);
+  const blank = { ...issue, body: issue.body.replace('<', '') };
+  expect(toDirectoryEntry(blank, leadRules, key).hashes).toEqual([]);
 });
 
 test('identities of different kind, partner or value never share a hash', () => {
@@ -36,4 +50,10 @@ test('a hash tells nothing without the key, and is short', () => {
   const identity: LeadIdentity = { kind: 'email', value: 'ada@example.com' };
   expect(hashIdentity(Buffer.alloc(32, 2), identity).toString('hex')).not.toBe(hash(identity));
   expect(hashIdentity(key, identity)).toHaveLength(16);
+});
+
+test('a directory that 0.1.0 filled is filled again: it read bodies and compared identities otherwise', () => {
+  const { approvedLabel, form, portalAuthors } = leadRules;
+  const inFirstVersion = hmacSha256(key, JSON.stringify([approvedLabel, form, portalAuthors]));
+  expect(directoryChecks(leadRules, key).rules).not.toEqual(inFirstVersion.subarray(0, 16));
 });

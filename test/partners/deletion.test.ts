@@ -41,6 +41,10 @@ describe('the names of an event', () => {
     'leave out the lead id %j, which is no issue number',
     (leadId) => expect(namesOf('crm-two', named({ leadId }))).toEqual([]),
   );
+
+  test.each(['#12', ' 12 ', '\u200b#12\n'])('take %j for lead 12', (leadId) => {
+    expect(namesOf('crm-two', named({ leadId }))).toEqual([{ kind: 'lead-id', number: 12 }]);
+  });
 });
 
 test('only a privacy deletion takes the privacy actions', () => {

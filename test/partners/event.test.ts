@@ -56,6 +56,14 @@ describe('reading an event', () => {
     });
   });
 
+  test('an e-mail address of more than 320 characters is none', () => {
+    const eventOf = (length: number) =>
+      JSON.stringify({ email: 'a@b.example'.padStart(length, 'a') });
+    expect(read(crmOne, eventOf(320))).toHaveProperty('email');
+    expect(read(crmOne, eventOf(321))).not.toHaveProperty('email');
+    expect(outcomeOf(crmOne, eventOf(321))).toBe('names-nobody');
+  });
+
   test('the first pointer that leads to text or a number wins', () => {
     expect(read(crmTwo, '{"subscriptionType":"a","eventType":"b"}')?.canonicalType).toBe('a');
     expect(read(crmTwo, '{"subscriptionType":null,"eventType":"b"}')?.canonicalType).toBe('b');

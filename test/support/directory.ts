@@ -1,12 +1,12 @@
 import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import type { LeadIdentity } from '#leads/identity.ts';
 import {
   directoryChecks,
   hashIdentity,
   type DirectoryEntry,
   type LeadDirectory,
-  type LeadIdentity,
 } from '#leads/lead-directory.ts';
 import type { LeadRules } from '#leads/lead.ts';
 

@@ -1,0 +1,70 @@
+/**
+ * How identities are compared: as people write them. The lead directory and the matching of
+ * partners' events use these same functions, so that both sides always agree. Lengths are looked at
+ * first: strangers write these texts, and bringing one into a normal form can take quadratic time.
+ */
+import { domainToASCII } from 'node:url';
+
+/** What a partner can know a lead by, besides its number. */
+export type LeadIdentity =
+  | { kind: 'correlation-id'; value: string }
+  | { kind: 'external-id'; partnerId: string; value: string }
+  | { kind: 'email'; value: string };
+
+/** A longer text is no e-mail address: 64 characters, `@`, 255 characters (RFC 5321 §4.5.3.1). */
+const EMAIL_CHARACTERS_MAX = 320;
+const LEAD_ID_CHARACTERS_MAX = 64;
+
+/** Zero-width spaces and joiners, marks of direction, soft hyphens. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+/** An address in angle brackets, whatever name stands before it. */
+const IN_BRACKETS = /<([^<>]+@[^<>]+)/;
+const IS_ASCII = /^\p{ASCII}*$/u;
+const NOT_IN_DOMAINS = /[\s%/:?#@[\]\\]/;
+const LEAD_ID = /^#?([1-9]\d{0,14})$/;
+
+/** True for a text that is short enough to be an e-mail address. */
+export function isEmailLength(text: string): boolean {
+  return text.length <= EMAIL_CHARACTERS_MAX;
+}
+
+/**
+ * An e-mail address in the form in which it is compared: without a display name, angle brackets,
+ * blanks around and invisible characters, without regard to case, its domain in ASCII (IDNA). A text
+ * that is too long to be one comes back as it is.
+ */
+export function normalizeEmail(text: string): string {
+  if (!isEmailLength(text)) return text;
+  const visible = withoutInvisible(text);
+  const address = (IN_BRACKETS.exec(visible)?.[1] ?? visible).trim().normalize('NFC');
+  const at = address.lastIndexOf('@');
+  if (at === -1) return foldCase(address);
+  return `${foldCase(address.slice(0, at))}@${normalizeDomain(address.slice(at + 1))}`;
+}
+
+/** What is no domain name stays apart: a URL's host ends at a slash, and `127.1` is `127.0.0.1`. */
+function normalizeDomain(domain: string): string {
+  const isName = !IS_ASCII.test(domain) && !NOT_IN_DOMAINS.test(domain);
+  return (isName && domainToASCII(domain)) || domain.toLowerCase();
+}
+
+/** A lead's number, with or without `#`; undefined for what names none. */
+export function parseLeadId(text: string): number | undefined {
+  if (text.length > LEAD_ID_CHARACTERS_MAX) return undefined;
+  const digits = LEAD_ID.exec(withoutInvisible(text).trim())?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** An identity's value in the form in which it is compared. */
+export function normalizeIdentity({ kind, value }: LeadIdentity): string {
+  return kind === 'email' ? normalizeEmail(value) : withoutInvisible(value).trim();
+}
+
+function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, '');
+}
+
+/** A sigma at the end of a word has a small letter of its own. */
+function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ');
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { normalizeEmail, normalizeIdentity, parseLeadId } from '#leads/identity.ts';
+
+describe('an e-mail address', () => {
+  test.each([
+    ['case', 'Ada@Example.COM'],
+    ['blanks around it', ' \t ada@example.com\u00a0\n'],
+    ['angle brackets', '<ada@example.com>'],
+    ['a display name', 'Ada Lovelace <ada@example.com>'],
+    ['a display name in quotation marks', '"Lovelace, <A.>" <ada@example.com>'],
+    ['a bracket that was left open', 'Ada <ada@example.com'],
+    ['text behind the brackets', 'Ada <ada@example.com> (private)'],
+    ['a zero-width space', 'a\u200bda@exam\u200dple.com\ufeff'],
+    ['a soft hyphen and marks of direction', '\u202aada@exam\u00adple.com\u202c'],
+  ])('is the same whatever its %s', (_what, text) => {
+    expect(normalizeEmail(text)).toBe('ada@example.com');
+  });
+
+  test.each([
+    ['zoë@example.com', 'ZOE\u0308@example.com'],
+    ['a@xn--mnchen-3ya.de', 'a@MÜNCHEN.de'],
+    ['a@xn--r8jz45g.xn--zckzah', 'a@例え。テスト'],
+    ['a@xn--strae-oqa.de', 'a@straße.de'],
+    ['ὀδυσσευσ@example.com', 'ὈΔΥΣΣΕΥΣ@example.com'],
+    ['ὀδυσσευσ@example.com', 'ὀδυσσευς@example.com'],
+  ])('%s is also written %s', (normal, text) => {
+    expect(normalizeEmail(text)).toBe(normal);
+  });
+
+  test.each([
+    ['ı@example.com', 'i@example.com'],
+    ['a.b@example.com', 'ab@example.com'],
+    ['a+x@example.com', 'a@example.com'],
+    ['a@example.com', 'a@example.com/b'],
+    ['a@example.com', 'a@%65xample.com'],
+    ['a@127.1', 'a@127.0.0.1'],
+    ['a@faß.de', 'a@fass.de'],
+    ['a@ä/b', 'a@ä'],
+  ])('%s is not %s', (left, right) => {
+    expect(normalizeEmail(left)).not.toBe(normalizeEmail(right));
+  });
+
+  test('stays what it is when it is normalised again', () => {
+    const part = fc.string({ unit: 'grapheme', maxLength: 20 });
+    const text = fc
+      .tuple(part, part, part)
+      .map(([name, local, host]) => `${name}<${local}@${host}`);
+    fc.assert(
+      fc.property(text, (address) => {
+        const once = normalizeEmail(address);
+        expect(normalizeEmail(once)).toBe(once);
+      }),
+    );
+  });
+
+  test('of more than 320 characters is none: it is not even looked at', () => {
+    const long = `${'A'.repeat(310)}@Example.com`;
+    expect(normalizeEmail(long)).toBe(long);
+  });
+});
+
+test.each([
+  ['12', 12],
+  ['#12', 12],
+  [' #12\u200b', 12],
+  ['999999999999999', 999_999_999_999_999],
+  ['##12', undefined],
+  ['# 12', undefined],
+  ['12#', undefined],
+  ['0', undefined],
+  [`${' '.repeat(70)}12`, undefined],
+])('the lead id %j is %j', (text, number) => {
+  expect(parseLeadId(text)).toBe(number);
+});
+
+test('other identities are compared without blanks around and invisible characters, in their case', () => {
+  const value = ' \u200bAb-1\ufeff ';
+  expect(normalizeIdentity({ kind: 'correlation-id', value })).toBe('Ab-1');
+  expect(normalizeIdentity({ kind: 'external-id', partnerId: 'crm', value })).toBe('Ab-1');
+});
