@@ -34,7 +34,8 @@ import {
 import type { BearerAreaDeps } from './compose/bearer-areas.ts';
 import type { Identity } from './compose/identity.ts';
 import { drain, listen } from './compose/listen.ts';
-import { createRegistry, leadMetrics, trackerCallMetrics } from './compose/metrics.ts';
+import type { LogOutput } from './compose/log-output.ts';
+import { createRegistry, leadMetrics, logMetrics, trackerCallMetrics } from './compose/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
@@ -49,7 +50,13 @@ const CUT_AFTER_MS = 7000;
  */
 const STORE_WAIT_MS = 100;
 
-export type ServiceDeps = { config: Config; clock: Clock; log: Log };
+export type ServiceDeps = {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  /** Whose lost lines are counted. */
+  logOutput?: Pick<LogOutput, 'droppedLines'>;
+};
 
 /** A service that listens. */
 export type Service = {
@@ -77,8 +84,9 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
 }
 
 async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
-  const { config, clock } = deps;
+  const { config, clock, logOutput } = deps;
   const registry = createRegistry();
+  if (logOutput) logMetrics(registry, logOutput);
   const store = openStore(deps);
   held.push('the store', () => store.close());
   store.database.waitAtMost(STORE_WAIT_MS);

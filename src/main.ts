@@ -7,10 +7,13 @@ import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 
 import packageFile from '../package.json' with { type: 'json' };
+import { createLogOutput, type LogOutput } from './compose/log-output.ts';
 import { createServices } from './compose/services.ts';
 import { StartError } from './compose/start-error.ts';
 
 const EXIT_FAILED = 1;
+/** How long the end of a service waits for whoever reads its log and its banner, each. */
+const READER_WAIT_MS = 500;
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,
@@ -18,7 +21,9 @@ const EXIT_FAILED = 1;
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal();
-  endWithoutReader(terminal);
+  const logOutput = createLogOutput({ clock: systemClock });
+  process.on('exit', () => logOutput.flushNow());
+  endWithoutReader(terminal, logOutput);
   dieWithoutSecrets(terminal);
   const environment = readEnvironment();
   try {
@@ -27,22 +32,33 @@ export async function run(argv: readonly string[]): Promise<void> {
       environment,
       terminal,
       clock: systemClock,
-      services: createServices(systemClock, environment),
+      services: createServices({ clock: systemClock, environment, logOutput }),
     });
-    await exit(0);
+    await exit(0, logOutput);
   } catch (error) {
     const failure = explain(error);
     const text = renderFailure(failure, { json: argv.includes('--json') });
     if (text !== '') terminal.note(text);
-    await exit(failure.exitCode);
+    await exit(failure.exitCode, logOutput);
   }
 }
 
-/** A pipe takes what it can and the rest later: ending at once would cut a long result. */
-async function exit(code: number): Promise<void> {
-  for (const stream of [process.stdout, process.stderr])
-    await new Promise<void>((resolve) => void stream.write('', () => resolve()));
+/**
+ * A pipe takes what it can and the rest later: ending at once would cut a long result. Nobody waits
+ * long for a service that was told to stop, whether somebody reads what it says or not.
+ */
+async function exit(code: number, logOutput: LogOutput): Promise<void> {
+  const written = Promise.all([process.stdout, process.stderr].map(untilWritten));
+  if (!logOutput.isOpen()) await written;
+  else {
+    await logOutput.flush(READER_WAIT_MS);
+    await Promise.race([written, systemClock.sleep(READER_WAIT_MS)]);
+  }
   process.exit(code);
+}
+
+function untilWritten(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.write('', () => resolve()));
 }
 
 function explain(error: unknown): Failure {
@@ -61,9 +77,11 @@ function createTerminal(): Terminal {
   };
 }
 
-/** `trackport … | head` is no failure; a full disk is one. */
-function endWithoutReader(terminal: Terminal): void {
+/** `trackport … | head` is no failure; a full disk is one. A service goes on in either case. */
+function endWithoutReader(terminal: Terminal, logOutput: LogOutput): void {
+  process.stderr.on('error', () => undefined);
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (logOutput.isOpen()) return;
     if (code === 'EPIPE') process.exit(0);
     terminal.note(`The result cannot be written (${code}).`);
     process.exit(EXIT_FAILED);

@@ -54,6 +54,24 @@ export function leadMetrics(
   });
 }
 
+/** Counts what the log lost. */
+export function logMetrics(
+  registry: Registry,
+  { droppedLines }: { droppedLines: () => number },
+): void {
+  let counted = 0;
+  void new Counter({
+    name: 'trackport_log_lines_dropped_total',
+    help: 'Log lines that could not be written: no reader, no room in its pipe, or no space.',
+    registers: [registry],
+    collect() {
+      const now = droppedLines();
+      this.inc(now - counted);
+      counted = now;
+    },
+  });
+}
+
 type Reading = { name: string; help: string; read: () => number | undefined };
 
 /** A gauge that is read when it is asked for; without a value it is absent. */

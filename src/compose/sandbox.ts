@@ -14,12 +14,14 @@ import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts'
 
 import { startService, type Service } from '../compose.ts';
 import { createLog } from './log.ts';
+import type { LogOutput } from './log-output.ts';
 
 export type SandboxRequest = {
   environment: Environment;
   /** `--port`, as it was typed. */
   port: string | undefined;
   clock: Clock;
+  logOutput: LogOutput;
   /** Gets the commands to paste once everything listens. */
   print: (text: string) => void;
 };
@@ -49,16 +51,16 @@ export async function startSandboxService(
 }
 
 async function start(request: SandboxRequest, held: ReleaseStack): Promise<Service> {
-  const { clock, print } = request;
+  const { clock, logOutput, print } = request;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
   held.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
   const { host, logLevel } = configFor(request, UNCONNECTED).server;
-  const log = createLog(logLevel);
+  const log = createLog(logLevel, logOutput);
   const sandbox = await startSandbox({ clock, log }, { host });
   held.push('the sandbox', () => sandbox.close());
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
   const config = configFor(request, { ...sandbox.config, store });
-  const service = await startService({ config, clock, log });
+  const service = await startService({ config, clock, log, logOutput });
   held.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
   const apiKey = await createDemoKey(service, clock);

@@ -11,14 +11,18 @@ import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { createLog } from './log.ts';
+import type { LogOutput } from './log-output.ts';
 import { openStore, type Store } from './store.ts';
 
 type Opened<T> = { services: T; close(): Promise<void> };
 
+export type ServicesDeps = { clock: Clock; environment: Environment; logOutput: LogOutput };
+
 /** Everything that the command line needs of the composition root. */
-export function createServices(clock: Clock, environment: Environment) {
+export function createServices(deps: ServicesDeps) {
+  const { clock } = deps;
   return {
-    serve: createServeServices(clock, environment),
+    serve: createServeServices(deps),
     openapi: {
       render: async () => (await import('./openapi.ts')).renderOpenApi(),
     },
@@ -28,19 +32,19 @@ export function createServices(clock: Clock, environment: Environment) {
   };
 }
 
-function createServeServices(clock: Clock, environment: Environment) {
+function createServeServices({ clock, environment, logOutput }: ServicesDeps) {
   return {
     service: async (config: Config) => {
       const { startService } = await import('../compose.ts');
-      const log = createLog(config.server.logLevel);
+      const log = createLog(config.server.logLevel, logOutput);
       for (const warning of configWarnings(config)) log.warn({ key: warning.key }, warning.text);
-      const service = await startService({ config, clock, log });
+      const service = await startService({ config, clock, log, logOutput });
       log.info({ url: service.url }, 'listening');
       return service;
     },
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
       const { startSandboxService } = await import('./sandbox.ts');
-      return startSandboxService({ ...request, clock, environment });
+      return startSandboxService({ ...request, clock, environment, logOutput });
     },
   };
 }

@@ -1,0 +1,190 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../support/folder.ts';
+import { freePort } from './process.ts';
+import { createWorld, environment, leadBody } from './world.ts';
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+
+type Pipe = {
+  /** What a process gets as its standard output. */
+  writeEnd: number;
+  /** What the reader would read now; nothing when there is nothing. */
+  read(): string;
+  /** Leaves no room for another byte. */
+  fill(): void;
+  /** The reader goes away. */
+  breakOff(): void;
+};
+
+/** A real pipe: what Node gives a child by itself is a pair of sockets. */
+function createPipe(): Pipe {
+  const name = path.join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [name]);
+  const open = new Set<number>();
+  const hold = (flags: number): number => {
+    const end = openSync(name, flags);
+    open.add(end);
+    return end;
+  };
+  const close = (end: number): void => {
+    if (open.delete(end)) closeSync(end);
+  };
+  onTestFinished(() => {
+    for (const end of open) close(end);
+  });
+  const readEnd = hold(constants.O_RDONLY | constants.O_NONBLOCK);
+  const writeEnd = hold(constants.O_WRONLY);
+  return {
+    writeEnd,
+    read: () => {
+      const room = Buffer.alloc(65_536);
+      const count = orNone(() => readSync(readEnd, room));
+      return room.toString('utf8', 0, count);
+    },
+    fill: () => {
+      const writer = hold(constants.O_WRONLY | constants.O_NONBLOCK);
+      for (const size of [4096, 1])
+        while (orNone(() => writeSync(writer, Buffer.alloc(size, '.'))) > 0);
+      close(writer);
+    },
+    breakOff: () => close(readEnd),
+  };
+}
+
+function orNone(work: () => number): number {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
+type Started = { child: ChildProcess; url: string; exited: Promise<number | null> };
+
+/** The program with this file descriptor as its standard output, once it answers. */
+async function startOn(output: number, args: readonly string[]): Promise<Started> {
+  const port = await freePort();
+  const child = spawn(
+    process.execPath,
+    [path.resolve('bin/trackport.js'), ...args, '--port', String(port)],
+    {
+      stdio: ['ignore', output, 'ignore'],
+      env: { PATH: process.env['PATH'], TMPDIR: temporaryFolder(), ...environment },
+    },
+  );
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), PATIENCE);
+  return { child, url, exited };
+}
+
+async function droppedLines(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^trackport_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+}
+
+test('a reader that goes away keeps nothing from serving or stopping; lines are counted', async () => {
+  const { config } = await createWorld();
+  const pipe = createPipe();
+  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+  await vi.waitFor(() => expect(pipe.read()).toContain('listening'), PATIENCE);
+  pipe.breakOff();
+
+  await vi.waitFor(async () => {
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+    expect(await droppedLines(url)).toBeGreaterThan(0);
+  }, PATIENCE);
+  child.kill('SIGTERM');
+
+  expect(await exited).toBe(0);
+});
+
+test('a pipe that is full and never read keeps nothing from serving or stopping', async () => {
+  const { config } = await createWorld();
+  const pipe = createPipe();
+  pipe.fill();
+  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+  expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+
+  child.kill('SIGTERM');
+
+  expect(await exited).toBe(0);
+});
+
+test.each(['a full pipe', 'a broken pipe'])(
+  'with %s a second signal still ends the process at once',
+  async (kind) => {
+    const { tracker, config, key } = await createWorld();
+    tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+    const pipe = createPipe();
+    if (kind === 'a full pipe') pipe.fill();
+    const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+    if (kind === 'a broken pipe') pipe.breakOff();
+    const gate = tracker.hold({ path: '/issues$' });
+    const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+    const outcome = inFlight.catch((error: unknown) => error);
+    await gate.arrived();
+    child.kill('SIGTERM');
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(503), PATIENCE);
+
+    await vi.waitFor(() => {
+      child.kill('SIGTERM');
+      expect(child.exitCode).toBe(1);
+    }, PATIENCE);
+
+    expect(await exited).toBe(1);
+    expect(await outcome).toBeInstanceOf(TypeError);
+    gate.open();
+  },
+);
+
+test('a full disk keeps nothing from serving or stopping', async () => {
+  const { config } = await createWorld();
+  const disk = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(disk));
+  const { child, url, exited } = await startOn(disk, ['serve', '--config', config]);
+
+  await vi.waitFor(async () => {
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+    expect(await droppedLines(url)).toBeGreaterThan(0);
+  }, PATIENCE);
+  child.kill('SIGTERM');
+
+  expect(await exited).toBe(0);
+});
+
+test.each(['full', 'broken'])('the sandbox serves and stops with a %s pipe', async (kind) => {
+  const pipe = createPipe();
+  if (kind === 'full') pipe.fill();
+  else pipe.breakOff();
+  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve']);
+  await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), PATIENCE);
+
+  child.kill('SIGTERM');
+
+  expect(await exited).toBe(0);
+});
+
+test('a reader that is slow misses no line of a stop', async () => {
+  const { config } = await createWorld();
+  const pipe = createPipe();
+  pipe.fill();
+  const { child, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+  let text = '';
+  child.kill('SIGTERM');
+  await vi.waitFor(() => {
+    text += pipe.read();
+    expect(text).toContain('"msg":"stopped"');
+  }, PATIENCE);
+  expect(await exited).toBe(0);
+  expect(text).toMatch(/"msg":"listening"\}\n.*"msg":"stopping"\}\n.*"msg":"stopped"\}\n$/);
+});
