@@ -81,7 +81,7 @@ let report: Report;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'trackport-canary-'));
-  copyFileSync('.oxlintrc.json', path.join(folder, '.oxlintrc.json'));
+  copyFileSync('oxlint.config.ts', path.join(folder, 'oxlint.config.ts'));
   plant(forbidden);
   plant(allowed);
   const oxlint = path.resolve('node_modules/.bin/oxlint');

@@ -1,0 +1,138 @@
+import type { OxlintConfig } from 'oxlint';
+
+/**
+ * Who may import whom, by folder: the folders below `src`, and `sandbox` beside it. A folder's own
+ * files are imported by relative paths, other folders' by `#folder/…`. `docs/architecture.md` gives
+ * the reasons, and `test/architecture/import-rule.test.ts` plants violations of every line.
+ */
+const mayImport = {
+  shared: [],
+  config: ['shared'],
+  leads: ['shared'],
+  access: ['shared'],
+  catalog: ['shared'],
+  partners: ['shared', 'leads'],
+  sandbox: ['shared'],
+  adapters: ['shared', 'leads', 'access', 'partners', 'catalog'],
+  http: ['shared', 'leads', 'access', 'partners', 'catalog'],
+  cli: ['shared', 'leads', 'access', 'partners', 'catalog', 'config'],
+  compose: [
+    'shared',
+    'leads',
+    'access',
+    'partners',
+    'catalog',
+    'config',
+    'adapters',
+    'http',
+    'sandbox',
+  ],
+} as const;
+
+const folders = Object.keys(mayImport) as (keyof typeof mayImport)[];
+
+/** Folders that decide, and so know no framework, no tracker client and no driver. */
+const domain = new Set<string>(['leads', 'access', 'catalog', 'partners']);
+
+type Restriction = { regex: string; message: string };
+
+const byName: Restriction = {
+  regex: `^(\\.\\./)+(src|${folders.join('|')})/`,
+  message: 'another folder is imported by its #name',
+};
+
+const noVendors: Restriction = {
+  regex: '^(fastify|@fastify/|@octokit/|better-sqlite3|pg$|jose)',
+  message: 'domain code knows no framework, tracker client or driver',
+};
+
+const oneAdapter: Restriction = {
+  regex: '^(\\.\\./)+(github|jose|postgres|sqlite|threads)/',
+  message: 'one adapter knows nothing of another',
+};
+
+function restrictionsOf(folder: keyof typeof mayImport): Restriction[] {
+  const allowed: readonly string[] = mayImport[folder];
+  const refused = folders.filter((name) => !allowed.includes(name));
+  return [
+    {
+      regex: `^#(${refused.join('|')})/`,
+      message: `${folder} imports of ours: ${allowed.join(', ') || 'nothing'}`,
+    },
+    byName,
+    ...(domain.has(folder) ? [noVendors] : []),
+    ...(folder === 'adapters' ? [oneAdapter] : []),
+  ];
+}
+
+const restrict = (patterns: Restriction[]): ['error', { patterns: Restriction[] }] => [
+  'error',
+  { patterns },
+];
+
+const importRules = folders.map((folder) => ({
+  files: folder === 'sandbox' ? ['sandbox/**'] : [`src/${folder}/**`, `src/${folder}.ts`],
+  rules: {
+    'no-restricted-imports': restrict(restrictionsOf(folder)),
+  },
+}));
+
+const config = {
+  plugins: ['typescript', 'import', 'unicorn', 'node', 'promise', 'vitest'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  rules: {
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/no-unnecessary-condition': 'off',
+    'import/no-default-export': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
+    'import/no-unassigned-import': 'off',
+    'import/no-named-as-default-member': 'off',
+    'typescript/consistent-return': 'off',
+    'vitest/require-to-throw-message': 'off',
+    'vitest/no-conditional-expect': 'off',
+    'no-console': 'error',
+    'node/no-process-env': 'error',
+    'no-await-in-loop': 'off',
+    'unicorn/no-await-expression-member': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'unicorn/require-post-message-target-origin': 'off',
+    'no-underscore-dangle': 'off',
+    'no-shadow': 'off',
+    'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+    'max-lines': ['error', { max: 300 }],
+    'max-params': ['error', { max: 4 }],
+    complexity: ['error', { max: 12 }],
+  },
+  overrides: [
+    ...importRules,
+    { files: ['src/config/**'], rules: { 'node/no-process-env': 'off' } },
+    { files: ['src/cli/**'], rules: { 'no-console': 'off' } },
+    {
+      files: ['src/main.ts', 'bin/**'],
+      rules: { 'no-console': 'off', 'node/no-process-env': 'off' },
+    },
+    {
+      files: ['test/**', 'bench/**'],
+      rules: {
+        'no-console': 'off',
+        'node/no-process-env': 'off',
+        'max-lines-per-function': 'off',
+        'max-lines': 'off',
+        complexity: 'off',
+        'import/no-default-export': 'off',
+        'vitest/require-mock-type-parameters': 'off',
+      },
+    },
+  ],
+  ignorePatterns: ['node_modules', 'coverage', 'data'],
+} satisfies OxlintConfig;
+
+export default config;
