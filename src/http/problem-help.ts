@@ -18,7 +18,7 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   },
   'malformed-json': {
     meaning:
-      'The body is not one JSON text in UTF-8, nests deeper than 64 levels, or has a key that is not allowed.',
+      'The body is not one JSON text in UTF-8, nests deeper than 64 levels, has a name twice in one object, or has a key that is not allowed.',
     remedy: 'Send one JSON text as the whole body.',
   },
   'invalid-cursor': {

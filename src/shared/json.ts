@@ -1,7 +1,10 @@
 import { TrackportError } from './errors.ts';
+import { repeatedNameIn, shapeOf } from './json-shape.ts';
 
 /** Objects and arrays may nest this deep. */
 const JSON_DEPTH_MAX = 64;
+/** Of a name in the detail of a refusal. */
+const SHOWN_CHARACTERS_MAX = 64;
 
 export type JsonRules = {
   /** Default 64. */
@@ -13,34 +16,71 @@ export type JsonRules = {
    * writes digit by digit as they came. Default: such integers become their decimal text.
    */
   exactNumbers?: boolean;
+  /**
+   * What becomes of a name that stands twice in one object: `refused` (the default), or the `last`
+   * one counts, as in most parsers.
+   */
+  repeatedNames?: 'refused' | 'last';
 };
 
 /**
  * One JSON text from raw bytes: UTF-8 (one byte order mark is dropped), at most 64 levels, no
- * `__proto__` key in any spelling. Integers that a double cannot hold become their decimal text,
+ * `__proto__` key and no name twice in one object, in any spelling: parsers disagree about which of
+ * the two counts (RFC 8259 section 4). Integers that a double cannot hold become their decimal text,
  * so that an id never changes on its way through.
  * @throws {malformed-json} for anything else
  * @throws {payload-too-large} for more than `valuesMax` values
  */
 export function parseJsonText(bytes: Uint8Array, rules: JsonRules = {}): unknown {
   const text = decodeUtf8(bytes);
-  const { depthMax = JSON_DEPTH_MAX, valuesMax = Infinity } = rules;
-  const { values, hasLongNumbers } = scan(text, depthMax);
+  const { depthMax = JSON_DEPTH_MAX, valuesMax = Infinity, repeatedNames = 'refused' } = rules;
+  const { depth, values, names, hasLongNumbers } = shapeOf(text, depthMax);
+  if (depth > depthMax) refuseJson(`The JSON nests deeper than ${depthMax} levels.`);
   if (values > valuesMax) refuseSize(valuesMax);
-  const revive = rules.exactNumbers === true ? reviveExactly : reviveIds;
+  const value = parse(text);
+  if (countNames(value) !== names && repeatedNames === 'refused') refuseRepeatedName(text);
+  if (!hasLongNumbers) return value;
+  // A reviver takes ten times as long, and nearly no text has anything for it.
+  return parse(text, rules.exactNumbers === true ? reviveExactly : reviveIds);
+}
+
+function parse(text: string, revive?: Reviver): unknown {
   try {
-    // A reviver takes ten times as long, and nearly no text has anything for it.
-    return hasLongNumbers || mayNameProto(text) ? JSON.parse(text, revive) : JSON.parse(text);
-  } catch (error) {
-    if (error instanceof TrackportError) throw error;
+    return JSON.parse(text, revive);
+  } catch {
     return refuseJson('This is not one JSON text.');
   }
 }
 
-type ReviverContext = { source?: string };
+/**
+ * How many names all objects of a parsed text have: of those that stand twice in one object the
+ * parser kept one. No set of names is needed, and escapes are the parser's business.
+ */
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) if (typeof element === 'object') count += countNames(element);
+    return count;
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__') refuseJson('The JSON has a `__proto__` key.');
+    const member = (value as Record<string, unknown>)[name];
+    count += typeof member === 'object' ? 1 + countNames(member) : 1;
+  }
+  return count;
+}
 
-function reviveIds(key: string, value: unknown, context?: ReviverContext): unknown {
-  if (key === '__proto__') refuseJson('The JSON has a `__proto__` key.');
+function refuseRepeatedName(text: string): never {
+  const name = repeatedNameIn(text) ?? '';
+  const shown = name.slice(0, SHOWN_CHARACTERS_MAX).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?');
+  return refuseJson(`The name \`${shown}\` stands twice in one object of the JSON.`);
+}
+
+type ReviverContext = { source?: string };
+type Reviver = (key: string, value: unknown, context?: ReviverContext) => unknown;
+
+function reviveIds(_key: string, value: unknown, context?: ReviverContext): unknown {
   const source = context?.source;
   if (typeof value === 'number' && !Number.isSafeInteger(value) && source && /^-?\d+$/.test(source))
     return source;
@@ -49,8 +89,7 @@ function reviveIds(key: string, value: unknown, context?: ReviverContext): unkno
 
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
-function reviveExactly(key: string, value: unknown, context?: ReviverContext): unknown {
-  if (key === '__proto__') refuseJson('The JSON has a `__proto__` key.');
+function reviveExactly(_key: string, value: unknown, context?: ReviverContext): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || isExact(value, source)) return value;
   return rawJSON(source);
@@ -65,83 +104,14 @@ function isExact(value: number, source: string): boolean {
   return significant.length <= 15 && Number.isFinite(value) && !underflowed;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return refuseJson('This is not UTF-8.');
   }
-}
-
-/** True for every text with a `__proto__` key, in whatever spelling, and for few others. */
-function mayNameProto(text: string): boolean {
-  return text.includes('__proto__') || /\\u00[567]/.test(text);
-}
-
-type Shape = {
-  /** Members and elements. */
-  values: number;
-  /** Numbers of more than 15 characters or with an exponent: no other can change in a double. */
-  hasLongNumbers: boolean;
-};
-
-/** Looks at numbers and at punctuation outside strings, so that it is linear and needs no parser. */
-function scan(text: string, depthMax: number): Shape {
-  let depth = 0;
-  let values = 0;
-  let hasLongNumbers = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) at = endOfString(text, at);
-    else if (code === 0x2c) values += 1;
-    else if (opens(code)) {
-      depth += 1;
-      values += 1;
-      if (depth > depthMax) refuseJson(`The JSON nests deeper than ${depthMax} levels.`);
-    } else if (closes(code)) depth -= 1;
-    else if (isDigit(code)) {
-      const end = endOfDigits(text, at);
-      hasLongNumbers ||= end - at > EXACT_CHARACTERS_MAX || isExponent(text.charCodeAt(end));
-      at = end - 1;
-    }
-  }
-  return { values, hasLongNumbers };
-}
-
-const EXACT_CHARACTERS_MAX = 15;
-
-/** Where a run of digits and points ends. */
-function endOfDigits(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (!isDigit(code) && code !== 0x2e) return at;
-  }
-  return text.length;
-}
-
-function opens(code: number): boolean {
-  return code === 0x5b || code === 0x7b;
-}
-
-function closes(code: number): boolean {
-  return code === 0x5d || code === 0x7d;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-function isExponent(code: number): boolean {
-  return code === 0x65 || code === 0x45;
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0x5c) at += 1;
-    else if (code === 0x22) return at;
-  }
-  return text.length;
 }
 
 function refuseSize(valuesMax: number): never {

@@ -232,6 +232,17 @@ test.each(['__proto__', String.raw`\u005f_proto__`])(
   },
 );
 
+test('a name that stands twice anywhere is refused', async () => {
+  const { call } = openCatalogApp();
+  const spec = '{"n":12345678901234567890,"a":[{"b":1,"\\u0062":2}]}';
+  const inSpec = JSON.stringify(least).replace('}', `,"spec":${spec}}`);
+  for (const raw of [inSpec, JSON.stringify(least).replace('}', ',"id":"other"}')]) {
+    const refused = await call('POST', '', { raw });
+    expect(refused.body).toMatchObject({ status: 400, code: 'malformed-json' });
+  }
+  expect((await call('GET', '')).body.items).toEqual([]);
+});
+
 test.each(['{', '{"a":}', '', 'x', '{}{}'])('%j is not one JSON text', async (raw) => {
   const { call } = openCatalogApp();
   const refused = await call('POST', '', { raw, headers: { 'content-type': 'application/json' } });

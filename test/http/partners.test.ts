@@ -445,6 +445,8 @@ describe('the order of checks', () => {
     '{"a":1}x',
     '{"__proto__":{"admin":true}}',
     '{"\\u005f_proto__":1}',
+    '{"leadId":"24","leadId":"25"}',
+    '[{"eventId":"1"},{"data":{"leadId":"24","\\u006ceadId":"25"}}]',
     '\u0000',
     '{"a":"\u0000"}',
     `${'['.repeat(65)}${']'.repeat(65)}`,

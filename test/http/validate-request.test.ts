@@ -76,6 +76,7 @@ describe('a body', () => {
     ['two texts', '{"title":"x"}{}'],
     ['a __proto__ key', '{"title":"x","__proto__":{}}'],
     ['an escaped __proto__ key', '{"title":"x","\\u005f_proto__":{}}'],
+    ['a name twice', '{"title":"x","ti\\u0074le":"y"}'],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`],
   ])('with %s is malformed', async (_name, payload) => {
     const answer = await post('/things/a', payload);

@@ -48,7 +48,8 @@ export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifie
       if (text === '' || signature === '') return refuseSignature();
       const answers = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
       if (!answers.includes(true)) return refuseSignature();
-      return toTrackerEvent(deps, event, parseJsonText(rawBody));
+      // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
+      return toTrackerEvent(deps, event, parseJsonText(rawBody, { repeatedNames: 'last' }));
     },
   };
 }

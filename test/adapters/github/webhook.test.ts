@@ -24,6 +24,11 @@ function deliver(event: string | undefined, payload: unknown, use = verifier) {
 const repository = { ...wireRepository, owner: { login: 'acme' } };
 const edited = { action: 'edited', issue: wireIssue, repository };
 
+it('is not lost for a name that stands twice in it', async () => {
+  const text = JSON.stringify(edited).replace('{', '{"action":"opened",');
+  expect(await deliver('issues', text)).toMatchObject({ kind: 'issue', gone: false });
+});
+
 describe('the signature', () => {
   const rawBody = Buffer.from('Hello, World!');
   const official = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
