@@ -14,10 +14,14 @@ const UNKNOWN_KEPT_MS = 10 * SECOND;
 /** The authenticated consumer of a request. */
 export type ConsumerPrincipal = {
   consumerId: ConsumerId;
+  /** Of the consumer. */
+  name: string;
   keyId: KeyId;
   grants: readonly Grant[];
   /** Overrides the default rate limit. */
   limitPerMinute?: number;
+  /** When the key expires; milliseconds since the Unix epoch. Absent: never. */
+  expiresAt?: number;
 };
 
 export type KeyAuthenticatorDeps = {
@@ -40,8 +44,6 @@ type KnownKey = {
   principal: ConsumerPrincipal;
   /** Whether the key is not revoked and the consumer active. */
   isGood: boolean;
-  /** Milliseconds since the Unix epoch, or infinity. */
-  expiresAt: number;
 };
 
 /**
@@ -86,7 +88,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
       forgetWhenChanged();
       const now = clock.now();
       const key = verified.get(hexDigestOf(headerValue)) ?? (await verify(headerValue, now));
-      if (!key?.isGood || key.expiresAt <= now) return refuseKey();
+      if (!key?.isGood || isExpired(key, now)) return refuseKey();
       recordUse(key.principal.keyId, now);
       return key.principal;
     },
@@ -96,14 +98,19 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
 function toKnownKey({ key, consumer }: KeyLookup): KnownKey {
   return {
     isGood: key.revokedAt === undefined && consumer.state === 'active',
-    expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
     principal: {
       consumerId: consumer.id,
+      name: consumer.name,
       keyId: key.keyId,
       grants: consumer.grants,
       ...(consumer.limitPerMinute === undefined ? {} : { limitPerMinute: consumer.limitPerMinute }),
+      ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
     },
   };
+}
+
+function isExpired({ principal: { expiresAt } }: KnownKey, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
 function refuseKey(): never {

@@ -8,6 +8,7 @@ export type KeyLookup = {
   key: Key;
   consumer: {
     id: ConsumerId;
+    name: string;
     state: ConsumerState;
     limitPerMinute?: number;
     grants: readonly Grant[];

@@ -8,6 +8,8 @@ const WINDOWS_MAX = 10_000;
 /** What is told of the limit with every answer. @see draft-ietf-httpapi-ratelimit-headers-10 */
 export type LimitAnswer = {
   isExceeded: boolean;
+  /** The limit that holds for this name. */
+  limitPerMinute: number;
   /** Value of `RateLimit-Policy`. */
   policy: string;
   /** Value of `RateLimit`. */
@@ -46,6 +48,7 @@ export function createLimiter(deps: LimiterDeps): Limiter {
       const resetSeconds = Math.ceil((window.endsAt - now) / SECOND);
       return {
         isExceeded,
+        limitPerMinute,
         policy: `"default";q=${limitPerMinute};w=${WINDOW_MS / SECOND}`,
         state: `"default";r=${Math.max(0, limitPerMinute - window.used)};t=${resetSeconds}`,
         resetSeconds,

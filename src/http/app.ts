@@ -29,6 +29,7 @@ import { operationRoutes } from './routes/operations.ts';
 import type { OperationsDeps } from './routes/operations.ts';
 import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
 import type { PartnerRoutesDeps } from './routes/partners.ts';
+import { meRoutes } from './routes/me.ts';
 import { problemRoutes } from './routes/problems.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts.ts';
 import { schemaCompilers } from './schema-compilers.ts';
@@ -73,6 +74,7 @@ export function createApp(deps: AppDeps): HttpApp {
     docsRoutes(),
     deps.leads && leadRoutes(context, deps.leads),
     deps.removals && removalRoutes(context, deps.removals),
+    deps.leads && meRoutes(context, deps.leads),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     catalog &&
       (async (scope) =>

@@ -94,6 +94,13 @@ const examples: Readonly<Record<string, unknown>> = {
     keys: [key],
     createdAt: '2026-03-01T10:00:00Z',
   },
+  KeyHolder: {
+    id: '0f8fad5b-d9cb-469f-a165-70867728950e',
+    name: 'Sales tool',
+    grants: [{ action: 'leads:read', labels: ['emea'] }],
+    limitPerMinute: 600,
+    key: { keyId: key.keyId, expiresAt: '2026-05-30T10:00:00Z' },
+  },
   KeyIn: { expires: '30d' },
   RotateIn: { overlap: '24h' },
   Problem: {

@@ -41,14 +41,17 @@ async function refusalOf(headerValue: string | undefined): Promise<TrackportErro
 }
 
 describe('a good key', () => {
-  test('names its consumer, grants and limit, and its use is recorded', async () => {
+  test('names its consumer, grants, limit and expiry, and its use is recorded', async () => {
     const grants = [{ action: 'leads:read' as const, labels: ['emea'] }];
-    const { text, made } = await insert({ grants, limitPerMinute: 5 });
+    const expiresAt = clock.now() + 1;
+    const { text, made } = await insert({ grants, limitPerMinute: 5, expiresAt });
     expect(await keys.authenticate(text)).toEqual({
       consumerId: 'c-1',
+      name: 'Portal',
       keyId: made.keyId,
       grants,
       limitPerMinute: 5,
+      expiresAt,
     });
     expect(uses).toEqual([made.keyId]);
   });

@@ -8,6 +8,7 @@ describe('the limit per consumer', () => {
     const limiter = createLimiter({ clock, limitPerMinute: 2 });
     expect(limiter.take('a')).toEqual({
       isExceeded: false,
+      limitPerMinute: 2,
       policy: '"default";q=2;w=60',
       state: '"default";r=1;t=60',
       resetSeconds: 60,
@@ -26,7 +27,11 @@ describe('the limit per consumer', () => {
     const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 1 });
     limiter.take('a');
     expect(limiter.take('a').isExceeded).toBe(true);
-    expect(limiter.take('b', 3)).toMatchObject({ policy: '"default";q=3;w=60', isExceeded: false });
+    expect(limiter.take('b', 3)).toMatchObject({
+      isExceeded: false,
+      limitPerMinute: 3,
+      policy: '"default";q=3;w=60',
+    });
   });
 
   test('a limit that is lowered in the window never leaves less than nothing', () => {

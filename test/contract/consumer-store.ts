@@ -56,7 +56,13 @@ export function describeConsumerStore(engine: string, open: Open): void {
       for (const expected of put.keys)
         expect(await store.findKey(expected.keyId)).toEqual({
           key: expected,
-          consumer: { id: ID, state: 'active', limitPerMinute: 5, grants: put.grants },
+          consumer: {
+            id: ID,
+            name: put.name,
+            state: 'active',
+            limitPerMinute: 5,
+            grants: put.grants,
+          },
         });
       expect(await store.findKey(KEY_NOT_THERE)).toBeUndefined();
     });

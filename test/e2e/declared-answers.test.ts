@@ -5,6 +5,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { listening, trackport } from './process.ts';
 
 const LEADS = '/api/v1/leads';
+const ME = '/api/v1/me';
 const RECEIPTS = '/api/v1/receipts';
 const CONSUMERS = '/api/v1/consumers';
 const CATALOG = '/api/v1/catalog';
@@ -74,6 +75,7 @@ async function askForLeads(ask: Ask, key: string) {
     await ask('GET', `${LEADS}/{leadId}`, { headers, at: [leadId] });
   for (const query of ['', '?limit=1', '?state=all'])
     await ask('GET', `${LEADS}/removals`, { headers, query });
+  for (const query of ['', '?x=1']) await ask('GET', ME, { headers, query });
 }
 
 async function askAsPartner(ask: Ask, secret: string) {
@@ -115,6 +117,12 @@ async function askForConsumers(ask: Ask, headers: Record<string, string>) {
   const { id, key } = JSON.parse(created.text) as { id: string; key: string };
   const keyId = key.split('_')[1] ?? '';
   await ask('POST', CONSUMERS, { headers, body: { name: '', x: 1 } });
+  const once = { ...headers, 'idempotency-key': 'k' };
+  const expiring = { name: 'Soon', grants, expires: '1h' };
+  const soon = await ask('POST', CONSUMERS, { headers: once, body: expiring });
+  await ask('POST', CONSUMERS, { headers: once, body: expiring });
+  await ask('POST', CONSUMERS, { headers: once, body: { ...expiring, name: 'Other' } });
+  await askForLeads(ask, (JSON.parse(soon.text) as { key: string }).key);
   for (const query of ['', '?limit=1', '?limit=0']) await ask('GET', CONSUMERS, { headers, query });
   for (const at of [
     [id, keyId],

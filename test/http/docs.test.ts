@@ -28,7 +28,11 @@ describe('openapi.json', () => {
     app = buildTestApp({ leads: fakeLeads() });
     const answer = await app.inject('/openapi.json');
     expect(answer.statusCode).toBe(200);
-    expect(Object.keys(answer.json().paths)).toEqual(['/api/v1/leads', '/api/v1/leads/{leadId}']);
+    expect(Object.keys(answer.json().paths)).toEqual([
+      '/api/v1/leads',
+      '/api/v1/leads/{leadId}',
+      '/api/v1/me',
+    ]);
     const headers = { 'if-none-match': String(answer.headers.etag) };
     expect((await app.inject({ url: '/openapi.json', headers })).statusCode).toBe(304);
   });

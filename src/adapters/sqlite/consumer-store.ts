@@ -144,11 +144,12 @@ function readKey(sql: Statements, keyId: KeyId): KeyLookup | undefined {
   const row = sql.key.get(keyId);
   const consumer = row && sql.consumer.get(row.consumerId);
   if (!consumer) return undefined;
-  const { id, state, limitPerMinute } = consumer;
+  const { id, name, state, limitPerMinute } = consumer;
   return {
     key: toKey(row),
     consumer: {
       id,
+      name,
       state,
       ...(limitPerMinute === null ? {} : { limitPerMinute }),
       grants: grantsOf(sql, id),

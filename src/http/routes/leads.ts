@@ -1,24 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyAuthenticator } from '#access/authenticate-key.ts';
 import { decideGrant } from '#access/grant.ts';
-import { refuseOverLimit } from '#access/limit.ts';
-import type { Limiter } from '#access/limit.ts';
 import type { Answer, LeadReader, Visibility } from '#leads/lead-reader.ts';
 import { matchesNone } from '../conditional.ts';
 import type { Area, HttpContext } from '../http-app.ts';
+import {
+  createKeyAccess,
+  type KeyAccessDeps,
+  keyHeaders,
+  keyHeadersOnProblems,
+} from '../key-access.ts';
 import { nextLink } from '../next-link.ts';
-import { authenticateApiKey } from '../principal.ts';
 import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import type { Rendered } from '../rendered-answer.ts';
-import { describeRoute, headersOn } from '../schemas/describe-route.ts';
+import { describeRoute } from '../schemas/describe-route.ts';
 import { leadListOut, leadListQuery, leadOut, leadParams } from '../schemas/lead.ts';
 
-export type LeadRoutesDeps = {
-  reader: LeadReader;
-  keys: KeyAuthenticator;
-  /** One window per consumer. */
-  limiter: Limiter;
-};
+export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
 
 /** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
 export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
@@ -49,21 +46,13 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
 }
 
 /** Key, grant, then quota; parameters are looked at only after all three. */
-export function createLeadAccess(
-  { refusals }: HttpContext,
-  { keys, limiter }: Pick<LeadRoutesDeps, 'keys' | 'limiter'>,
-) {
+export function createLeadAccess(context: HttpContext, deps: KeyAccessDeps) {
+  const access = createKeyAccess(context, deps);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { consumerId, keyId, grants, limitPerMinute } = await authenticateApiKey(
-      { keys, refusals },
-      request,
-    );
-    request.logFacts = { consumerId, keyId };
-    const { labels } = decideGrant(grants, 'leads:read');
-    request.visibility = { consumerId, labels };
-    const quota = limiter.take(consumerId, limitPerMinute);
-    reply.header('ratelimit-policy', quota.policy).header('ratelimit', quota.state);
-    if (quota.isExceeded) refuseOverLimit(quota);
+    const principal = await access.authenticate(request, reply);
+    const { labels } = decideGrant(principal.grants, 'leads:read');
+    request.visibility = { consumerId: principal.consumerId, labels };
+    access.spend(principal, reply);
   };
 }
 
@@ -96,16 +85,13 @@ const leadProblems = [
   'tracker-unavailable',
   'store-unavailable',
 ] as const;
-/** Every answer behind the access hook tells the consumer's limit. */
-const limitHeaders = ['RateLimit-Policy', 'RateLimit'] as const;
-export const limitOnProblems = headersOn([400, 404, 429, 502, 503], limitHeaders);
 const leadHeaders = [
   'ETag',
   'Cache-Control',
   'Vary',
   'Age',
   'Cache-Status',
-  ...limitHeaders,
+  ...keyHeaders,
 ] as const;
 
 const listRoute = describeRoute({
@@ -121,7 +107,7 @@ const listRoute = describeRoute({
   responseHeaders: {
     200: [...leadHeaders, 'Link'],
     304: [...leadHeaders, 'Link'],
-    ...limitOnProblems,
+    ...keyHeadersOnProblems,
   },
   problems: ['validation-failed', 'invalid-cursor', ...leadProblems],
 });
@@ -135,7 +121,7 @@ const detailRoute = describeRoute({
   request: { params: leadParams },
   ok: { 200: { description: 'The lead.', schema: leadOut } },
   notModified: true,
-  responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...limitOnProblems },
+  responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...keyHeadersOnProblems },
   problems: ['validation-failed', 'lead-not-found', ...leadProblems],
 });
 

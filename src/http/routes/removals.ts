@@ -1,12 +1,13 @@
 import type { Visibility } from '#leads/lead-reader.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
 import type { Area, HttpContext } from '../http-app.ts';
+import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../key-access.ts';
 import { nextLink } from '../next-link.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
 import { removalListOut, removalListQuery } from '../schemas/removal.ts';
-import { createLeadAccess, limitOnProblems, visibilityOf, type LeadRoutesDeps } from './leads.ts';
+import { createLeadAccess, visibilityOf } from './leads.ts';
 
-export type RemovalRoutesDeps = Pick<LeadRoutesDeps, 'keys' | 'limiter'> & {
+export type RemovalRoutesDeps = KeyAccessDeps & {
   list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
 };
 
@@ -36,8 +37,8 @@ const removalsRoute = describeRoute({
   request: { querystring: removalListQuery },
   ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
   responseHeaders: {
-    200: ['Cache-Control', 'Vary', 'RateLimit-Policy', 'RateLimit', 'Link'],
-    ...limitOnProblems,
+    200: ['Cache-Control', 'Vary', ...keyHeaders, 'Link'],
+    ...keyHeadersOnProblems,
   },
   problems: [
     'validation-failed',

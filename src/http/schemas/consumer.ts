@@ -86,7 +86,7 @@ export const rotateIn = z
 
 const dateTime = z.string().meta({ format: 'date-time' });
 
-const grantOut = z
+export const grantOut = z
   .object({ action: z.string(), labels: z.array(z.string()).readonly().optional() })
   .meta({
     id: 'Grant',

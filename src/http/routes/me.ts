@@ -1,0 +1,63 @@
+import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import type { Area, HttpContext } from '../http-app.ts';
+import {
+  createKeyAccess,
+  type KeyAccessDeps,
+  keyHeaders,
+  keyHeadersOnProblems,
+} from '../key-access.ts';
+import { describeRoute } from '../schemas/describe-route.ts';
+import { keyHolderOut } from '../schemas/key-holder.ts';
+
+/** What the holder of a key may know of itself. */
+type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
+
+/** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
+export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
+  const access = createKeyAccess(context, deps);
+  return (app) => {
+    app.decorateRequest('keyHolder', undefined);
+    app.addHook('onRequest', async (request, reply) => {
+      const principal = await access.authenticate(request, reply);
+      const { limitPerMinute } = access.spend(principal, reply);
+      request.keyHolder = { principal, limitPerMinute };
+    });
+    app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
+      if (keyHolder === undefined) throw new Error('the access hook did not run');
+      return reply
+        .headers({ 'cache-control': 'no-store', vary: 'X-API-KEY' })
+        .send(toOut(keyHolder));
+    });
+  };
+}
+
+function toOut({ principal, limitPerMinute }: KeyHolder) {
+  const { consumerId, name, grants, keyId, expiresAt } = principal;
+  return {
+    id: consumerId,
+    name,
+    grants,
+    limitPerMinute,
+    key: { keyId, ...(expiresAt !== undefined && { expiresAt: toRfc3339(expiresAt) }) },
+  };
+}
+
+const meRoute = describeRoute({
+  tag: 'Consumers',
+  operationId: 'readMe',
+  summary: 'Tell the holder of a key who it is',
+  description:
+    'Its consumer, what that may do, how often it may call, and until when the key is good. Needs no grant.',
+  security: 'ApiKey',
+  ok: { 200: { description: 'The consumer of this key.', schema: keyHolderOut } },
+  responseHeaders: { 200: ['Cache-Control', 'Vary', ...keyHeaders], ...keyHeadersOnProblems },
+  problems: ['validation-failed', 'unauthorized', 'quota-exceeded', 'store-unavailable'],
+});
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the access hook of `/api/v1/me`. */
+    keyHolder: KeyHolder | undefined;
+  }
+}

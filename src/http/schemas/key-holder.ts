@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { grantOut } from './consumer.ts';
+
+/** What `GET /api/v1/me` answers. */
+export const keyHolderOut = z
+  .object({
+    id: z.string().describe('The consumer’s id, a UUID.'),
+    name: z.string(),
+    grants: z.array(grantOut).readonly().describe('Empty: the consumer may read nothing.'),
+    limitPerMinute: z.int().describe('Calls per minute.'),
+    key: z
+      .object({
+        keyId: z.string().describe('The public part of the key that was sent.'),
+        expiresAt: z
+          .string()
+          .meta({ format: 'date-time' })
+          .optional()
+          .describe('From then on it is refused. Absent: never.'),
+      })
+      .meta({ id: 'HeldKey' }),
+  })
+  .meta({
+    id: 'KeyHolder',
+    description: 'The consumer of a key, as the holder of the key sees it.',
+  });

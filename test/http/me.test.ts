@@ -1,0 +1,150 @@
+import { onTestFinished, describe, expect, test } from 'vitest';
+import { createKeyAuthenticator } from '#access/authenticate-key.ts';
+import { createLimiter } from '#access/limit.ts';
+import { createConsumer, type CreateConsumerInput } from '#access/manage-consumers.ts';
+import { rotateKey } from '#access/manage-keys.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { buildTestApp } from '../support/app.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { fakeLeads } from '../support/http-leads.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+
+const ME = '/api/v1/me';
+const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
+
+/** The calls for a key's holder, on a store of their own. */
+function openKeyApp({ limitPerMinute = 600 } = {}) {
+  const clock = createFakeClock();
+  const store = createConsumerStore({ database: temporaryDatabase(), clock });
+  const manage = { store, clock, newId: newUuid };
+  const leads = {
+    ...fakeLeads(),
+    keys: createKeyAuthenticator({ store, clock, recordUse: () => undefined }),
+    limiter: createLimiter({ clock, limitPerMinute }),
+  };
+  const list = async () => ({ items: [], pagination: { hasMore: false } });
+  const app = buildTestApp({ clock, leads, removals: { ...leads, list } });
+  onTestFinished(() => app.close());
+  const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {
+    const answer = await app.inject({ url, headers: { 'x-api-key': key, ...headers } });
+    const { statusCode: status, headers: given, body } = answer;
+    return { status, headers: given, body: body === '' ? undefined : JSON.parse(body) };
+  };
+  const create = async (input: Partial<CreateConsumerInput> = {}) => {
+    const made = await createConsumer(manage, { name: 'Sales', ...input }, origin);
+    return { id: made.consumer.id, key: made.issued.key.reveal() };
+  };
+  return { app, clock, manage, get, create };
+}
+
+const readLeads = { grants: [{ action: 'leads:read' }] };
+
+describe('GET /me', () => {
+  test('tells the holder of a key its consumer, grants, limit and expiry', async () => {
+    const { get, create } = openKeyApp();
+    const grants = [{ action: 'leads:read', labels: ['emea'] }];
+    const { id, key } = await create({ grants, limitPerMinute: 60, expiresInMs: 90 * DAY });
+    const answer = await get(key);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      id,
+      name: 'Sales',
+      grants,
+      limitPerMinute: 60,
+      key: { keyId: key.split('_')[1], expiresAt: '2026-05-30T12:00:00Z' },
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['vary']).toContain('X-API-KEY');
+  });
+
+  test('tells the limit that holds where the consumer has none of its own', async () => {
+    const { get, create } = openKeyApp({ limitPerMinute: 7 });
+    const { key } = await create();
+    const { body } = await get(key);
+    expect(body).toMatchObject({ grants: [], limitPerMinute: 7 });
+    expect(body.key).not.toHaveProperty('expiresAt');
+  });
+
+  test('knows a new name, limit and grant at once', async () => {
+    const { get, create, manage, clock } = openKeyApp();
+    const { id, key } = await create();
+    await get(key);
+    await manage.store.change(id, (before) => ({
+      consumer: { ...before, name: 'CRM', limitPerMinute: 5 },
+      audit: { at: 1, ...origin, action: 'consumer.update', subject: `consumer/${id}` },
+    }));
+    await clock.advance(10);
+    expect((await get(key)).body).toMatchObject({ name: 'CRM', limitPerMinute: 5 });
+  });
+
+  test('is refused without a good key, as every call is', async () => {
+    const { app, get } = openKeyApp();
+    for (const answer of [await get('tpk_bad'), await app.inject({ url: ME })]) {
+      expect(answer.headers['www-authenticate']).toBe('ApiKey');
+      expect(JSON.stringify(answer.body)).toContain('unauthorized');
+    }
+  });
+
+  test('counts as a call', async () => {
+    const { get, create } = openKeyApp();
+    const { key } = await create({ limitPerMinute: 1 });
+    const first = await get(key);
+    expect(first.headers['ratelimit']).toBe('"default";r=0;t=60');
+    expect((await get(key)).status).toBe(429);
+  });
+
+  test('takes no parameters', async () => {
+    const { get, create } = openKeyApp();
+    const { key } = await create();
+    const answer = await get(key, `${ME}?verbose=1`);
+    expect([answer.status, answer.body.errors]).toMatchObject([400, [{ parameter: 'verbose' }]]);
+  });
+});
+
+describe('Key-Expires', () => {
+  test('comes with every answer to a key that expires within 14 days', async () => {
+    const { get, create, clock } = openKeyApp();
+    const { key } = await create({ ...readLeads, expiresInMs: 14 * DAY + 1 });
+    const urls = [ME, '/api/v1/leads', '/api/v1/leads/7', '/api/v1/leads/removals'];
+    for (const url of urls) expect((await get(key, url)).headers).not.toHaveProperty('key-expires');
+    await clock.advance(1);
+    const wrong = ['/api/v1/leads?limit=0', `${ME}?x=1`];
+    for (const url of [...urls, ...wrong])
+      expect((await get(key, url)).headers['key-expires']).toBe('Sun, 15 Mar 2026 12:00:00 GMT');
+  });
+
+  test('comes with a 304, a 403 and a 429, too', async () => {
+    const { get, create } = openKeyApp();
+    const { key } = await create({ ...readLeads, limitPerMinute: 2, expiresInMs: HOUR });
+    const { headers } = await get(key, '/api/v1/leads');
+    const known = { 'if-none-match': String(headers['etag']) };
+    const later = [
+      await get(key, '/api/v1/leads', known),
+      await get(key, '/api/v1/leads'),
+      await get((await create({ expiresInMs: HOUR })).key, '/api/v1/leads'),
+    ];
+    expect(later.map(({ status }) => status)).toEqual([304, 429, 403]);
+    for (const answer of later) expect(answer.headers).toHaveProperty('key-expires');
+  });
+
+  test('comes with the old key of a rotation, and not with the new one', async () => {
+    const { get, create, manage } = openKeyApp();
+    const { id, key } = await create(readLeads);
+    const { issued } = await rotateKey(manage, { id }, origin);
+    expect((await get(key)).headers['key-expires']).toBe('Mon, 02 Mar 2026 12:00:00 GMT');
+    expect((await get(issued.key.reveal())).headers).not.toHaveProperty('key-expires');
+  });
+
+  test('does not come with a key that never expires, nor with one that is not good', async () => {
+    const { get, create, clock } = openKeyApp();
+    const { key } = await create(readLeads);
+    expect((await get(key, '/api/v1/leads')).headers).not.toHaveProperty('key-expires');
+    const { key: short } = await create({ ...readLeads, expiresInMs: HOUR });
+    await clock.advance(HOUR);
+    const expired = await get(short, '/api/v1/leads');
+    expect(expired.status).toBe(401);
+    expect(expired.headers).not.toHaveProperty('key-expires');
+  });
+});
