@@ -1,7 +1,7 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Secret } from '#shared/secret.ts';
 import type { Scheme } from './scheme.ts';
-import { signingKey } from './signature.ts';
+import { type SecretStanding, signingKey, type TriedKey } from './signature.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 
@@ -118,9 +118,15 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
 
 /** The secrets that may sign at `now`, in the order of the configuration. */
 export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number): Secret[] {
-  return secrets
-    .filter(({ notBefore = -Infinity, notAfter = Infinity }) => notBefore <= now && now <= notAfter)
-    .map(({ value }) => value);
+  return secrets.filter((secret) => standingOf(secret, now) === 'active').map(({ value }) => value);
+}
+
+function standingOf(
+  { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
+  now: number,
+): SecretStanding {
+  if (now > notAfter) return 'expired';
+  return now < notBefore ? 'not-yet-active' : 'active';
 }
 
 function toDeletions(
@@ -149,10 +155,11 @@ export type Partners = {
   /** Every partner, disabled ones too, in the order of the configuration. */
   all(): readonly Partner[];
   /**
-   * As many keys as the partner with the most has secrets: those of `partner` that are active at
-   * `now`, filled up with ones that nobody knows. So the work done does not tell how many are real.
+   * As many keys as the partner with the most has secrets: all those of `partner`, each with its
+   * standing at `now`, filled up with ones that nobody knows. So the work done does not tell how
+   * many are real.
    */
-  keysToTry(partner: Partner | undefined, now: number): readonly KeyObject[];
+  keysToTry(partner: Partner | undefined, now: number): readonly TriedKey[];
 };
 
 /** @throws {TypeError} a secret is empty */
@@ -162,7 +169,10 @@ export function createPartners(list: readonly Partner[]): Partners {
     list.flatMap(({ secrets }) => secrets.map(({ value }) => [value, signingKey(value)] as const)),
   );
   const tries = Math.max(1, ...list.map(({ secrets }) => secrets.length));
-  const unknowable = Array.from({ length: tries }, () => createSecretKey(randomBytes(32)));
+  const unknowable = Array.from({ length: tries }, (): TriedKey => ({
+    key: createSecretKey(randomBytes(32)),
+    standing: 'active',
+  }));
   return {
     find: (id) => {
       const partner = byId.get(id);
@@ -170,8 +180,10 @@ export function createPartners(list: readonly Partner[]): Partners {
     },
     all: () => list,
     keysToTry: (partner, now) => {
-      const active = partner === undefined ? [] : activeSecrets(partner, now);
-      const known = active.map((secret) => keys.get(secret)).filter((key) => key !== undefined);
+      const known = (partner?.secrets ?? []).flatMap((secret): TriedKey[] => {
+        const key = keys.get(secret.value);
+        return key === undefined ? [] : [{ key, standing: standingOf(secret, now) }];
+      });
       return [...known, ...unknowable].slice(0, tries);
     },
   };

@@ -25,11 +25,19 @@ export type SignedCall = Omit<SignedContent, 'timestamp'> & {
   timestamps: readonly string[];
 };
 
-/** Why a call was refused: for metrics only, the caller is never told. */
+/** A key to try, and whether its secret may sign at this time. */
+export type TriedKey = { key: KeyObject; standing: SecretStanding };
+
+/** Before `notBefore`, after `notAfter`, or neither. */
+export type SecretStanding = 'active' | 'expired' | 'not-yet-active';
+
+/** Why a call was refused: for log and metrics only, the caller is never told. */
 export type SignatureRefusal =
   | 'signature-missing'
   | 'signature-malformed'
   | 'signature-wrong'
+  | 'secret-expired'
+  | 'secret-not-yet-active'
   | 'timestamp-malformed'
   | 'timestamp-outside-window';
 
@@ -44,31 +52,37 @@ const TIMESTAMP = /^[1-9]\d{12}$/;
 const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 /**
- * Undefined when one of the secrets made the signature and the call is not too old or too far
- * ahead, else the reason. Every secret is tried in full, whatever the headers look like, so that
+ * Undefined when a secret that is active made the signature and the call is not too old or too far
+ * ahead, else the reason. Every key is tried in full, whatever the headers look like, so that
  * the time it takes tells nothing.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  * @see https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
  */
 export function refusalOf(
   scheme: Scheme,
-  keys: readonly KeyObject[],
+  keys: readonly TriedKey[],
   call: SignedCall,
   now: number,
 ): SignatureRefusal | undefined {
   const [signature = ''] = call.signatures;
   const [timestamp = ''] = call.timestamps;
   const given = Buffer.from(scheme === 'hmac-sha256' ? signature.toLowerCase() : signature);
-  let matches = 0;
-  for (const key of keys) {
+  const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
+  for (const { key, standing } of keys) {
     const expected = sign(scheme, key, { ...call, timestamp });
-    matches += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
+    matches[standing] += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
   }
   if (call.signatures.length === 0) return 'signature-missing';
   if (call.signatures.length > 1 || !wellFormed[scheme].test(signature))
     return 'signature-malformed';
-  if (matches === 0) return 'signature-wrong';
+  if (matches.active === 0) return refusalOfSecret(matches);
   return scheme === 'signature-v3' ? refusalOfTimestamp(call.timestamps, now) : undefined;
+}
+
+/** A secret that was right once, or will be, is told apart: it says what an operator has to mend. */
+function refusalOfSecret(matches: Record<SecretStanding, number>): SignatureRefusal {
+  if (matches.expired > 0) return 'secret-expired';
+  return matches['not-yet-active'] > 0 ? 'secret-not-yet-active' : 'signature-wrong';
 }
 
 function refusalOfTimestamp(

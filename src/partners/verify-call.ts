@@ -13,12 +13,11 @@ export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
   headerValues(name: string): readonly string[];
 };
 
-type RefusalReason = SignatureRefusal | 'partner-unknown';
-
-/** The answer to the caller must not depend on `reason`: it is for metrics. */
+/** The answer to the caller must not depend on why a call is refused: that is for log and metrics. */
 export type CallVerdict =
   | { kind: 'verified'; partner: Partner }
-  | { kind: 'refused'; reason: RefusalReason };
+  | { kind: 'refused'; reason: 'partner-unknown' }
+  | { kind: 'refused'; reason: SignatureRefusal; partner: Partner };
 
 export type VerifyCallDeps = { partners: Partners; clock: Pick<Clock, 'now'> };
 
@@ -47,7 +46,7 @@ export function verifyCall({ partners, clock }: VerifyCallDeps, call: PartnerCal
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
   return refusal === undefined
     ? { kind: 'verified', partner }
-    : { kind: 'refused', reason: refusal };
+    : { kind: 'refused', reason: refusal, partner };
 }
 
 /** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */

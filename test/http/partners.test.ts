@@ -6,6 +6,7 @@ import { receiptOut } from '#http/schemas/receipt.ts';
 import { sign, signingKey } from '#partners/signature.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/secret.ts';
 import {
   buildPartnerServer,
@@ -51,6 +52,13 @@ async function send(
 
 async function receipts(server: PartnerServer): Promise<number> {
   return (await server.store.list({}, 100)).receipts.length;
+}
+
+/** What the log says of each answer. */
+function recordLog() {
+  const fields: LogFields[] = [];
+  const log: Log = { ...silentLog, info: (line) => void fields.push(line) };
+  return { log, fields };
 }
 
 const codeOf = ({ text }: { text: string }) => (JSON.parse(text) as { code?: string }).code;
@@ -356,6 +364,63 @@ describe('a call that cannot be verified', () => {
     expect(text).toContain(
       'trackport_partner_refusals_total{partner="",reason="partner-unknown"} 1',
     );
+  });
+
+  test('by a secret past its time is told from a wrong one in log and metric alone', async () => {
+    const { log, fields } = recordLog();
+    const [secret] = secretsOf(SECRET_ONE);
+    const server = buildPartnerServer({
+      partners: {
+        'crm-one': {
+          scheme: 'hmac-sha256',
+          secrets: [{ value: secret?.value ?? new Secret('-'), notAfter: NOW - 1 }],
+        },
+      },
+      app: { log },
+    });
+    const expired = await send(server);
+    const wrong = await send(server, {
+      headers: signedHeaders('crm-one', { body: DELETION, secret: 'other' }),
+    });
+    expect([expired.status, wrong.status]).toEqual([401, 401]);
+    const { instance: _one, ...answer } = JSON.parse(expired.text) as Record<string, unknown>;
+    expect(JSON.parse(wrong.text)).toMatchObject(answer);
+    expect(comparable(expired)).toEqual(comparable(wrong));
+    expect(fields).toMatchObject([
+      { partnerId: 'crm-one', refusal: 'secret-expired' },
+      { partnerId: 'crm-one', refusal: 'signature-wrong' },
+    ]);
+    const text = await server.metrics.metrics();
+    for (const reason of ['secret-expired', 'signature-wrong'])
+      expect(text).toContain(
+        `trackport_partner_refusals_total{partner="crm-one",reason="${reason}"} 1`,
+      );
+  });
+
+  test('of signature-v3 is logged with the address that was verified, without what its query says', async () => {
+    const { log, fields } = recordLog();
+    const server = buildPartnerServer({ app: { log } });
+    const url = '/api/v1/webhooks/partners/crm-two/deletions';
+    const headers = signedHeaders('crm-two', { body: DELETION, path: '/elsewhere' });
+    for (const query of ['', '?email=ada@example.com&x', '?x'])
+      expect((await send(server, { url: url + query, headers })).status).toBe(401);
+    const other = { 'x-partner-signature': `sha256=${'0'.repeat(64)}` };
+    expect((await send(server, { headers: other })).status).toBe(401);
+    expect(fields.map(({ verifiedAddress }) => verifiedAddress)).toEqual([
+      `${PARTNER_URL}${url}`,
+      `${PARTNER_URL}${url}?…`,
+      `${PARTNER_URL}${url}?…`,
+      undefined,
+    ]);
+    expect(JSON.stringify(fields)).not.toContain('ada');
+  });
+
+  test('of nobody we know leaves no name in the log', async () => {
+    const { log, fields } = recordLog();
+    const server = buildPartnerServer({ app: { log } });
+    await send(server, unknown('ada-lovelace'));
+    expect(fields).toMatchObject([{ refusal: 'partner-unknown', status: 401 }]);
+    expect(JSON.stringify(fields)).not.toContain('ada-lovelace');
   });
 
   test('is limited by address, a call that verifies is not', async () => {

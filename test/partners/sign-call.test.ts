@@ -75,11 +75,26 @@ describe('the work of a refusal', () => {
       expect(partners.keysToTry(partner, NOW)).toHaveLength(3);
   });
 
-  test('is never done with a secret that is not active', () => {
-    const real = partners.keysToTry(many, NOW).map((key) => key.export().toString());
+  test('is done with the secrets of the partner, then with ones that nobody knows', () => {
+    const real = partners.keysToTry(many, NOW).map(({ key }) => key.export().toString());
     expect(real).toEqual(['a', 'b', 'c']);
-    const dummies = partners.keysToTry(expired, NOW).map((key) => key.export().length);
-    expect(dummies).toEqual([32, 32, 32]);
+    const [past, ...dummies] = partners.keysToTry(expired, NOW);
+    expect([past?.standing, past?.key.export().toString()]).toEqual(['expired', 'a']);
+    expect(dummies.map(({ key }) => key.export().length)).toEqual([32, 32]);
+  });
+
+  test.each([
+    [-1, 'not-yet-active'],
+    [0, 'active'],
+    [5, 'active'],
+    [6, 'expired'],
+  ])('knows at %d ms that a secret is %s', (at, standing) => {
+    const partner = createPartner('p', {
+      scheme: 'hmac-sha256',
+      secrets: [{ value: new Secret('a'), notBefore: NOW, notAfter: NOW + 5 }],
+    });
+    const [tried] = createPartners([partner]).keysToTry(partner, NOW + at);
+    expect(tried?.standing).toBe(standing);
   });
 
   test('finds neither a disabled nor an unknown partner', () => {

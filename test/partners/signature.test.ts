@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +9,8 @@ import {
   signingKey,
   toPublicUri,
   toSignedUri,
+  type SecretStanding,
+  type TriedKey,
 } from '#partners/signature.ts';
 import { Secret } from '#shared/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from './support.ts';
@@ -30,8 +32,10 @@ function signedHmac(bytes: Buffer = body): SignedCall {
   return { ...call, signatures: [sign('hmac-sha256', keyOne, call)], timestamps: [] };
 }
 
-const refusalOfV3 = (call: SignedCall, now = NOW) => refusalOf('signature-v3', [keyTwo], call, now);
-const refusalOfHmac = (call: SignedCall) => refusalOf('hmac-sha256', [keyOne], call, NOW);
+const active = (key: KeyObject): TriedKey => ({ key, standing: 'active' });
+const refusalOfV3 = (call: SignedCall, now = NOW) =>
+  refusalOf('signature-v3', [active(keyTwo)], call, now);
+const refusalOfHmac = (call: SignedCall) => refusalOf('hmac-sha256', [active(keyOne)], call, NOW);
 
 describe('the 60 shared cases', () => {
   test('are all here', () => {
@@ -46,7 +50,7 @@ describe('the 60 shared cases', () => {
       signatures: vector.signature === null ? [] : [vector.signature],
       timestamps: vector.timestamp === null ? [] : [vector.timestamp],
     };
-    const keys = secretsOfVector(vector).map((secret) => signingKey(new Secret(secret)));
+    const keys = secretsOfVector(vector).map((secret) => active(signingKey(new Secret(secret))));
     const refusal = refusalOf(vector.scheme, keys, call, vector.now);
     expect(refusal === undefined).toBe(vector.valid);
     if (vector.signedUri !== undefined) expect(toSignedUri(vector.uri)).toBe(vector.signedUri);
@@ -250,3 +254,33 @@ function withOtherUnusedBits(text: string): string {
   const last = alphabet.indexOf(text.charAt(42));
   return `${text.slice(0, 42)}${alphabet.charAt(last ^ 1)}=`;
 }
+
+describe('a secret that may not sign at this time', () => {
+  const standings = ['active', 'expired', 'not-yet-active'] as const;
+  const refusalWith = (...tried: [KeyObject, SecretStanding][]) =>
+    refusalOf(
+      'signature-v3',
+      tried.map(([key, standing]) => ({ key, standing })),
+      signedV3(),
+      NOW,
+    );
+
+  test('is told apart from a wrong one', () => {
+    expect(refusalWith([keyTwo, 'expired'])).toBe('secret-expired');
+    expect(refusalWith([keyTwo, 'not-yet-active'])).toBe('secret-not-yet-active');
+    for (const standing of standings)
+      expect(refusalWith([keyOne, standing])).toBe('signature-wrong');
+  });
+
+  test('never outweighs the same secret that may', () => {
+    const all = standings.map((standing): [KeyObject, SecretStanding] => [keyTwo, standing]);
+    expect(refusalWith(...all)).toBeUndefined();
+    expect(refusalWith(...all.toReversed())).toBeUndefined();
+    expect(refusalWith([keyOne, 'active'], [keyTwo, 'expired'])).toBe('secret-expired');
+  });
+
+  test('is told before an old timestamp', () => {
+    const keys = [{ key: keyTwo, standing: 'expired' as const }];
+    expect(refusalOf('signature-v3', keys, signedV3(), NOW + 600_000)).toBe('secret-expired');
+  });
+});

@@ -9,7 +9,7 @@ import {
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipt.ts';
 import { toReceiptOut } from '#partners/receipt-out.ts';
-import { toPathAndQuery, toPublicUri } from '#partners/signature.ts';
+import { toPathAndQuery, toPublicUri, toSignedUri } from '#partners/signature.ts';
 import { type CallVerdict, isPartnerId, type PartnerCall } from '#partners/verify-call.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
@@ -53,12 +53,13 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
     acceptRawJson(app);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
-      if (!isPartnerId(partnerSegmentOf(request))) refuseCall(services, request, '', 'shape');
+      if (!isPartnerId(partnerSegmentOf(request)))
+        refuseCall(services, request, { reason: 'shape' });
       requireJson(request);
     });
     for (const path of ['events', 'deletions'] as const) addDeliveryRoute(app, services, path);
     app.post(`${PREFIX}/*`, { schema: { hide: true }, config: { freeQuery: true } }, (request) =>
-      refuseCall(services, request, '', 'path'),
+      refuseCall(services, request, { reason: 'path' }),
     );
   };
 }
@@ -104,44 +105,61 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
 /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
 async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
   const { context, deps } = services;
-  const partnerId = partnerSegmentOf(request);
+  const uri = toPublicUri(context.publicUrl(), request.raw.url ?? '');
   const verdict = deps.verify({
-    partnerId,
+    partnerId: partnerSegmentOf(request),
     method: request.method,
-    uri: toPublicUri(context.publicUrl(), request.raw.url ?? ''),
+    uri,
     body: rawBodyOf(request),
     headerValues: (name) => headerValues(request, name),
   });
   if (verdict.kind === 'refused') {
-    const known = verdict.reason === 'partner-unknown' ? '' : partnerId;
-    return refuseCall(services, request, known, verdict.reason);
+    const partner = 'partner' in verdict ? verdict.partner : undefined;
+    // Most wrong signatures of this scheme are good ones of another address.
+    const address = partner?.scheme === 'signature-v3' && { verifiedAddress: withoutQuery(uri) };
+    return refuseCall(services, request, { partner, reason: verdict.reason, ...address });
   }
-  if (verdict.partner.requireBearer) await checkBearer(services, request, partnerId);
-  return verdict.partner;
+  const { partner } = verdict;
+  if (partner.requireBearer) await checkBearer(services, request, partner);
+  return partner;
+}
+
+/** An address for the log: that there was a query is told, what stood in it is not. */
+function withoutQuery(uri: string): string {
+  const [address = '', query] = toSignedUri(uri).split('?', 2);
+  return query === undefined ? address : `${address}?…`;
 }
 
 async function checkBearer(
   services: Services,
   request: FastifyRequest,
-  partnerId: string,
+  partner: Partner,
 ): Promise<void> {
   try {
     await services.deps.checkBearer(request);
   } catch (error) {
-    if (isTrackportError(error, 'unauthorized')) refuseCall(services, request, partnerId, 'bearer');
+    if (isTrackportError(error, 'unauthorized'))
+      refuseCall(services, request, { partner, reason: 'bearer' });
     throw error;
   }
 }
+
+/** Why a call is refused, for metric and log; without a partner it named none that is known. */
+type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?: string };
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many calls refused */
 function refuseCall(
   { context, metrics }: Services,
   request: FastifyRequest,
-  partnerId: string,
-  reason: string,
+  { partner, reason, verifiedAddress }: Refusal,
 ): never {
-  metrics.refused(partnerId, reason);
-  request.logFacts = { ...request.logFacts, refusal: reason };
+  metrics.refused(partner?.id ?? '', reason);
+  request.logFacts = {
+    ...request.logFacts,
+    ...(partner && { partnerId: partner.id }),
+    refusal: reason,
+    ...(verifiedAddress !== undefined && { verifiedAddress }),
+  };
   return context.refusals.rethrow(request.ip, unverified());
 }
 
