@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/json.ts';
-import { decide, type PartnerEvent, readEvent, sameEventKey } from './event.ts';
+import { decide, eventKeys, type PartnerEvent, readEvent } from './event.ts';
 import type { Partner } from './partner.ts';
 import type { PartnerPath } from './receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-store.ts';
@@ -119,8 +119,7 @@ function toNewEvent(
     ...(eventType === undefined ? {} : { eventType }),
     ...(eventId === undefined ? {} : { eventId }),
     ...(externalId === undefined ? {} : { externalId }),
-    sameEventKey: sameEventKey(hashKey, { partnerId: partner.id, path }, event, bytes),
-    hasEventId: event?.eventId !== undefined,
+    ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
     ...(decision.outcome === 'REJECTED' ? { lastError: decision.reason } : {}),
     payload: bytes,

@@ -1,5 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { isEmailLength } from '#leads/identity.ts';
+import {
+  isEmailLength,
+  type LeadIdentity,
+  normalizeIdentity,
+  parseLeadId,
+} from '#leads/identity.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { isRecord, valueAt } from '#shared/json.ts';
 import type { FieldName, Partner } from './partner.ts';
@@ -119,26 +124,63 @@ export function isPrivacyDeletion(event: PartnerEvent): boolean {
   return event.canonicalType === PRIVACY_DELETION;
 }
 
+/** Keyed hashes by which an event is known again. */
+export type EventKeys = {
+  /** Of all that makes two events the same. */
+  sameEventKey: Buffer;
+  /** There when the event has an id of its own. */
+  idKeys?: EventIdKeys;
+};
+
+/** By these it is noticed that an event id comes again with another person. */
+export type EventIdKeys = {
+  /** Of the id and where it counts: partner, path, account and type. */
+  id: Buffer;
+  /** Of all that names the person. */
+  person: Buffer;
+};
+
+const ID_KEY_BYTES = 16;
+
 /**
- * The keyed hash of all that makes two events the same. With an event id: partner, path, account,
- * type, external id, event id and time of occurrence. Without one: partner, path and the event's
- * bytes. Attempt numbers, subscriptions, timestamps and signatures change between tries of the
- * same event, so they are no part of it.
+ * Two events are the same, with an event id: by partner, path, account, type, event id, time of
+ * occurrence and all that names the person, for ids come again with another one. Without an id: by
+ * partner, path and the event's bytes. Attempt numbers, subscriptions, timestamps and signatures
+ * change between tries of the same event, so they are no part of it.
  */
-export function sameEventKey(
+export function eventKeys(
   key: KeyObject,
   origin: { partnerId: string; path: PartnerPath },
   event: PartnerEvent | undefined,
   bytes: Buffer,
-): Buffer {
+): EventKeys {
   const place = ['same-event', origin.partnerId, origin.path];
-  if (event?.eventId === undefined)
-    return hmacSha256(
-      key,
-      Buffer.concat([Buffer.from(JSON.stringify([...place, 'bytes'])), bytes]),
-    );
-  const { account, externalId, eventId, occurredAt, type } = event;
+  if (event?.eventId === undefined) {
+    const prefix = Buffer.from(JSON.stringify([...place, 'bytes']));
+    return { sameEventKey: hmacSha256(key, Buffer.concat([prefix, bytes])) };
+  }
+  const { account, eventId, occurredAt, type } = event;
   const name = type.kind === 'named' ? type.name : null;
-  const parts = [account, name, externalId, eventId, occurredAt].map((part) => part ?? null);
-  return hmacSha256(key, JSON.stringify([...place, 'id', ...parts]));
+  const id = [...place, 'id', ...[account, name, eventId].map((part) => part ?? null)];
+  const person = personOf(origin.partnerId, event);
+  return {
+    sameEventKey: hmacSha256(key, JSON.stringify([...id, occurredAt ?? null, ...person])),
+    idKeys: {
+      id: hmacSha256(key, JSON.stringify(id)).subarray(0, ID_KEY_BYTES),
+      person: hmacSha256(key, JSON.stringify(['person', ...person])).subarray(0, ID_KEY_BYTES),
+    },
+  };
+}
+
+/** All that names the person, in the form in which identities are compared. */
+function personOf(partnerId: string, event: PartnerEvent): (string | null)[] {
+  const { externalId, leadId, correlationId, email } = event;
+  const comparable = (value: string | undefined, toIdentity: (value: string) => LeadIdentity) =>
+    value === undefined ? null : normalizeIdentity(toIdentity(value));
+  return [
+    leadId === undefined ? null : String(parseLeadId(leadId) ?? leadId),
+    comparable(correlationId, (value) => ({ kind: 'correlation-id', value })),
+    comparable(externalId, (value) => ({ kind: 'external-id', partnerId, value })),
+    comparable(email, (value) => ({ kind: 'email', value })),
+  ];
 }

@@ -1,17 +1,17 @@
 import type { AuditEntry } from '#shared/audit.ts';
+import type { EventKeys } from './event.ts';
 import type { Outcome, PartnerPath, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
 
-/** An event as it is first written down. */
-export type NewEvent = {
+/**
+ * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
+ * wish.
+ */
+export type NewEvent = EventKeys & {
   /** In the delivery, from 0. */
   position: number;
   eventType?: string;
   eventId?: string;
   externalId?: string;
-  /** Keyed hash of all that makes two events the same. */
-  sameEventKey: Buffer;
-  /** False: the event carries no id of its own, so that a repeat may be a new wish. */
-  hasEventId: boolean;
   outcome: Extract<Outcome, 'PENDING' | 'IGNORED' | 'REJECTED'>;
   /** Why it is REJECTED: a code. */
   lastError?: string;
@@ -60,7 +60,8 @@ type ReceiptPage = {
 export type ReceiptStore = {
   /**
    * Writes the receipt and its events in one transaction and answers after it is durable on disk.
-   * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
+   * An event whose id came before with another person is noted so. Events that came before are not
+   * written again; those that ended UNMATCHED or FAILED, and those
    * without an id that are settled, are queued once more; what an operator had released may then be
    * claimed again. The receipt is as it was first answered.
    * @throws {store-unavailable} and then nothing was accepted

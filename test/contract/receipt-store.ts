@@ -192,10 +192,15 @@ export function describeReceiptStore(engine: string, open: Open): void {
       test.each(cases)(
         '%s, with an id of its own: %s → %s',
         async (outcome, hasEventId, expected) => {
-          const id = await idOf(receipt({ events: [event('a', { hasEventId })] }));
+          const id = await idOf(
+            receipt({ events: [hasEventId ? event('a') : eventWithoutId('a')] }),
+          );
           if (outcome !== 'PENDING')
             await fixture.settle(id, { outcome, lastError: 'why', attempts: 3 });
-          const repeat = receipt({ events: [event('a', { hasEventId })], receivedAt: AT + 5 });
+          const repeat = receipt({
+            events: [hasEventId ? event('a') : eventWithoutId('a')],
+            receivedAt: AT + 5,
+          });
           const again = await store.accept(repeat);
           expect([again.kind, again.receipt.id]).toEqual(['repeat', id]);
           expect(again.queued).toBe(expected === 'queued' ? 1 : 0);
@@ -209,23 +214,21 @@ export function describeReceiptStore(engine: string, open: Open): void {
       );
 
       test('is queued once when 20 copies come at once', async () => {
-        const id = await idOf(receipt({ events: [event('a', { hasEventId: false })] }));
+        const id = await idOf(receipt({ events: [eventWithoutId('a')] }));
         await fixture.settle(id, { outcome: 'DONE' });
         const copies = Array.from({ length: 20 }, () =>
-          store.accept(receipt({ events: [event('a', { hasEventId: false })] })),
+          store.accept(receipt({ events: [eventWithoutId('a')] })),
         );
         const queued = (await Promise.all(copies)).map((copy) => copy.queued);
         expect(queued.filter((count) => count === 1)).toHaveLength(1);
       });
 
       test('while it is worked, without an id: it is marked to be worked again', async () => {
-        const without = await idOf(receipt({ events: [event('a', { hasEventId: false })] }));
+        const without = await idOf(receipt({ events: [eventWithoutId('a')] }));
         const withId = await idOf(receipt({ events: [event('b')] }));
         await fixture.begin(without);
         await fixture.begin(withId);
-        await store.accept(
-          receipt({ events: [event('a', { hasEventId: false }), event('b'), event('c')] }),
-        );
+        await store.accept(receipt({ events: [eventWithoutId('a'), event('b'), event('c')] }));
         expect(await fixture.stateOf(without)).toMatchObject([{ outcome: 'PENDING', again: AT }]);
         expect(await fixture.stateOf(withId)).toMatchObject([{ outcome: 'PENDING', again: 0 }]);
       });
@@ -374,11 +377,16 @@ export function describeReceiptStore(engine: string, open: Open): void {
 function event(name: string, facts: Partial<NewEvent> = {}): Omit<NewEvent, 'position'> {
   return {
     sameEventKey: Buffer.from(name.padEnd(32, '.')),
-    hasEventId: true,
+    idKeys: { id: Buffer.from(`id ${name}`), person: Buffer.from('somebody') },
     outcome: 'PENDING',
     payload: Buffer.from(`bytes of ${name}`),
     ...facts,
   };
+}
+
+function eventWithoutId(name: string): Omit<NewEvent, 'position'> {
+  const { idKeys: _none, ...facts } = event(name);
+  return facts;
 }
 
 function receipt(

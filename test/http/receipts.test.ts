@@ -32,7 +32,6 @@ async function receive(
         eventId: 'event-1',
         externalId,
         sameEventKey: sha256(id),
-        hasEventId: true,
         outcome: 'PENDING',
         payload: Buffer.from('{}'),
       },

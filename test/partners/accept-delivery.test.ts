@@ -81,7 +81,7 @@ describe('the receipt', () => {
       expect(receipt).not.toHaveProperty('externalId');
       expect(receipt.events[0]).not.toHaveProperty('externalId');
       expect(receipt.events[0]).not.toHaveProperty('eventId');
-      expect(receipt.events[0]).toMatchObject({ outcome: 'PENDING', hasEventId: true });
+      expect(receipt.events[0]).toMatchObject({ outcome: 'PENDING', idKeys: {} });
     },
   );
 

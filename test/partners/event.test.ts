@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   decide,
+  eventKeys,
   isPrivacyDeletion,
   type PartnerEvent,
   readEvent,
-  sameEventKey,
 } from '#partners/event.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { splitBatch, trimJson } from '#partners/split-batch.ts';
@@ -178,12 +178,12 @@ describe('deciding what becomes of an event', () => {
 
 describe('the same event', () => {
   const keyOf = (text: string, origin: Partial<{ partnerId: string; path: 'events' }> = {}) =>
-    sameEventKey(
+    eventKeys(
       hashKey,
       { partnerId: 'crm-two', path: 'deletions', ...origin },
       read(crmTwo, text),
       trimJson(Buffer.from(text)),
-    ).toString('hex');
+    ).sameEventKey.toString('hex');
   const event = {
     subscriptionType: 'contact.deletion',
     eventId: 1,

@@ -50,7 +50,6 @@ async function setUp() {
           {
             position: 0,
             sameEventKey: Buffer.from(`lead ${leadId}`),
-            hasEventId: true,
             outcome: 'PENDING',
             payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
           },

@@ -1,4 +1,5 @@
 import type { Database as Handle } from 'better-sqlite3';
+import type { EventIdKeys } from '#partners/event.ts';
 import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
 import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
@@ -12,11 +13,19 @@ const INSERT_RECEIPT = `
 
 const INSERT_EVENT = `
   INSERT INTO event
-    (receipt, position, eventType, eventId, externalId, outcome, lastError, completedAt, payload, dueAt)
-  VALUES (@receipt, @position, @eventType, @eventId, @externalId, @outcome, @lastError, @completedAt,
-    @payload, @dueAt)`;
+    (receipt, position, eventType, eventId, externalId, outcome, note, lastError, completedAt, payload,
+      dueAt)
+  VALUES (@receipt, @position, @eventType, @eventId, @externalId, @outcome, @note, @lastError,
+    @completedAt, @payload, @dueAt)`;
 
-const INSERT_SAME_EVENT = `INSERT INTO same_event (key, event, firstSeenAt) VALUES (?, ?, ?)`;
+const INSERT_SAME_EVENT = `
+  INSERT INTO same_event (key, event, firstSeenAt, idKey, personKey)
+  VALUES (@key, @event, @firstSeenAt, @id, @person)`;
+
+/** Both ends are looked at in the index, however often the id came with the same person. */
+const IS_ID_REUSED = `
+  SELECT (SELECT min(personKey) FROM same_event WHERE idKey = @id) <> @person
+    OR (SELECT max(personKey) FROM same_event WHERE idKey = @id) <> @person`;
 
 /** Apart from `READ_SAME_EVENT`: most events are new, and a join that finds nothing is not cheap. */
 const FIND_SAME_EVENT = `SELECT event FROM same_event WHERE key = ?`;
@@ -115,6 +124,7 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
   const insertReceipt = handle.prepare(INSERT_RECEIPT);
   const insertEvent = handle.prepare(INSERT_EVENT);
   const insertSameEvent = handle.prepare(INSERT_SAME_EVENT);
+  const isIdReused = handle.prepare<[EventIdKeys], 0 | 1 | null>(IS_ID_REUSED).pluck();
   return (delivery: NewReceipt, events: readonly NewEvent[]): void => {
     const status = statusOf(events.map(({ outcome }) => outcome));
     const receipt = insertReceipt.run({ externalId: null, ...delivery, status }).lastInsertRowid;
@@ -127,12 +137,20 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
         externalId: null,
         lastError: null,
         ...event,
+        note: event.idKeys && isIdReused.get(event.idKeys) ? 'event-id-reused' : null,
         receipt,
         payload: isPending ? sealer.seal(identity, event.payload) : null,
         dueAt: isPending ? delivery.receivedAt : null,
         completedAt: isPending ? null : delivery.receivedAt,
       });
-      insertSameEvent.run(event.sameEventKey, row.lastInsertRowid, delivery.receivedAt);
+      insertSameEvent.run({
+        key: event.sameEventKey,
+        event: row.lastInsertRowid,
+        firstSeenAt: delivery.receivedAt,
+        id: null,
+        person: null,
+        ...event.idKeys,
+      });
     }
   };
 }
@@ -166,7 +184,7 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
  * the first one waits; one that ended without effect gets another chance; all else is a redelivery.
  */
 function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'waits' | 'again' | 'queue' {
-  const isRedelivery = event.hasEventId && ['PENDING', 'DONE'].includes(before.outcome);
+  const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
   if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
   if (before.outcome !== 'PENDING') return 'queue';
   return before.isBegun ? 'again' : 'waits';

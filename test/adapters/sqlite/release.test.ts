@@ -11,6 +11,7 @@ import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
 const matching: DeletionProgress = { stage: 'match', askedAt: 1, misses: 0, provisional: [] };
 const acting: DeletionProgress = { stage: 'act', actions: ['close'], leads: [] };
@@ -45,7 +46,7 @@ async function setUp() {
           {
             position: 0,
             sameEventKey: Buffer.from('the same'),
-            hasEventId: facts.hasEventId ?? false,
+            ...(facts.hasEventId && { idKeys }),
             outcome: 'PENDING',
             payload: Buffer.from('{}'),
           },

@@ -28,7 +28,6 @@ async function setUp() {
     const event: NewEvent = {
       position: 0,
       sameEventKey: Buffer.from(text),
-      hasEventId: false,
       outcome: 'PENDING',
       payload: Buffer.from(text),
     };
