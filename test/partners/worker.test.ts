@@ -118,7 +118,7 @@ describe('a deletion', () => {
     const desk = await runningDesk();
     const receipt = await desk.settled(await desk.send({ email: 'nobody@example.com' }));
     expect(receipt).toMatchObject({
-      status: 'PROCESSED',
+      status: 'UNMATCHED',
       events: [{ outcome: 'UNMATCHED', attempts: 3, leadIds: [] }],
     });
   });
