@@ -49,8 +49,8 @@ export function keyStateAt(key: Key, now: number): KeyState {
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';
 }
 
-const NAME_CHARACTERS_MAX = 200;
-const LIMIT_PER_MINUTE_MAX = 1_000_000;
+export const NAME_CHARACTERS_MAX = 200;
+export const LIMIT_PER_MINUTE_MAX = 1_000_000;
 
 /** The trimmed name: 1 to 200 characters, no control characters. @throws {validation-failed} */
 export function parseConsumerName(name: string): string {

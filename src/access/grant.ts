@@ -1,6 +1,7 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 
-const grantActions = ['leads:read'] as const;
+/** What a grant can allow. */
+export const grantActions = ['leads:read'] as const;
 
 export type GrantAction = (typeof grantActions)[number];
 
@@ -15,8 +16,9 @@ export type GrantedLabels = { labels: readonly string[] };
 
 /** One array for all, so that what is derived of it can be kept. */
 const ALL_LEADS: readonly string[] = [];
-const LABELS_MAX = 10;
-const LABEL_CHARACTERS_MAX = 100;
+/** Of one grant. */
+export const GRANT_LABELS_MAX = 10;
+export const GRANT_LABEL_CHARACTERS_MAX = 100;
 
 /** What the grants allow of one action. @throws {insufficient-scope} they allow nothing of it */
 export function decideGrant(grants: readonly Grant[], action: GrantAction): GrantedLabels {
@@ -59,12 +61,12 @@ function withoutRepetitions(labels: string[]): string[] {
 
 function labelProblems(index: number, labels: string[]): FieldProblem[] {
   const pointer = `#/grants/${index}/labels`;
-  if (labels.length === 0 || labels.length > LABELS_MAX)
+  if (labels.length === 0 || labels.length > GRANT_LABELS_MAX)
     return [
       {
         pointer,
         code: 'out-of-range',
-        detail: `A grant names 1 to ${LABELS_MAX} labels, or has no \`labels\` at all.`,
+        detail: `A grant names 1 to ${GRANT_LABELS_MAX} labels, or has no \`labels\` at all.`,
       },
     ];
   return labels.flatMap((label, at) =>
@@ -74,7 +76,7 @@ function labelProblems(index: number, labels: string[]): FieldProblem[] {
           {
             pointer: `${pointer}/${at}`,
             code: 'invalid-label',
-            detail: `A label has 1 to ${LABEL_CHARACTERS_MAX} characters, no comma and no control characters.`,
+            detail: `A label has 1 to ${GRANT_LABEL_CHARACTERS_MAX} characters, no comma and no control characters.`,
           },
         ],
   );
@@ -82,7 +84,7 @@ function labelProblems(index: number, labels: string[]): FieldProblem[] {
 
 /** A comma separates names where the tracker is asked for several. */
 function isLabelName(label: string): boolean {
-  return label !== '' && label.length <= LABEL_CHARACTERS_MAX && !/[,\p{Cc}]/u.test(label);
+  return label !== '' && label.length <= GRANT_LABEL_CHARACTERS_MAX && !/[,\p{Cc}]/u.test(label);
 }
 
 function unknownAction(index: number): FieldProblem {

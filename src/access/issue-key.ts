@@ -5,7 +5,8 @@ import type { Secret } from '#shared/secret.ts';
 import { createApiKey, type RandomText } from './api-key.ts';
 import type { Key } from './consumer.ts';
 
-const LIFETIME_MS_MAX = 3650 * DAY;
+/** Milliseconds that a key can live. */
+export const LIFETIME_MS_MAX = 3650 * DAY;
 
 /** A key as it is stored, and the text that its consumer gets to see once. */
 export type IssuedKey = { stored: Key; key: Secret };

@@ -7,7 +7,8 @@ import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer
 import { type IssuedKey, issueKey } from './issue-key.ts';
 
 const OVERLAP_MS_DEFAULT = 24 * HOUR;
-const OVERLAP_MS_MAX = 30 * DAY;
+/** Milliseconds that a key can stay good after its rotation. */
+export const OVERLAP_MS_MAX = 30 * DAY;
 const ACTIVE_KEYS_MAX = 20;
 
 /** A consumer after a change, with the key that the change made. */

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from './openapi-document.ts';
+import { operationsOf, type OpenApiDocument } from './openapi-document.ts';
 
 const SCHEMAS = '#/components/schemas/';
 const INPUT = 'Input';
@@ -61,21 +61,15 @@ function shortenNames(document: OpenApiDocument, used: Set<string>): OpenApiDocu
   return { ...copy, components: { ...copy.components, schemas: Object.fromEntries(schemas) } };
 }
 
-function operationsOf(document: OpenApiDocument) {
-  return Object.values(document.paths ?? {}).flatMap((item) =>
-    [item?.get, item?.put, item?.post, item?.delete, item?.patch].filter(
-      (found) => found !== undefined,
-    ),
-  );
-}
-
 function hasOperation(document: OpenApiDocument, tag: string): boolean {
-  return operationsOf(document).some((operation) => operation.tags?.includes(tag));
+  return operationsOf(document).some(({ operation }) => operation.tags?.includes(tag));
 }
 
 function usedSecuritySchemes(document: OpenApiDocument) {
   const used = new Set(
-    operationsOf(document).flatMap(({ security = [] }) => security.flatMap(Object.keys)),
+    operationsOf(document).flatMap(({ operation: { security = [] } }) =>
+      security.flatMap(Object.keys),
+    ),
   );
   const all = Object.entries(document.components?.securitySchemes ?? {});
   return Object.fromEntries(all.filter(([name]) => used.has(name)));

@@ -5,17 +5,24 @@ export type OpenApiDocument = OpenAPIV3_1.Document;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** Every response of a document; `key` names its operation (`get /api/v1/leads`). */
-export function responsesOf(document: OpenApiDocument) {
+/** Every operation of a document; `key` names it (`get /api/v1/leads`). */
+export function operationsOf(document: OpenApiDocument) {
   return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item?.[method];
-      return Object.entries(operation?.responses ?? {}).map(([status, response]) => ({
-        key: `${method} ${path}`,
-        status: Number(status),
-        security: operation?.security ?? [],
-        response: response as OpenAPIV3_1.ResponseObject,
-      }));
+      return operation ? [{ key: `${method} ${path}`, path, operation }] : [];
     }),
+  );
+}
+
+/** Every response of a document, none of which is a reference yet. */
+export function responsesOf(document: OpenApiDocument) {
+  return operationsOf(document).flatMap(({ key, operation }) =>
+    Object.entries(operation.responses ?? {}).map(([status, response]) => ({
+      key,
+      status: Number(status),
+      security: operation.security ?? [],
+      response: response as OpenAPIV3_1.ResponseObject,
+    })),
   );
 }

@@ -1,5 +1,7 @@
-import { responsesOf } from './openapi-document.ts';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { operationsOf, responsesOf } from './openapi-document.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
+import { ENTITY_TAGS } from './precondition.ts';
 import { responseHeaders } from './schemas/openapi-parts.ts';
 
 /** Header names by status, for each operation by its key (`get /api/v1/leads`). */
@@ -16,8 +18,9 @@ const byStatus: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** Headers that every answer of a status has. */
-function headersOf(status: number, { isBearer }: { isBearer: boolean }): string[] {
+export function headersOf(status: number, { isBearer }: { isBearer: boolean }): string[] {
   return [
+    'X-Request-Id',
     ...(status >= PROBLEM_STATUS_MIN ? ['Cache-Control'] : []),
     ...(byStatus[status] ?? []),
     ...(isBearer && status === 403 ? ['WWW-Authenticate'] : []),
@@ -35,7 +38,6 @@ export function addResponseHeaders(
   const used = new Set<string>();
   for (const { key, status, security, response } of responsesOf(document)) {
     const names = [
-      'X-Request-Id',
       ...headersOf(status, { isBearer: security.some((scheme) => 'Bearer' in scheme) }),
       ...(named.get(key)?.[status] ?? []),
     ];
@@ -47,6 +49,22 @@ export function addResponseHeaders(
     ...document,
     components: { ...document.components, headers: Object.fromEntries(headers) },
   };
+}
+
+const ifNoneMatch: OpenAPIV3_1.ParameterObject = {
+  in: 'header',
+  name: 'If-None-Match',
+  required: false,
+  description: 'The `ETag` of an answer that the caller has: 304 when it is still the same.',
+  schema: { type: 'string', pattern: ENTITY_TAGS.source },
+};
+
+/** The document with the header that conditional reads are made with, where a call answers 304. */
+export function addIfNoneMatch(document: OpenApiDocument): OpenApiDocument {
+  for (const { operation } of operationsOf(document))
+    if (operation.responses?.['304'])
+      operation.parameters = [...(operation.parameters ?? []), ifNoneMatch];
+  return document;
 }
 
 function reference(name: string) {

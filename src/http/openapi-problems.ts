@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#shared/errors.ts';
+import { errorCodes, type ErrorCode } from '#shared/errors.ts';
 import { responsesOf } from './openapi-document.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from './problem.ts';
@@ -41,8 +41,10 @@ export function addProblemExamples(
   for (const { key, status, response } of responsesOf(document)) {
     const content = response.content?.[PROBLEM_MEDIA_TYPE];
     if (!content) continue;
-    const codes = new Set([...(named.get(key) ?? []), ...commonProblems]);
-    const ofStatus = [...codes].filter((code) => problemKinds[code].status === status);
+    const all = new Set([...(named.get(key) ?? []), ...commonProblems]);
+    const ofStatus = errorCodes.filter(
+      (code) => all.has(code) && problemKinds[code].status === status,
+    );
     for (const code of ofStatus) used.add(code);
     content.examples = Object.fromEntries(
       ofStatus.map((code) => [code, { $ref: `${REFERENCE}${code}` }]),

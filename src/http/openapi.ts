@@ -1,15 +1,22 @@
 import swagger from '@fastify/swagger';
-import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import {
+  createJsonSchemaTransform,
+  createJsonSchemaTransformObject,
+} from 'fastify-type-provider-zod';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { HttpApp } from './http-app.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { addExamples } from './openapi-examples.ts';
-import { addResponseHeaders } from './openapi-headers.ts';
+import { addIfNoneMatch, addResponseHeaders } from './openapi-headers.ts';
 import type { HeadersByOperation } from './openapi-headers.ts';
 import { addProblemExamples } from './openapi-problems.ts';
 import type { ProblemsByOperation } from './openapi-problems.ts';
 import { tidyComponents } from './openapi-components.ts';
+import { shareParts } from './openapi-references.ts';
+import { forClients, withoutDefaults } from './openapi-schemas.ts';
 import { securitySchemes, tags } from './schemas/openapi-parts.ts';
+
+const zodToJsonConfig = { override: forClients };
 
 /** Collects the schemas of all routes that are registered later. */
 export function collectOpenApi(app: HttpApp): void {
@@ -29,14 +36,15 @@ export function collectOpenApi(app: HttpApp): void {
         version: packageFile.version,
         summary: packageFile.description,
         description: 'Every error is a problem document (RFC 9457); decide by its `code`.',
+        contact: { name: 'The operator of this instance' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This instance.' }],
       tags: [...tags],
       components: { securitySchemes },
     },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transform: createJsonSchemaTransform({ zodToJsonConfig }),
+    transformObject: createJsonSchemaTransformObject({ zodToJsonConfig }),
   });
   let document: OpenApiDocument | undefined;
   app.decorate('openApi', () => {
@@ -55,8 +63,9 @@ export async function buildOpenApi(app: HttpApp): Promise<OpenApiDocument> {
 type RouteFacts = { headers: HeadersByOperation; problems: ProblemsByOperation };
 
 function finish(document: OpenApiDocument, { headers, problems }: RouteFacts): OpenApiDocument {
-  const withHeaders = addResponseHeaders(document, headers);
-  return addExamples(tidyComponents(addProblemExamples(withHeaders, problems)));
+  const withHeaders = addIfNoneMatch(addResponseHeaders(document, headers));
+  const tidy = tidyComponents(addProblemExamples(withHeaders, problems));
+  return shareParts(addExamples(withoutDefaults(tidy)));
 }
 
 function templateOf(url: string): string {

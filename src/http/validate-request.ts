@@ -84,12 +84,18 @@ function isEmpty(query: object): boolean {
 
 function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {
   const slot = part === 'querystring' ? 'query' : part;
-  const given: unknown = request[slot];
+  const given: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
   const result = schema.safeParse(given);
   if (!result.success)
     return result.error.issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
   if (part !== 'headers') Object.assign(request, { [slot]: result.data });
   return [];
+}
+
+/** The headers that a schema names, in its spelling: Node's has small letters only. */
+function headersFor(schema: z.ZodType, { headers }: FastifyRequest): Record<string, unknown> {
+  const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 type Context = { part: Part; schema: z.ZodType; given: unknown };

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createAnswerCheck, type Declarations } from '../support/declared-answers.ts';
+import { createAnswerCheck } from '../support/declared-answers.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { openDocument, operationsOf, type OpenDocument } from '../support/openapi.ts';
 import { listening, trackport } from './process.ts';
 
 const LEADS = '/api/v1/leads';
@@ -27,7 +28,7 @@ async function openSandbox() {
     environment: { TMPDIR: temporaryFolder() },
   });
   const url = await listening(run);
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Declarations;
+  const document = openDocument(await (await fetch(`${url}/openapi.json`)).json());
   const check = createAnswerCheck(document);
   const complaints = new Set<string>();
   const asked = new Set<string>();
@@ -188,18 +189,18 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
 const ALL_SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 
 /** With no credential, a bad one or too little scope, and with bodies that nothing takes. */
-async function askBadly(ask: Ask, document: Declarations, banner: string) {
+async function askBadly(ask: Ask, document: OpenDocument, banner: string) {
   const headers = { authorization: `Bearer ${await tokenOf(banner, ALL_SCOPES)}` };
   const weak = { authorization: `Bearer ${await tokenOf(banner, 'catalog:read')}` };
-  for (const [path, item] of Object.entries(document.paths))
-    for (const method of Object.keys(item).map((name) => name.toUpperCase())) {
-      await ask(method, path);
-      await ask(method, path, { headers: { authorization: 'Bearer x', 'x-api-key': 'x' } });
-      await ask(method, path, { headers: weak });
-      if (method === 'GET') continue;
-      await ask(method, path, { headers, body: '{' });
-      await ask(method, path, { headers: { ...headers, 'content-type': 'text/plain' }, body: 'x' });
-    }
+  for (const { path, method: name } of operationsOf(document)) {
+    const method = name.toUpperCase();
+    await ask(method, path);
+    await ask(method, path, { headers: { authorization: 'Bearer x', 'x-api-key': 'x' } });
+    await ask(method, path, { headers: weak });
+    if (method === 'GET') continue;
+    await ask(method, path, { headers, body: '{' });
+    await ask(method, path, { headers: { ...headers, 'content-type': 'text/plain' }, body: 'x' });
+  }
 }
 
 test('every answer of every operation is as openapi.json declares it', async () => {
@@ -213,8 +214,6 @@ test('every answer of every operation is as openapi.json declares it', async () 
   await askBadly(ask, document, banner);
 
   expect([...complaints]).toEqual([]);
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.keys(item).map((method) => `${method} ${path}`),
-  );
+  const operations = operationsOf(document).map(({ method, path }) => `${method} ${path}`);
   expect(operations.filter((operation) => !asked.has(operation))).toEqual([]);
 });

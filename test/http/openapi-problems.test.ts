@@ -1,27 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { operationsOf, readOpenApi, type DeclaredResponse } from '../support/openapi.ts';
 
-type Response = {
-  description: string;
-  headers: Record<string, object>;
-  content?: Record<string, { examples?: Record<string, { $ref: string }> }>;
-};
-type Operation = { security: object[]; responses: Record<string, Response> };
-const document = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
-  paths: Record<string, Record<string, Operation>>;
-  components: { examples: Record<string, { value: { code: string; status: number } }> };
-};
-
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
-);
+const { document } = readOpenApi();
+const operations = operationsOf(document);
 const problems = operations.flatMap(({ path, method, operation }) =>
   Object.entries(operation.responses)
     .filter(([status]) => Number(status) >= 400)
     .map(([status, response]) => ({ path, method, status: Number(status), response })),
 );
 
-function codesOf({ description }: Response): string[] {
+function codesOf({ description }: DeclaredResponse): string[] {
   return [...description.matchAll(/`([a-z-]+)`:/g)].map((match) => match[1] ?? '');
 }
 

@@ -16,7 +16,7 @@ function serve(): HttpApp {
         schema: {
           params: z.object({ id: z.string().max(3, 'must have at most 3 characters') }),
           querystring: z.strictObject({ version: z.string('must be text').optional() }),
-          headers: z.looseObject({ 'idempotency-key': z.string().max(5).optional() }),
+          headers: z.object({ 'Idempotency-Key': z.string().max(5).optional() }),
           body: z.strictObject({
             title: z.string(),
             members: z.array(z.strictObject({ id: z.string() })).optional(),
@@ -47,7 +47,7 @@ test('every wrong part of every kind is named in one answer', async () => {
   expect(answer.json().errors).toMatchObject([
     { parameter: 'id', detail: '`id` must have at most 3 characters.' },
     { parameter: 'versoin', code: 'unknown', detail: expect.stringContaining('`version`?') },
-    { header: 'idempotency-key', code: 'out-of-range' },
+    { header: 'Idempotency-Key', code: 'out-of-range' },
     { pointer: '#/title', code: 'missing', detail: '`title` is required.' },
     { pointer: '#/members/0/id', code: 'invalid' },
     { pointer: '#/members/1/b~1c~0d', code: 'unknown' },

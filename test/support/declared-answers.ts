@@ -1,18 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-
-type Declared = {
-  description: string;
-  headers?: Record<string, object>;
-  content?: Record<string, object>;
-};
-type Operation = { responses: Record<string, Declared> };
-
-/** The parts of openapi.json that say what an answer may be. */
-export type Declarations = {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, { additionalProperties?: unknown }> };
-};
+import type { DeclaredResponse, OpenDocument } from './openapi.ts';
 
 /** An answer with the operation that gave it: `path` is the template. */
 export type GivenAnswer = {
@@ -36,14 +24,14 @@ const GENERAL_HEADERS = new Set([
 ]);
 
 /** Looks for what an answer has and openapi.json does not declare, and for what is declared in vain. */
-export function createAnswerCheck(document: Declarations): (answer: GivenAnswer) => string[] {
+export function createAnswerCheck(document: OpenDocument): (answer: GivenAnswer) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   const problem = { ...document.components.schemas['Problem'], additionalProperties: false };
   const schemas = { ...document.components.schemas, Problem: problem };
   ajv.addSchema({ ...document, components: { ...document.components, schemas } }, 'openapi');
 
-  function checkBody(answer: GivenAnswer, declared: Declared): string[] {
+  function checkBody(answer: GivenAnswer, declared: DeclaredResponse): string[] {
     const mediaType = answer.headers.get('content-type')?.split(';', 1)[0] ?? '';
     if (!declared.content) return answer.text === '' ? [] : ['a body'];
     if (!declared.content[mediaType]) return [`the media type ${mediaType}`];
@@ -65,14 +53,14 @@ export function createAnswerCheck(document: Declarations): (answer: GivenAnswer)
   };
 }
 
-function checkHeaders({ headers }: GivenAnswer, declared: Declared): string[] {
+function checkHeaders({ headers }: GivenAnswer, declared: DeclaredResponse): string[] {
   const names = new Set(Object.keys(declared.headers ?? {}).map((name) => name.toLowerCase()));
   return [...headers.keys()]
     .filter((name) => !GENERAL_HEADERS.has(name) && !names.has(name))
     .map((name) => `the header ${name}`);
 }
 
-function checkCode(body: unknown, { description }: Declared): string[] {
+function checkCode(body: unknown, { description }: DeclaredResponse): string[] {
   const { code } = body as { code: string };
   return description.includes(`\`${code}\`:`) ? [] : [`the code ${code}`];
 }

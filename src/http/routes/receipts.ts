@@ -67,6 +67,7 @@ const readRoute = forOperators(
     ...common,
     operationId: 'readReceipt',
     summary: 'Read one receipt with its events',
+    description: 'What became of each event, and of which leads.',
     request: { params: receiptParams },
     ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
     responseHeaders: { 200: ['Cache-Control'] },

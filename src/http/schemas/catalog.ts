@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   ARTIFACT_ID,
   CAPITAL_WORD,
+  COUNT_KEY_CHARACTERS_MAX,
   COUNT_KEYS_MAX,
   coreSources,
   coreTypes,
@@ -19,6 +20,7 @@ import {
 import { ID_RULE, VERSION_RULE } from '#catalog/content-check.ts';
 import { parseSince } from '#leads/lead-query.ts';
 import { paginationOut } from './common.ts';
+import { ENTITY_TAGS } from '../precondition.ts';
 import { pageParameters } from './page.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
@@ -29,7 +31,7 @@ const text = (max: number) =>
     .string('must be a text')
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`);
-const count = 'must be a whole number from 0 to 9007199254740991';
+const count = 'must be a whole number, 0 or more';
 const id = z
   .string('must be a text')
   .regex(ARTIFACT_ID, ID_RULE)
@@ -70,11 +72,15 @@ const contentIn = {
     .exactOptional()
     .describe('Ids of artifacts, in the order in which they are to be shown.'),
   counts: z
-    .record(z.string(), z.int(count).min(0, count))
+    .record(
+      z.string().meta({ minLength: 1, maxLength: COUNT_KEY_CHARACTERS_MAX }),
+      z.int(count).min(0, count),
+    )
     .exactOptional()
-    .describe(
-      `At most ${COUNT_KEYS_MAX} numbers of your own; \`versions\`, \`members\` and \`members.<TYPE>\` are computed.`,
-    ),
+    .meta({
+      description: 'Numbers of your own; `versions`, `members` and `members.<TYPE>` are computed.',
+      maxProperties: COUNT_KEYS_MAX,
+    }),
 };
 
 /** The body of a create. */
@@ -175,7 +181,9 @@ export const auditListOut = z
   })
   .meta({ id: 'ArtifactAudit' });
 
-export const artifactParams = z.object({ id: z.string().describe('In any case.') });
+export const artifactParams = z.object({
+  id: z.string().meta({ description: 'In any case.', pattern: ARTIFACT_ID.source }),
+});
 
 const optionalVersion = version
   .exactOptional()
@@ -231,9 +239,10 @@ export const catalogQuery = z.strictObject({
     .describe('Every version instead of one row per artifact.'),
 });
 
-export const ifMatchHeader = z.looseObject({
-  'if-match': z
+export const ifMatchHeader = z.object({
+  'If-Match': z
     .string()
+    .regex(ENTITY_TAGS, 'must be `*` or a list of entity tags in double quotes')
     .exactOptional()
     .describe('The `ETag` that the change is based on, or `*`.'),
 });

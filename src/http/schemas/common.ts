@@ -53,15 +53,15 @@ const idempotencyKey = z
   .exactOptional();
 
 /** Of a `POST` that is done once per key. */
-export const idempotencyHeader = z.looseObject({
-  'idempotency-key': idempotencyKey.describe(
+export const idempotencyHeader = z.object({
+  'Idempotency-Key': idempotencyKey.describe(
     'A repeat with the same key within 24 hours gets the first answer.',
   ),
 });
 
 /** The same where the first answer shows an API key. */
-export const secretIdempotencyHeader = z.looseObject({
-  'idempotency-key': idempotencyKey.describe(
+export const secretIdempotencyHeader = z.object({
+  'Idempotency-Key': idempotencyKey.describe(
     'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',
   ),
 });

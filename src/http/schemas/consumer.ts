@@ -1,48 +1,85 @@
 import * as z from 'zod';
-import { parseDuration } from '#shared/units.ts';
+import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumer.ts';
+import { GRANT_LABEL_CHARACTERS_MAX, GRANT_LABELS_MAX, grantActions } from '#access/grant.ts';
+import { LIFETIME_MS_MAX } from '#access/issue-key.ts';
+import { OVERLAP_MS_MAX } from '#access/manage-keys.ts';
+import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
 import { paginationOut } from './common.ts';
 import { pageParameters } from './page.ts';
 
-const consumerId = z.string().describe('The consumer’s id, a UUID.');
+const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 
 export const consumerParams = z.object({ id: consumerId });
 
 export const keyParams = z.object({
   id: consumerId,
-  keyId: z.string().describe('The public part of the key: 12 letters and digits.'),
+  keyId: z
+    .string()
+    .meta({ description: 'The public part of the key.', pattern: '^[0-9A-Za-z]{12}$' }),
 });
 
 export const consumerListQuery = z.strictObject(pageParameters);
 
+const labelIn = z
+  .string('must be a text')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(GRANT_LABEL_CHARACTERS_MAX, `must have at most ${GRANT_LABEL_CHARACTERS_MAX} characters`)
+  .refine((label) => !/[,\p{Cc}]/u.test(label), 'must have no comma and no control characters');
+
+const LABELS_RULE = `must name 1 to ${GRANT_LABELS_MAX} labels, or be left out`;
+
 const grantIn = z
   .strictObject({
-    action: z.string('must be a text').describe('What the consumer may do: `leads:read`.'),
+    action: z
+      .string('must be a text')
+      .refine((action) => grantActions.some((known) => known === action), {
+        error: `must be one of ${grantActions.join(', ')}`,
+        params: { code: 'unknown-action' },
+      })
+      .meta({ description: 'What the consumer may do.', enum: [...grantActions] }),
     labels: z
-      .array(z.string('must be a text'), 'must be a list of label names')
+      .array(labelIn, 'must be a list of label names')
+      .min(1, LABELS_RULE)
+      .max(GRANT_LABELS_MAX, LABELS_RULE)
       .exactOptional()
-      .describe('Only leads that carry all of these labels; at most 10.'),
+      .describe('Only leads that carry all of these labels.'),
   })
   .meta({ id: 'GrantIn', examples: [{ action: 'leads:read', labels: ['partner-program'] }] });
 
-const grantsIn = z.array(grantIn, 'must be a list of grants').max(10, 'must be at most 10');
+const GRANTS_MAX = 10;
+const grantsIn = z
+  .array(grantIn, 'must be a list of grants')
+  .max(GRANTS_MAX, `must be at most ${GRANTS_MAX}`);
 
 /** A duration as text; what comes out are milliseconds. */
-function duration(description: string, example: string) {
+function duration({ min, max, example }: { min: number; max: number; example: string }) {
+  const error = `must be a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as ${example}`;
   return z
     .string('must be a text')
-    .transform((text, context) => {
-      const ms = parseDuration(text);
-      if (ms !== undefined) return ms;
-      const message = `must be a duration such as ${example}`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .meta({ description, examples: [example] });
+    .regex(DURATION_PATTERN, error)
+    .transform((text) => parseDuration(text) ?? Number.NaN)
+    .refine((ms) => ms >= min && ms <= max, error)
+    .meta({ examples: [example] });
 }
 
-const expiresIn = duration('When the key expires, from now on; default: never.', '30d');
-const limitIn = z.number('must be a number').describe('Calls per minute; default: configured.');
-const nameIn = z.string('must be a text').describe('What people call it: 1 to 200 characters.');
+const expiresIn = duration({ min: 1, max: LIFETIME_MS_MAX, example: '30d' }).describe(
+  'When the key expires, from now on; left out: never.',
+);
+const LIMIT_RULE = `must be a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}`;
+const limitIn = z
+  .int(LIMIT_RULE)
+  .min(1, LIMIT_RULE)
+  .max(LIMIT_PER_MINUTE_MAX, LIMIT_RULE)
+  .describe('Calls per minute; left out: as configured.');
+const NAME_RULE = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
+const nameIn = z
+  .string('must be a text')
+  .trim()
+  .min(1, NAME_RULE)
+  .max(NAME_CHARACTERS_MAX, NAME_RULE)
+  .refine((name) => !/\p{Cc}/u.test(name), 'must have no control characters')
+  .describe('What people call it.');
 
 export const consumerIn = z
   .strictObject({
@@ -77,10 +114,9 @@ export const keyIn = z
 
 export const rotateIn = z
   .strictObject({
-    overlap: duration(
-      'How long the old key stays good: `0s` to `30d`, default `24h`.',
-      '24h',
-    ).exactOptional(),
+    overlap: duration({ min: 0, max: OVERLAP_MS_MAX, example: '24h' })
+      .exactOptional()
+      .describe('How long the old key stays good; left out: `24h`.'),
   })
   .meta({ id: 'RotateIn', examples: [{ overlap: '24h' }] });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ErrorCode } from '#shared/errors.ts';
+import { errorCodes, type ErrorCode } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
 import { problemOut } from './common.ts';
 
@@ -130,8 +130,9 @@ export const commonProblems: readonly ErrorCode[] = [
 ];
 
 function problemResponses(codes: readonly ErrorCode[]) {
+  const all = new Set([...codes, ...commonProblems]);
   const byStatus = Map.groupBy(
-    new Set([...codes, ...commonProblems]),
+    errorCodes.filter((code) => all.has(code)),
     (code) => problemKinds[code].status,
   );
   return Object.fromEntries(

@@ -49,6 +49,7 @@ const labelQuery = z.preprocess(
   (given) => (typeof given === 'string' ? [given] : given),
   z
     .array(z.string().max(LABEL_CHARACTERS_MAX, 'must be at most 200 characters long'))
+    .max(LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
     .superRefine((given, context) => {
       if (given.some((text) => text.split(',').some((name) => name.trim() === '')))
         context.addIssue({ code: 'custom', message: 'must not name an empty label' });
@@ -57,7 +58,7 @@ const labelQuery = z.preprocess(
     .refine((labels) => labels.length <= LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
     .meta({
       description:
-        'A label name, in any case. Repeated or comma-separated, a lead must carry all of them; at most 10.',
+        'A label name, in any case. Repeated or comma-separated, a lead must carry all of them.',
     }),
 );
 
@@ -88,5 +89,5 @@ export const leadListQuery = leadListParameters.transform(
 );
 
 export const leadParams = z.object({
-  leadId: z.string().meta({ description: 'The issue number.' }),
+  leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
 });

@@ -9,7 +9,7 @@ const CURSOR_CHARACTERS_MAX = 4096;
 /** The two query parameters of every list. */
 export const pageParameters = {
   limit: queryInteger({ min: 1, max: LIMIT_MAX, fallback: LIMIT_DEFAULT }).meta({
-    description: 'How many items a page holds, 1 to 100.',
+    description: 'How many items a page holds.',
   }),
   cursor: z
     .string('must be given once')

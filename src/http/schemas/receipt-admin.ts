@@ -25,7 +25,9 @@ export const receiptFilterQuery = z.strictObject(filters);
 
 export const receiptListQuery = z.strictObject({ ...pageParameters, ...filters });
 
-export const receiptParams = z.object({ id: z.string().describe('The receipt’s id, a UUID.') });
+export const receiptParams = z.object({
+  id: z.string().meta({ description: 'The receipt’s id.', format: 'uuid' }),
+});
 
 const dateTime = z.string().meta({ format: 'date-time' });
 

@@ -30,21 +30,28 @@ export const receiptOut = z
 
 /** Parameters of both partner paths. The real check is on the undecoded path. */
 export const partnerParams = z.object({
-  partnerId: z.string().describe('`^[a-z0-9][a-z0-9-]{0,62}$`, as in the configuration.'),
+  partnerId: z
+    .string()
+    .meta({ description: 'As in the configuration.', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
 });
 
-const signature = z.string().optional();
+/** The patterns are for openapi.json alone: what has another shape is refused like a wrong signature. */
+const described = (description: string, pattern: string) =>
+  z.string().optional().meta({ description, pattern });
 
 /** Headers that a delivery may carry. Which pair counts is set for each partner. */
 export const deliveryHeaders = z.object({
-  'X-Partner-Signature': signature.describe(
+  'X-Partner-Signature': described(
     'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+    '^sha256=[0-9A-Fa-f]{64}$',
   ),
-  'X-Vendor-Signature-v3': signature.describe(
+  'X-Vendor-Signature-v3': described(
     'Scheme `signature-v3`: base64 HMAC-SHA256 of method, URI, body and timestamp.',
+    '^[A-Za-z0-9+/]{43}=$',
   ),
-  'X-Vendor-Request-Timestamp': signature.describe(
+  'X-Vendor-Request-Timestamp': described(
     'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
+    '^[1-9][0-9]{12}$',
   ),
-  'X-Correlation-Id': signature.describe('1 to 128 visible ASCII characters; echoed.'),
+  'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-~]{1,128}$'),
 });
