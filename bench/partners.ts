@@ -81,7 +81,7 @@ async function fill(file: string, count: number): Promise<Filled> {
       updatedAt: 0,
       approved: true,
       labels: ['approved'],
-      hashes: [hashOf(from + at)],
+      identities: [{ kind: 'email', hash: hashOf(from + at) }],
     }));
     await directory.putCrawled(page, 0);
   }

@@ -162,7 +162,6 @@ function createWorkerParts(
   });
   const worker = createDeletionWorker({
     store: createWorkStore({ database, sealer, newId: newUuid, repository: name }),
-    directory,
     filler,
     editor: createIssueEditor({
       client: tracker.client,

@@ -7,6 +7,12 @@ const HASH_BYTES = 16;
 /** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
 const READING_VERSION = 2;
 
+/** What kind of identity a hash stands for; an external id belongs to its partner. */
+export type IdentityKind = 'email' | 'correlation-id' | `external-id/${string}`;
+
+/** An identity as the directory keeps it. */
+export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
+
 /** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
 export type DirectoryEntry = {
   number: number;
@@ -15,8 +21,7 @@ export type DirectoryEntry = {
   approved: boolean;
   /** Folded. */
   labels: readonly string[];
-  /** Keyed hashes of its identities. */
-  hashes: readonly Buffer[];
+  identities: readonly HashedIdentity[];
 };
 
 /** How far the directory is filled. Instants are milliseconds since the Unix epoch. */
@@ -79,6 +84,14 @@ export function hashIdentity(key: Buffer, identity: LeadIdentity): Buffer {
   return hmacSha256(key, text).subarray(0, HASH_BYTES);
 }
 
+function kindOfIdentity(identity: LeadIdentity): IdentityKind {
+  return identity.kind === 'external-id' ? `external-id/${identity.partnerId}` : identity.kind;
+}
+
+export function toHashedIdentity(key: Buffer, identity: LeadIdentity): HashedIdentity {
+  return { kind: kindOfIdentity(identity), hash: hashIdentity(key, identity) };
+}
+
 /** The entry of an issue that is no pull request. */
 export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): DirectoryEntry {
   const { contact, correlationId, externalIds } = readIssueBody(issue, rules);
@@ -95,9 +108,9 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     updatedAt: issue.updatedAt,
     approved: isApproved(issue, rules),
     labels: foldLabels(issue.labels),
-    hashes: identities
+    identities: identities
       .filter((identity) => normalizeIdentity(identity) !== '')
-      .map((identity) => hashIdentity(key, identity)),
+      .map((identity) => toHashedIdentity(key, identity)),
   };
 }
 

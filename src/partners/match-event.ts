@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { hashIdentity, type LeadDirectory } from '#leads/lead-directory.ts';
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/json.ts';
@@ -10,6 +9,7 @@ import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { readEvent } from './event.ts';
+import { toMatchNames } from './match.ts';
 import type { Action, Partners } from './partner.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
@@ -30,9 +30,8 @@ const MATCHED_AT_ONCE = 20;
 export type MatchDeps = {
   store: Pick<
     WorkStore,
-    'claim' | 'held' | 'holdsElsewhere' | 'reschedule' | 'postpone' | 'settle'
+    'match' | 'claim' | 'held' | 'holdsElsewhere' | 'reschedule' | 'postpone' | 'settle'
   >;
-  directory: Pick<LeadDirectory, 'find' | 'has'>;
   desk: CatchUpDesk;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
@@ -103,7 +102,7 @@ async function matchEvent(
 ): Promise<Later | undefined> {
   const wish = readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
-  const found = await findLeads(deps, wish.names);
+  const { leads: found } = await deps.store.match(toMatchNames(wish.names, deps.directoryKey));
   const isCovered = coverage.until >= progress.askedAt;
   if (!isCovered || !coverage.complete)
     return claimForNow(deps, item, progress, { found, isCovered });
@@ -140,23 +139,6 @@ function parsePayload(bytes: Buffer): unknown {
     if (isTrackportError(error)) return undefined;
     throw error;
   }
-}
-
-/** The leads of the first name that has any. */
-async function findLeads(
-  { directory, directoryKey }: MatchDeps,
-  names: readonly Name[],
-): Promise<readonly number[]> {
-  for (const name of names) {
-    const found =
-      name.kind === 'lead-id'
-        ? (await directory.has(name.number))
-          ? [name.number]
-          : []
-        : await directory.find(hashIdentity(directoryKey, name));
-    if (found.length > 0) return found;
-  }
-  return [];
 }
 
 /** Claims what is known, and matches again when more is known: a better name may find its lead. */

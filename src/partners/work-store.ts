@@ -1,4 +1,5 @@
 import type { ActProgress, DeletionProgress, MatchProgress } from './deletion-progress.ts';
+import type { Match, MatchName } from './match.ts';
 import type { Erasure, EventNote, Outcome } from './receipt.ts';
 
 /** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
@@ -65,6 +66,8 @@ export type WorkStore = {
   forgetLeases(now: number): Promise<void>;
   /** The clock was set back: all that waits is due, and leased, that much earlier. */
   moveBack(byMs: number): Promise<void>;
+  /** `matchLeads` over the lead directory as it is now. */
+  match(names: readonly MatchName[]): Promise<Match>;
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**

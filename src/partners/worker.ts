@@ -1,5 +1,4 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
-import type { LeadDirectory } from '#leads/lead-directory.ts';
 import { MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createAlarm } from './alarm.ts';
@@ -22,7 +21,6 @@ import type { WorkCounts, WorkStore } from './work-store.ts';
 
 export type WorkerDeps = {
   store: WorkStore;
-  directory: Pick<LeadDirectory, 'find' | 'has'>;
   filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;

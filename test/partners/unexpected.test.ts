@@ -96,7 +96,6 @@ const never = new AbortController().signal;
 
 const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   store: desk.store,
-  directory: desk.directory,
   desk: {
     cover: async () => ({ until: desk.clock.now(), complete: true }),
     retryAt: () => 0,
@@ -159,11 +158,12 @@ describe('an error that nobody foresaw', () => {
     const desk = await setUp();
     const ids = [await desk.accept(1), await desk.accept(2), await desk.accept(3)];
     const deps = matchDepsOf(desk, {
-      directory: {
-        find: (hash) => desk.directory.find(hash),
-        has: async (number) => {
-          if (number === 2) throw new RangeError('two');
-          return desk.directory.has(number);
+      store: {
+        ...desk.store,
+        match: async (names) => {
+          if (names.some((name) => name.kind === 'lead-id' && name.number === 2))
+            throw new RangeError('two');
+          return desk.store.match(names);
         },
       },
     });

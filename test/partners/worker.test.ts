@@ -63,9 +63,10 @@ describe('a deletion', () => {
   test('matches by lead id, then correlation id, then external id, then e-mail', async () => {
     const desk = await runningDesk();
     const make = (input: object) => desk.tracker.createIssue(leadIssue(input)).number;
-    const byLeadId = make({ email: '1@example.com' });
-    const byCorrelation = make({ email: '2@example.com', correlationId: 'corr-1' });
-    const byExternal = make({ email: '3@example.com', externalIds: { 'crm-one': 'ext-1' } });
+    const email = '_No response_';
+    const byLeadId = make({ email });
+    const byCorrelation = make({ email, correlationId: 'corr-1' });
+    const byExternal = make({ email, externalIds: { 'crm-one': 'ext-1' } });
     const byEmail = make({ email: '4@example.com' });
     const names = [
       ['leadId', String(byLeadId), byLeadId],

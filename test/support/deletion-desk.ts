@@ -82,7 +82,6 @@ export async function openDesk(options: DeskOptions = {}) {
   const partners = createPartners(partnersOf(options));
   const worker = createDeletionWorker({
     store,
-    directory,
     filler,
     editor,
     partners,

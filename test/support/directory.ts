@@ -4,7 +4,7 @@ import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import type { LeadIdentity } from '#leads/identity.ts';
 import {
   directoryChecks,
-  hashIdentity,
+  toHashedIdentity,
   type DirectoryEntry,
   type LeadDirectory,
 } from '#leads/lead-directory.ts';
@@ -38,7 +38,9 @@ export async function openedDirectory(
 
 export function entry(
   number: number,
-  facts: Partial<DirectoryEntry> & { identities?: readonly LeadIdentity[] } = {},
+  facts: Partial<Omit<DirectoryEntry, 'identities'>> & {
+    identities?: readonly LeadIdentity[];
+  } = {},
 ): DirectoryEntry {
   const { identities = [], ...rest } = facts;
   return {
@@ -46,7 +48,7 @@ export function entry(
     updatedAt: 0,
     approved: true,
     labels: ['approved'],
-    hashes: identities.map((identity) => hashIdentity(directoryKey, identity)),
+    identities: identities.map((identity) => toHashedIdentity(directoryKey, identity)),
     ...rest,
   };
 }

@@ -2,9 +2,11 @@ import type { NewId } from '#shared/ids.ts';
 import { SECOND } from '#shared/clock.ts';
 import { readProgress, type DeletionProgress } from '#partners/deletion-progress.ts';
 import { payloadIdentity, type PayloadSealer } from '#partners/payload.ts';
+import { matchLeads } from '#partners/match.ts';
 import type { WorkItem, WorkStore } from '#partners/work-store.ts';
 import { createClaimWriter, type ClaimWriter } from './claim-writer.ts';
 import type { Database } from './database.ts';
+import { createDirectoryView } from './directory-view.ts';
 import { guard } from './errors.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { prepareWork, type DueRow, type WorkStatements } from './work-sql.ts';
@@ -30,6 +32,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
   const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
   const changedElsewhere = createChangeWatcher(database);
+  const directory = createDirectoryView(database, repository);
   return {
     lease: async (stage, now, limit) =>
       database.transaction(() =>
@@ -44,6 +47,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         sql.dueNow.run({ now });
       }),
     moveBack: (by) => together(() => void sql.moveBack.run({ by })),
+    match: async (names) => matchLeads(names, directory),
     giveBack: (item) =>
       together(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));

@@ -1,0 +1,76 @@
+import { toHashedIdentity, type HashedIdentity, type IdentityKind } from '#leads/lead-directory.ts';
+import type { Name } from './deletion.ts';
+
+/** A name of an event in the form in which the lead directory keeps identities. */
+export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
+
+/** What the lead directory knows. Synchronous, so that it can be asked inside a transaction. */
+export type DirectoryView = {
+  has(number: number): boolean;
+  /** Numbers of the leads with this identity, in ascending order. */
+  find(hash: Buffer): readonly number[];
+  /** The lead's identities; none for a lead that is not known. */
+  identitiesOf(number: number): readonly { kind: IdentityKind | null; hash: Buffer }[];
+};
+
+export type Match = {
+  /** The leads of the first name that has any, in ascending order. */
+  leads: readonly number[];
+  /** The kind of that name; absent without leads. */
+  by?: MatchName['kind'];
+  /** For the event: a lead that it names was left alone, since it belongs to another person. */
+  note?: 'lead-id-conflict';
+};
+
+/** The names with keyed hashes in place of personal data, in the same order. */
+export function toMatchNames(names: readonly Name[], directoryKey: Buffer): MatchName[] {
+  return names.map((name) =>
+    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
+  );
+}
+
+/**
+ * The leads that the first name finds that has any. A lead that a lead id or a correlation id names
+ * is left alone when it is known to belong to another person than the event's e-mail or external
+ * id says: many systems have an id of their own under such a name. Both the acceptance of a
+ * deletion and its later match decide by this one rule.
+ */
+export function matchLeads(names: readonly MatchName[], directory: DirectoryView): Match {
+  const person = names.filter(isOfPerson);
+  let hasConflict = false;
+  for (const name of names) {
+    const found = findByName(name, directory);
+    const leads = isOfPerson(name)
+      ? found
+      : found.filter((number) => !belongsToAnother(directory.identitiesOf(number), person));
+    hasConflict ||= leads.length < found.length;
+    if (leads.length > 0) return { leads, by: name.kind, ...noteOf(hasConflict) };
+  }
+  return { leads: [], ...noteOf(hasConflict) };
+}
+
+function findByName(name: MatchName, directory: DirectoryView): readonly number[] {
+  if (!isLeadId(name)) return directory.find(name.hash);
+  return directory.has(name.number) ? [name.number] : [];
+}
+
+function isLeadId(name: MatchName): name is Extract<MatchName, { kind: 'lead-id' }> {
+  return name.kind === 'lead-id';
+}
+
+function isOfPerson(name: MatchName): name is HashedIdentity {
+  return !isLeadId(name) && name.kind !== 'correlation-id';
+}
+
+/** It has identities of a kind that the event names, and none of its identities is the event's. */
+function belongsToAnother(
+  own: readonly { kind: IdentityKind | null; hash: Buffer }[],
+  person: readonly HashedIdentity[],
+): boolean {
+  const isSame = person.some(({ hash }) => own.some((identity) => identity.hash.equals(hash)));
+  return !isSame && person.some(({ kind }) => own.some((identity) => identity.kind === kind));
+}
+
+function noteOf(hasConflict: boolean): Pick<Match, 'note'> {
+  return hasConflict ? { note: 'lead-id-conflict' } : {};
+}
