@@ -157,7 +157,7 @@ CREATE TABLE consumer_grant (
 CREATE TABLE directory_key (
   keyHash BLOB NOT NULL,
   repositoryId INTEGER NOT NULL,
-  number INTEGER NOT NULL,
+  number INTEGER NOT NULL, kind TEXT,
   PRIMARY KEY (keyHash, repositoryId, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -27,8 +27,7 @@ export function createDirectoryView({ handle }: Database, repository: string): D
       [{ name: string; number: number }],
       { kind: IdentityKind | null; hash: Buffer }
     >(
-      // The kinds come with the next migration: until then nobody is known to be another person.
-      `SELECT NULL AS kind, keyHash AS hash FROM directory_key
+      `SELECT kind, keyHash AS hash FROM directory_key
        WHERE repositoryId = ${NAMED} AND number = @number`,
     ),
   }));

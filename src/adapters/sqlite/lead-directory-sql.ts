@@ -1,5 +1,5 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { DirectoryChecks } from '#leads/lead-directory.ts';
+import type { DirectoryChecks, HashedIdentity } from '#leads/lead-directory.ts';
 
 type LeadKey = { id: number; number: number };
 
@@ -70,9 +70,10 @@ function prepareRows(handle: BetterSqlite3.Database) {
       UPDATE directory_lead
       SET crawl = (SELECT crawl FROM directory_state WHERE repositoryId = @id)
       WHERE repositoryId = @id AND number = @number`),
-    putKey: handle.prepare<[LeadKey & { hash: Buffer }]>(
-      'INSERT OR IGNORE INTO directory_key (keyHash, repositoryId, number) VALUES (@hash, @id, @number)',
-    ),
+    putKey: handle.prepare<[LeadKey & HashedIdentity]>(`
+      INSERT INTO directory_key (keyHash, repositoryId, number, kind)
+      VALUES (@hash, @id, @number, @kind)
+      ON CONFLICT DO UPDATE SET kind = excluded.kind WHERE directory_key.kind IS NULL`),
     dropKeys: handle.prepare<[LeadKey]>(
       'DELETE FROM directory_key WHERE repositoryId = @id AND number = @number',
     ),

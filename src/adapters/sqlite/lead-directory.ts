@@ -88,7 +88,7 @@ function putAll(sql: DirectoryStatements, id: number, entries: readonly Director
       continue;
     }
     sql.dropKeys.run(row);
-    for (const { hash } of entry.identities) sql.putKey.run({ ...row, hash });
+    for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
   }
 }
 
