@@ -1,4 +1,4 @@
-CREATE TRIGGER claim_changed AFTER UPDATE ON claim BEGIN
+CREATE TRIGGER claim_changed AFTER UPDATE OF repositoryId, number, releasedAt ON claim BEGIN
   UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
 END;
 
@@ -129,7 +129,8 @@ CREATE TABLE claim (
   removedAt INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)), -- at removedAt
   labels TEXT NOT NULL, -- at removedAt; JSON array of names in lower case
-  releasedAt INTEGER, isDescribed INTEGER NOT NULL DEFAULT 1 CHECK (isDescribed IN (0, 1)), -- an operator gave the lead back
+  releasedAt INTEGER, isDescribed INTEGER NOT NULL DEFAULT 1 CHECK (isDescribed IN (0, 1)), isProvisional INTEGER NOT NULL DEFAULT 0
+  CHECK (isProvisional IN (0, 1)), -- an operator gave the lead back
   UNIQUE (repositoryId, number, event)
 ) STRICT;
 

@@ -63,8 +63,7 @@ export async function actOnEvent(
 /** Another version wrote a progress that this one cannot read. */
 async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
   const now = clock.now();
-  const provisional = [...(await store.held(item))];
-  const progress = { stage: 'match', askedAt: now, misses: 0, provisional } as const;
+  const progress = { stage: 'match', askedAt: now, misses: 0 } as const;
   await store.reschedule(item, { dueAt: now, attempts: 0, progress });
   return { kind: 'rescheduled' };
 }

@@ -28,8 +28,6 @@ const schema = z.discriminatedUnion('stage', [
     askedAt: z.int(),
     /** How often a full look-up found nothing. */
     misses: z.int(),
-    /** Claimed by what the directory knew before it was caught up. */
-    provisional: z.array(z.int()),
   }),
   z.strictObject({
     stage: z.literal('act'),

@@ -9,7 +9,7 @@ import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { readEvent } from './event.ts';
-import { toMatchNames } from './match.ts';
+import { toMatchNames, type Match } from './match.ts';
 import type { Action, Partners } from './partner.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
@@ -30,7 +30,7 @@ const MATCHED_AT_ONCE = 20;
 export type MatchDeps = {
   store: Pick<
     WorkStore,
-    'match' | 'claim' | 'held' | 'holdsElsewhere' | 'reschedule' | 'postpone' | 'settle'
+    'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
   >;
   desk: CatchUpDesk;
   /** The sub-key for directory hashes. */
@@ -91,7 +91,7 @@ type Postponed = Later & { item: WorkItem };
 /** A clock that was set back leaves instants in the future, which no catch-up would ever reach. */
 function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
   if (progress?.stage === 'match') return { ...progress, askedAt: Math.min(now, progress.askedAt) };
-  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0, provisional: [] };
+  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0 };
 }
 
 async function matchEvent(
@@ -102,23 +102,12 @@ async function matchEvent(
 ): Promise<Later | undefined> {
   const wish = readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
-  const { leads: found } = await deps.store.match(toMatchNames(wish.names, deps.directoryKey));
+  const match = await deps.store.match(toMatchNames(wish.names, deps.directoryKey));
   const isCovered = coverage.until >= progress.askedAt;
   if (!isCovered || !coverage.complete)
-    return claimForNow(deps, item, progress, { found, isCovered });
-  // What is claimed is frozen in the directory, so that it is found again, by this name or a better,
-  // unless the directory was begun anew with another key.
-  const numbers = found.length > 0 ? found : await deps.store.held(item);
-  if (numbers.length === 0) return noteMiss(deps, item, progress);
-  const now = deps.clock.now();
-  await deps.store.claim(
-    item,
-    {
-      claim: numbers,
-      withdraw: progress.provisional.filter((number) => !numbers.includes(number)),
-    },
-    { progress: { stage: 'act', actions: [...wish.actions], leads: [] }, dueAt: now, now },
-  );
+    return claimForNow(deps, item, progress, { match, isCovered });
+  if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
+  await deps.store.confirm(item, match, { actions: [...wish.actions], now: deps.clock.now() });
   return undefined;
 }
 
@@ -146,24 +135,35 @@ async function claimForNow(
   { store, clock, desk }: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
-  { found, isCovered }: { found: readonly number[]; isCovered: boolean },
+  { match, isCovered }: { match: Match; isCovered: boolean },
 ): Promise<Later | undefined> {
   const now = clock.now();
   const waited = (now - progress.askedAt) / 2;
   const dueAt = isCovered
     ? now + Math.min(CRAWL_WAIT_MAX_MS, Math.max(CRAWL_WAIT_MIN_MS, Math.round(waited)))
     : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
-  const provisional = [...new Set([...progress.provisional, ...found])];
-  const next = { progress: { ...progress, provisional }, dueAt };
-  if (provisional.length === progress.provisional.length) return next;
-  await store.claim(item, { claim: found, withdraw: [] }, { ...next, now });
+  if (await isClaimedSo(store, item, match)) return { progress, dueAt };
+  await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });
   return undefined;
 }
 
+async function isClaimedSo(
+  store: MatchDeps['store'],
+  item: WorkItem,
+  { leads, conflicts }: Match,
+): Promise<boolean> {
+  const held = await store.held(item);
+  return (
+    leads.every((number) => held.includes(number)) &&
+    conflicts.every((number) => !held.includes(number))
+  );
+}
+
+/** What was claimed for now stays claimed between the tries: a replica may show the lead late. */
 async function noteMiss(
   deps: MatchDeps,
   item: WorkItem,
-  progress: MatchProgress,
+  { match, progress }: { match: Match; progress: MatchProgress },
 ): Promise<undefined> {
   const { store, clock, unmatchedWaitsMs } = deps;
   const misses = progress.misses + 1;
@@ -171,17 +171,18 @@ async function noteMiss(
   if (wait === undefined) {
     const settlement: Settlement = (await store.holdsElsewhere(item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
-      : { outcome: 'UNMATCHED', attempts: misses };
+      : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match) };
     await endEvent(deps, item, settlement);
     return undefined;
   }
-  const dueAt = clock.now() + wait;
-  await store.reschedule(item, {
-    dueAt,
-    attempts: misses,
-    progress: { ...progress, misses, askedAt: dueAt },
-  });
+  const now = clock.now();
+  const next = { ...progress, misses, askedAt: now + wait };
+  await store.claim(item, match, { progress: next, dueAt: now + wait, attempts: misses, now });
   return undefined;
+}
+
+function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
+  return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
 }
 
 async function fail(deps: MatchDeps, item: WorkItem, lastError: string): Promise<undefined> {

@@ -18,8 +18,8 @@ export type Match = {
   leads: readonly number[];
   /** The kind of that name; absent without leads. */
   by?: MatchName['kind'];
-  /** For the event: a lead that it names was left alone, since it belongs to another person. */
-  note?: 'lead-id-conflict';
+  /** Named, but left alone, since they belong to another person. */
+  conflicts: readonly number[];
 };
 
 /** The names with keyed hashes in place of personal data, in the same order. */
@@ -37,16 +37,17 @@ export function toMatchNames(names: readonly Name[], directoryKey: Buffer): Matc
  */
 export function matchLeads(names: readonly MatchName[], directory: DirectoryView): Match {
   const person = names.filter(isOfPerson);
-  let hasConflict = false;
+  const conflicts: number[] = [];
   for (const name of names) {
-    const found = findByName(name, directory);
-    const leads = isOfPerson(name)
-      ? found
-      : found.filter((number) => !belongsToAnother(directory.identitiesOf(number), person));
-    hasConflict ||= leads.length < found.length;
-    if (leads.length > 0) return { leads, by: name.kind, ...noteOf(hasConflict) };
+    const leads = findByName(name, directory).filter((number) => {
+      if (isOfPerson(name) || !belongsToAnother(directory.identitiesOf(number), person))
+        return true;
+      conflicts.push(number);
+      return false;
+    });
+    if (leads.length > 0) return { leads, by: name.kind, conflicts };
   }
-  return { leads: [], ...noteOf(hasConflict) };
+  return { leads: [], conflicts };
 }
 
 function findByName(name: MatchName, directory: DirectoryView): readonly number[] {
@@ -69,8 +70,4 @@ function belongsToAnother(
 ): boolean {
   const isSame = person.some(({ hash }) => own.some((identity) => identity.hash.equals(hash)));
   return !isSame && person.some(({ kind }) => own.some((identity) => identity.kind === kind));
-}
-
-function noteOf(hasConflict: boolean): Pick<Match, 'note'> {
-  return hasConflict ? { note: 'lead-id-conflict' } : {};
 }

@@ -43,9 +43,6 @@ export type WorkCounts = {
   deadLetters: number;
 };
 
-/** Which leads a match gives an event, and which of its earlier claims it takes back. */
-type ClaimChange = { claim: readonly number[]; withdraw: readonly number[] };
-
 /**
  * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
  * when they answer; those about an item answer false, or undefined, when its lease was lost. Every
@@ -71,14 +68,23 @@ export type WorkStore = {
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**
-   * Claims, takes back, and keeps the progress, all in one transaction, then gives the item back,
-   * due at `dueAt`. A progress without leads is filled with all that the event now holds. Answers
-   * the numbers that the event holds.
+   * Claims leads until the match is certain, takes back those in conflict, and gives the item back
+   * with its progress, due at `dueAt`, in one transaction. Answers the numbers that the event holds.
    */
   claim(
     item: WorkItem,
-    change: ClaimChange,
-    next: { progress: MatchProgress | ActProgress; dueAt: number; now: number },
+    match: Pick<Match, 'leads' | 'conflicts'>,
+    next: { progress: MatchProgress; dueAt: number; attempts: number; now: number },
+  ): Promise<readonly number[] | undefined>;
+  /**
+   * Claims the leads for good, takes back, with a line in the audit log, what was claimed before
+   * the match was certain and is not among them, and gives the item back, due at once for its
+   * actions on all that it holds; one transaction. Answers the numbers that the event holds.
+   */
+  confirm(
+    item: WorkItem,
+    match: Pick<Match, 'leads' | 'conflicts'>,
+    next: { actions: ActProgress['actions']; now: number },
   ): Promise<readonly number[] | undefined>;
   /** The leads that the event still holds: an operator may have given some back. */
   held(item: WorkItem): Promise<readonly number[]>;
@@ -96,7 +102,8 @@ export type WorkStore = {
     postponed: readonly { item: WorkItem; progress: DeletionProgress; dueAt: number }[],
   ): Promise<void>;
   /**
-   * Ends the event; with DONE its payload is dropped. An event that came again meanwhile is matched
+   * Ends the event; with DONE its payload is dropped, and with UNMATCHED every claim that no match
+   * has confirmed is taken back. An event that came again meanwhile is matched
    * anew at once instead, and so it is whenever it is given back.
    */
   settle(item: WorkItem, settlement: Settlement, now: number): Promise<boolean>;

@@ -40,7 +40,7 @@ function match(leads: Leads, names: readonly Name[], options?: { knowsKinds?: bo
   return matchLeads(toMatchNames(names, directoryKey), viewOf(leads, options));
 }
 
-const conflict = { note: 'lead-id-conflict' };
+const conflicts = [1];
 
 describe('the first name that has a lead decides', () => {
   const leads = {
@@ -53,12 +53,12 @@ describe('the first name that has a lead decides', () => {
   const names = [leadId(9), correlation('c'), externalId('x'), email('4@example.com')];
 
   test.each([
-    [[leadId(1)], { leads: [1], by: 'lead-id' }],
-    [names, { leads: [2], by: 'correlation-id' }],
-    [names.slice(2), { leads: [3], by: 'external-id/crm-one' }],
-    [names.slice(3), { leads: [4, 5], by: 'email' }],
-    [[leadId(9), correlation('none')], { leads: [] }],
-    [[], { leads: [] }],
+    [[leadId(1)], { leads: [1], by: 'lead-id', conflicts: [] }],
+    [names, { leads: [2], by: 'correlation-id', conflicts: [] }],
+    [names.slice(2), { leads: [3], by: 'external-id/crm-one', conflicts: [] }],
+    [names.slice(3), { leads: [4, 5], by: 'email', conflicts: [] }],
+    [[leadId(9), correlation('none')], { leads: [], conflicts: [] }],
+    [[], { leads: [], conflicts: [] }],
   ])('%j', (asked, expected) => {
     expect(match(leads, asked)).toEqual(expected);
   });
@@ -72,14 +72,14 @@ describe('a lead that a lead id names', () => {
     ['e-mail', email('ada@example.com')],
     ['external id', externalId('8')],
   ])('and that is known by another %s is left alone', (_what, person) => {
-    expect(match({ 1: bob }, [leadId(1), person])).toEqual({ leads: [], ...conflict });
+    expect(match({ 1: bob }, [leadId(1), person])).toEqual({ leads: [], conflicts });
   });
 
   test('and that belongs to another person gives way to the leads of the person', () => {
     expect(match({ 1: bob, 2: ada, 3: ada }, [leadId(1), ...ada])).toEqual({
       leads: [2, 3],
       by: 'email',
-      ...conflict,
+      conflicts,
     });
   });
 
@@ -89,12 +89,20 @@ describe('a lead that a lead id names', () => {
     ['shares the other of two', [externalId('8'), email('bob@example.com')]],
     ['has nothing of that kind', [correlation('other')]],
   ])('and that %s is taken', (_what, person) => {
-    expect(match({ 1: bob }, [leadId(1), ...person])).toEqual({ leads: [1], by: 'lead-id' });
+    expect(match({ 1: bob }, [leadId(1), ...person])).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
   });
 
   test("is not judged by another partner's external id", () => {
     const leads = { 1: [externalId('9', 'crm-two')] };
-    expect(match(leads, [leadId(1), externalId('8')])).toEqual({ leads: [1], by: 'lead-id' });
+    expect(match(leads, [leadId(1), externalId('8')])).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
   });
 
   test('is taken when only one of several addresses is equal', () => {
@@ -102,6 +110,7 @@ describe('a lead that a lead id names', () => {
     expect(match(leads, [leadId(1), email('new@example.com')])).toEqual({
       leads: [1],
       by: 'lead-id',
+      conflicts: [],
     });
   });
 
@@ -109,6 +118,7 @@ describe('a lead that a lead id names', () => {
     expect(match({ 1: bob }, [leadId(1), ...ada], { knowsKinds: false })).toEqual({
       leads: [1],
       by: 'lead-id',
+      conflicts: [],
     });
   });
 });
@@ -122,13 +132,13 @@ describe('a lead that a correlation id names', () => {
     expect(match(leads, [correlation('c'), email('ada@example.com')])).toEqual({
       leads: [2],
       by: 'correlation-id',
-      ...conflict,
+      conflicts,
     });
   });
 
   test('comes next when the lead id names somebody else', () => {
     const leads = { 1: [email('bob@example.com')], 2: [correlation('c')] };
     const names = [leadId(1), correlation('c'), email('ada@example.com')];
-    expect(match(leads, names)).toEqual({ leads: [2], by: 'correlation-id', ...conflict });
+    expect(match(leads, names)).toEqual({ leads: [2], by: 'correlation-id', conflicts });
   });
 });

@@ -74,9 +74,8 @@ type Desk = Awaited<ReturnType<typeof setUp>>;
 async function leaseForActions(desk: Desk): Promise<WorkItem<ActProgress>> {
   const [matched] = await desk.lease('match');
   if (!matched) throw new Error('nothing is due');
-  const progress: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
-  const now = desk.clock.now();
-  await desk.store.claim(matched, { claim: [1], withdraw: [] }, { progress, dueAt: now, now });
+  const next = { actions: ['close' as const], now: desk.clock.now() };
+  await desk.store.confirm(matched, { leads: [1], conflicts: [] }, next);
   const [item] = await desk.lease('act');
   return item as WorkItem<ActProgress>;
 }
@@ -239,5 +238,6 @@ test('progress that another version wrote is begun anew, and the claims stay', a
   expect(unreadable).not.toHaveProperty('progress');
   await actOnEvent(actDepsOf(desk, {}), unreadable as WorkItem<ActProgress>, never);
   const [anew] = await desk.lease('match');
-  expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match', provisional: [1] } });
+  expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match' } });
+  expect(await desk.store.held(anew ?? unreadable)).toEqual([1]);
 });

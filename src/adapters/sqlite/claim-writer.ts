@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
 /** Leads that one event claims, or gives back. */
-type ClaimOrder = {
+export type ClaimOrder = {
   repositoryId: number;
   receiptId: string;
   /** `event.id`. */
@@ -13,33 +13,39 @@ type ClaimOrder = {
 /** Writes claims. Every call is part of the caller's transaction. */
 export type ClaimWriter = {
   /**
-   * Claims the leads for the event and answers those that it holds now: a lead that an operator
-   * had taken from this very event is not claimed again.
+   * Claims the leads for the event until a match is certain. A lead that an operator had taken from
+   * this very event is not claimed again.
    */
-  claim(order: ClaimOrder, at: number): number[];
-  /** Takes back what a better match of the same event did not confirm. */
-  withdraw(order: ClaimOrder): void;
+  claim(order: ClaimOrder, at: number): void;
+  /** The same for good: the match is certain. */
+  confirm(order: ClaimOrder, at: number): void;
+  /** Takes back those that are not claimed for good, and answers them. */
+  withdraw(order: ClaimOrder): number[];
+  /** The leads that the event has claimed until a match is certain. */
+  provisional(repositoryId: number, event: number): number[];
   /** The leads of the repository that the event holds, in ascending order. */
   held(repositoryId: number, event: number): number[];
 };
 
 export function createClaimWriter(database: Database): ClaimWriter {
   const statements = prepare(database);
-  const held = (repositoryId: number, event: number): number[] =>
-    statements.held.all(repositoryId, event);
+  const insert = (order: ClaimOrder, at: number): void => {
+    for (const number of order.numbers) statements.insert.run({ ...toRow(order, number), at });
+  };
   return {
-    claim: (order, at) =>
+    claim: (order, at) => guard(() => insert(order, at)),
+    confirm: (order, at) =>
       guard(() => {
-        for (const number of order.numbers) statements.insert.run({ ...toRow(order, number), at });
-        return held(order.repositoryId, order.event).filter((number) =>
-          order.numbers.includes(number),
-        );
+        insert(order, at);
+        for (const number of order.numbers) statements.confirm.run(toRow(order, number));
       }),
     withdraw: (order) =>
-      guard(() => {
-        for (const number of order.numbers) statements.withdraw.run(toRow(order, number));
-      }),
-    held: (...owner) => guard(() => held(...owner)),
+      guard(() =>
+        order.numbers.filter((number) => statements.withdraw.run(toRow(order, number)).changes > 0),
+      ),
+    provisional: (repositoryId, event) =>
+      guard(() => statements.provisional.all(repositoryId, event)),
+    held: (repositoryId, event) => guard(() => statements.held.all(repositoryId, event)),
   };
 }
 
@@ -63,16 +69,26 @@ function prepare({ handle }: Database) {
         SELECT approved, labels FROM directory_lead
         WHERE repositoryId = @repositoryId AND number = @number)
       INSERT OR IGNORE INTO claim
-        (repositoryId, number, receiptId, event, claimedAt, removedAt, approved, labels)
-      VALUES (@repositoryId, @number, @receiptId, @event, @at,
+        (repositoryId, number, receiptId, event, isProvisional, claimedAt, removedAt, approved,
+          labels)
+      VALUES (@repositoryId, @number, @receiptId, @event, 1, @at,
         coalesce((SELECT removedAt FROM earlier),
           max(@at, (SELECT lastRemovedAt + 1 FROM claim_version))),
         coalesce((SELECT approved FROM earlier), (SELECT approved FROM seen), 0),
         coalesce((SELECT labels FROM earlier), (SELECT labels FROM seen), '[]'))`),
+    confirm: handle.prepare<[Row]>(`
+      UPDATE claim SET isProvisional = 0
+      WHERE repositoryId = @repositoryId AND number = @number AND event = @event`),
     withdraw: handle.prepare<[Row]>(`
       DELETE FROM claim
       WHERE repositoryId = @repositoryId AND number = @number AND event = @event
-        AND receiptId = @receiptId AND releasedAt IS NULL`),
+        AND isProvisional = 1 AND releasedAt IS NULL`),
+    provisional: handle
+      .prepare<[number, number], number>(
+        `SELECT number FROM claim WHERE repositoryId = ? AND event = ? AND isProvisional = 1
+           AND releasedAt IS NULL`,
+      )
+      .pluck(),
     held: handle
       .prepare<[number, number], number>(
         `SELECT number FROM claim WHERE repositoryId = ? AND event = ? AND releasedAt IS NULL

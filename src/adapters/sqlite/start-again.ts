@@ -12,17 +12,13 @@ export const AS_NEW = `
 
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.
- * Claims stay, and a later match knows which it may have to take back. Nothing happens while another
+ * Claims stay. Nothing happens while another
  * worker has the event: its own next step starts it again. Parameters: `event`, and `lease`, the
  * caller's own or null.
  */
 export const START_AGAIN = `
   UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, leaseToken = NULL,
     leaseUntil = NULL, again = 0,
-    progress = iif(stage = 'match',
-      json_set(progress, '$.askedAt', again, '$.misses', 0, '$.provisional',
-        json((SELECT json_group_array(claim.number) FROM claim
-          WHERE claim.event = event.id AND releasedAt IS NULL))),
-      NULL)
+    progress = iif(stage = 'match', json_set(progress, '$.askedAt', again, '$.misses', 0), NULL)
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'
     AND (leaseToken IS NULL OR leaseToken = @lease)`;

@@ -65,9 +65,19 @@ function prepareLeases(handle: BetterSqlite3.Database) {
 
 function prepareWrites(handle: BetterSqlite3.Database) {
   return {
-    matched: handle.prepare<[Fence & { progress: string; leadIds: string | null; dueAt: number }]>(`
-      UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt, attempts = 0,
-        leaseToken = NULL, leaseUntil = NULL
+    matched: handle.prepare<
+      [
+        Fence & {
+          progress: string;
+          leadIds: string | null;
+          dueAt: number;
+          attempts: number;
+          note: string | null;
+        },
+      ]
+    >(`
+      UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt,
+        attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL, leaseUntil = NULL
       WHERE ${IS_MINE}`),
     progress: handle.prepare<[Fence & { progress: string; until: number }]>(
       `UPDATE event SET progress = @progress, leaseUntil = @until WHERE ${IS_MINE}`,
@@ -103,6 +113,9 @@ function prepareWrites(handle: BetterSqlite3.Database) {
         leaseUntil = NULL, progress = NULL,
         payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END
       WHERE ${IS_MINE}`),
+    leadIds: handle.prepare<[{ event: number; leadIds: string | null }]>(
+      'UPDATE event SET leadIds = @leadIds WHERE id = @event',
+    ),
     startAgain: handle.prepare<[Fence]>(START_AGAIN),
     cameAgain: handle
       .prepare<[], number>("SELECT id FROM event WHERE outcome = 'PENDING' AND again > 0")

@@ -1,10 +1,16 @@
 import type { NewId } from '#shared/ids.ts';
 import { SECOND } from '#shared/clock.ts';
-import { readProgress, type DeletionProgress } from '#partners/deletion-progress.ts';
+import {
+  readProgress,
+  type ActProgress,
+  type DeletionProgress,
+} from '#partners/deletion-progress.ts';
 import { payloadIdentity, type PayloadSealer } from '#partners/payload.ts';
 import { matchLeads } from '#partners/match.ts';
+import type { EventNote } from '#partners/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/work-store.ts';
-import { createClaimWriter, type ClaimWriter } from './claim-writer.ts';
+import { createAuditLog, type AuditLog } from './audit-log.ts';
+import { createClaimWriter, type ClaimOrder, type ClaimWriter } from './claim-writer.ts';
 import type { Database } from './database.ts';
 import { createDirectoryView } from './directory-view.ts';
 import { guard } from './errors.ts';
@@ -22,13 +28,18 @@ export type WorkStoreDeps = {
   repository: string;
 };
 
-type Runtime = WorkStoreDeps & { sql: WorkStatements; claims: ClaimWriter };
+type Runtime = WorkStoreDeps & { sql: WorkStatements; claims: ClaimWriter; audit: AuditLog };
 
 /** The worker's store in SQLite. Events that are matched at the same time share one commit. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const { database, repository } = deps;
   const sql = guard(() => prepareWork(database.handle));
-  const runtime: Runtime = { ...deps, sql, claims: createClaimWriter(database) };
+  const runtime: Runtime = {
+    ...deps,
+    sql,
+    claims: createClaimWriter(database),
+    audit: createAuditLog(database),
+  };
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
   const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
   const changedElsewhere = createChangeWatcher(database);
@@ -53,6 +64,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
       }),
     claim: (...match) => together(() => claim(runtime, ...match)),
+    confirm: (...match) => together(() => confirm(runtime, ...match)),
     held: async ({ event }) => guard(() => held(runtime, event)),
     holdsElsewhere: async ({ event }) =>
       guard(() => sql.heldElsewhere.get(event, repository.toLowerCase()) !== undefined),
@@ -67,7 +79,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         for (const { item, ...next } of postponed)
           reschedule(sql, item, { ...next, attempts: item.attempts });
       }),
-    settle: (...end) => together(() => settle(sql, ...end)),
+    settle: (...end) => together(() => settle(runtime, ...end)),
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
   };
@@ -136,25 +148,101 @@ function openPayload(
 
 function claim(
   runtime: Runtime,
-  ...[item, change, { progress, dueAt, now }]: Parameters<WorkStore['claim']>
+  ...[item, match, { now, ...next }]: Parameters<WorkStore['claim']>
 ): readonly number[] | undefined {
-  const { sql, claims, repository } = runtime;
-  if (sql.isMine.get(fence(item)) === undefined) return undefined;
-  const { event, receiptId } = item;
-  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
-  if (repositoryId !== undefined) {
-    claims.withdraw({ repositoryId, receiptId, event, numbers: change.withdraw });
-    claims.claim({ repositoryId, receiptId, event, numbers: change.claim }, now);
+  if (runtime.sql.isMine.get(fence(item)) === undefined) return undefined;
+  const order = orderOf(runtime, item, match.leads);
+  if (order) {
+    runtime.claims.claim(order, now);
+    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
   }
-  const leads = held(runtime, event);
+  return keepMatch(runtime, item, { ...next, note: noteOf(match) });
+}
+
+function confirm(
+  runtime: Runtime,
+  ...[item, match, { actions, now }]: Parameters<WorkStore['confirm']>
+): readonly number[] | undefined {
+  const { sql, claims } = runtime;
+  if (sql.isMine.get(fence(item)) === undefined) return undefined;
+  const order = orderOf(runtime, item, match.leads);
+  if (order) {
+    claims.confirm(order, now);
+    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+  }
+  withdrawAll(runtime, item, { reason: 'better-match', now });
+  const leads = held(runtime, item.event).map((number) => ({ number, state: 'open' as const }));
+  const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
+  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match) });
+}
+
+const CONFLICT: EventNote = 'lead-id-conflict';
+
+function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | null {
+  return conflicts.length > 0 ? CONFLICT : null;
+}
+
+/** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
+function withdraw(
+  { claims, audit }: Runtime,
+  order: ClaimOrder,
+  { reason, now }: { reason: string; now: number },
+): void {
+  for (const number of claims.withdraw(order))
+    audit.append({
+      at: now,
+      actor: { kind: 'system', subject: 'worker' },
+      action: 'claim.withdraw',
+      subject: `claim/${number}`,
+      changes: { receiptId: order.receiptId, reason },
+    });
+}
+
+/** Everything that no match has confirmed. False: there was nothing. */
+function withdrawAll(
+  runtime: Runtime,
+  item: WorkItem,
+  why: { reason: string; now: number },
+): boolean {
+  const order = orderOf(runtime, item, []);
+  if (!order) return false;
+  const numbers = runtime.claims.provisional(order.repositoryId, item.event);
+  withdraw(runtime, { ...order, numbers }, why);
+  return numbers.length > 0;
+}
+
+/** Undefined while the store does not know which repository the configured name means. */
+function orderOf(
+  { sql, repository }: Runtime,
+  { event, receiptId }: WorkItem,
+  numbers: readonly number[],
+): ClaimOrder | undefined {
+  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
+  return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
+}
+
+function keepMatch(
+  runtime: Runtime,
+  item: WorkItem,
+  {
+    progress,
+    ...next
+  }: { progress: DeletionProgress; dueAt: number; attempts: number; note: EventNote | null },
+): readonly number[] {
+  const { sql } = runtime;
+  const leads = held(runtime, item.event);
   sql.matched.run({
     ...fence(item),
-    progress: JSON.stringify(withLeads(progress, leads)),
-    leadIds: leads.length > 0 ? JSON.stringify(leads.map(String)) : null,
-    dueAt,
+    ...next,
+    progress: JSON.stringify(progress),
+    leadIds: toLeadIds(leads),
   });
   sql.startAgain.run(fence(item));
   return leads;
+}
+
+function toLeadIds(numbers: readonly number[]): string | null {
+  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */
@@ -163,19 +251,17 @@ function held({ sql, claims, repository }: Runtime, event: number): number[] {
   return repositoryId === undefined ? [] : claims.held(repositoryId, event);
 }
 
-function withLeads(progress: DeletionProgress, held: readonly number[]): DeletionProgress {
-  if (progress.stage === 'match' || progress.leads.length > 0) return progress;
-  return { ...progress, leads: held.map((number) => ({ number, state: 'open' })) };
-}
-
 function settle(
-  sql: WorkStatements,
+  runtime: Runtime,
   ...[item, settlement, now]: Parameters<WorkStore['settle']>
 ): boolean {
+  const { sql } = runtime;
   const { outcome, attempts, erasure = null, note = null, lastError = null } = settlement;
   if (sql.startAgain.run(fence(item)).changes > 0) return true;
   const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
   if (sql.settle.run(row).changes === 0) return false;
+  if (outcome === 'UNMATCHED' && withdrawAll(runtime, item, { reason: 'unmatched', now }))
+    sql.leadIds.run({ event: item.event, leadIds: toLeadIds(held(runtime, item.event)) });
   const receipt = sql.receiptOf.get(item.event);
   if (receipt !== undefined) sql.refreshReceipt.run(receipt);
   return true;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
-import type { DeletionProgress } from '#partners/deletion-progress.ts';
+import type { MatchProgress } from '#partners/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { Settlement, WorkItem } from '#partners/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -13,8 +13,8 @@ import { temporaryDatabase } from '../../support/stores.ts';
 const sealer = createPayloadSealer(Buffer.alloc(32, 1));
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
-const matching: DeletionProgress = { stage: 'match', askedAt: 1, misses: 0, provisional: [] };
-const acting: DeletionProgress = { stage: 'act', actions: ['close'], leads: [] };
+const matching: MatchProgress = { stage: 'match', askedAt: 1, misses: 0 };
+const match = { leads: [1], conflicts: [] };
 const released: Settlement = { outcome: 'UNMATCHED', lastError: 'claim-released', attempts: 1 };
 
 async function setUp() {
@@ -55,8 +55,10 @@ async function setUp() {
       return receipt.id;
     },
     /** Claims lead 1 as a match does, and leaves the event due for its next step. */
-    claim: async (item: WorkItem, progress = acting) =>
-      store.claim(item, { claim: [1], withdraw: [] }, { progress, dueAt: 2, now: 2 }),
+    claim: async (item: WorkItem) => store.confirm(item, match, { actions: ['close'], now: 2 }),
+    /** The same for a match that is not certain yet. */
+    claimForNow: async (item: WorkItem) =>
+      store.claim(item, match, { progress: matching, dueAt: 2, attempts: 0, now: 2 }),
     release: () => claims.release(1, { at: 5, actor, action: 'claim.release', subject: 'claim/1' }),
     replay: (id: string) =>
       receipts.replay(id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
@@ -80,7 +82,7 @@ async function claimedThenReleased(desk: Desk): Promise<string> {
 test('the event in hand does not claim again what was given back', async () => {
   const desk = await setUp();
   await desk.deliver({ at: 1 });
-  await desk.claim(await desk.lease(), matching);
+  await desk.claimForNow(await desk.lease());
   const item = await desk.lease();
   await desk.release();
   expect(await desk.claim(item)).toEqual([]);
@@ -127,10 +129,10 @@ test('what came again before the release stays released', async () => {
   expect(await desk.isClaimed()).toBe(false);
 });
 
-test('what comes again after the release knows that it claims nothing for now', async () => {
+test('what comes again after the release is matched from the start', async () => {
   const desk = await setUp();
   await desk.deliver({ at: 1 });
-  await desk.claim(await desk.lease(), { ...matching, provisional: [1] });
+  await desk.claimForNow(await desk.lease());
   await desk.release();
   await desk.deliver({ at: 7 });
   expect((await desk.lease()).progress).toEqual({ ...matching, askedAt: 7 });
@@ -139,7 +141,7 @@ test('what comes again after the release knows that it claims nothing for now', 
 test('a redelivery of an event with an id leaves the one in hand as it is', async () => {
   const desk = await setUp();
   await desk.deliver({ at: 1, hasEventId: true });
-  await desk.claim(await desk.lease(), matching);
+  await desk.claimForNow(await desk.lease());
   await desk.release();
   await desk.deliver({ at: 7, hasEventId: true });
   expect(await desk.claim(await desk.lease())).toEqual([]);

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/database.ts';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import type { ActProgress } from '#partners/deletion-progress.ts';
@@ -13,7 +14,13 @@ import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../support
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
-const matching = { stage: 'match' as const, askedAt: 1, misses: 0, provisional: [] };
+const next = {
+  progress: { stage: 'match', askedAt: 1, misses: 0 },
+  dueAt: 0,
+  attempts: 0,
+  now: 0,
+} as const;
+const matching = { stage: 'match' as const, askedAt: 1, misses: 0 };
 
 const sealer = createPayloadSealer(Buffer.alloc(32, 1));
 const storeDeps = { sealer, newId: newUuid, repository: REPOSITORY };
@@ -52,7 +59,7 @@ async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now 
 }
 
 const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) =>
-  store.claim(item, { claim: numbers, withdraw: [] }, { progress: act, dueAt: now, now });
+  store.confirm(item, { leads: numbers, conflicts: [] }, { actions: act.actions, now });
 
 describe('a lease', () => {
   test('gives each due event to one worker, oldest due first, with its payload', async () => {
@@ -150,14 +157,57 @@ describe('a claim', () => {
     expect(await store.held(item)).toEqual([]);
   });
 
-  test('can give up what a better match did not confirm', async () => {
-    const { store, accept } = await setUp();
+  const auditOf = (database: Database, number: number) =>
+    createAuditLog(database)
+      .listOf(`claim/${number}`)
+      .map(({ action, actor, changes }) => [action, actor.kind, changes?.['reason']]);
+
+  test('for now is taken back, audited, by a match that is certain of other leads', async () => {
+    const { database, store, accept } = await setUp();
     await accept('a');
-    const change = { claim: [1, 2], withdraw: [] };
-    await store.claim(await leaseOne(store), change, { progress: matching, dueAt: 0, now: 0 });
+    await store.claim(await leaseOne(store), { leads: [1, 2], conflicts: [] }, next);
+    expect(await claimAll(store, await leaseOne(store), [2, 3])).toEqual([2, 3]);
+    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'better-match']]);
+    expect(auditOf(database, 2)).toEqual([]);
+  });
+
+  test('for now of a lead that turns out to be in conflict is taken back at once', async () => {
+    const { database, store, receipts, accept } = await setUp();
+    const id = await accept('a');
+    await store.claim(await leaseOne(store), { leads: [1, 2], conflicts: [] }, next);
+    const better = { leads: [2], conflicts: [1] };
+    expect(await store.claim(await leaseOne(store), better, next)).toEqual([2]);
+    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'lead-id-conflict']]);
+    expect((await receipts.read(id))?.events[0]).toMatchObject({
+      leadIds: ['2'],
+      note: 'lead-id-conflict',
+    });
+  });
+
+  test('for now is taken back when the event ends UNMATCHED, and one for good is not', async () => {
+    const { database, store, receipts, accept } = await setUp();
+    const wrong = await accept('a');
+    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
     const item = await leaseOne(store);
-    const better = { claim: [2, 3], withdraw: [1] };
-    expect(await store.claim(item, better, { progress: act, dueAt: 0, now: 0 })).toEqual([2, 3]);
+    await store.settle(item, { outcome: 'UNMATCHED', attempts: 3 }, 7);
+    expect(await store.held(item)).toEqual([]);
+    expect((await receipts.read(wrong))?.events[0]?.leadIds).toEqual([]);
+    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'unmatched']]);
+    const id = await accept('b');
+    await claimAll(store, await leaseOne(store), [1]);
+    const acting = await leaseOne(store, 'act', 5);
+    await store.settle(acting, { outcome: 'UNMATCHED', attempts: 1 }, 8);
+    expect(await store.held(acting)).toEqual([1]);
+    expect((await receipts.read(id))?.events[0]?.outcome).toBe('UNMATCHED');
+  });
+
+  test('for now that an operator gave back is neither made again nor audited twice', async () => {
+    const { database, store, accept } = await setUp();
+    await accept('a');
+    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
+    database.handle.exec('UPDATE claim SET releasedAt = 3');
+    expect(await claimAll(store, await leaseOne(store), [2])).toEqual([2]);
+    expect(auditOf(database, 1)).toEqual([]);
   });
 
   test('of a repository that is another one now is not held any more', async () => {
@@ -260,14 +310,14 @@ test('what is written of several events at once shares one commit', async () => 
 });
 
 describe('an event without an id that comes again', () => {
-  const found = { ...matching, misses: 1, provisional: [2] };
+  const found = { ...matching, misses: 1 };
   const waiting = { dueAt: 90_000, attempts: 1, lastError: 'not-found' };
 
   test('is matched anew at once while it waits, and still knows what to take back', async () => {
     const { store, accept } = await setUp();
     await accept('a');
-    const change = { claim: [2], withdraw: [] };
-    await store.claim(await leaseOne(store), change, { progress: found, dueAt: 0, now: 0 });
+    const match = { leads: [2], conflicts: [] };
+    await store.claim(await leaseOne(store), match, { ...next, progress: found });
     await store.reschedule(await leaseOne(store), { ...waiting, progress: found });
     await accept('a', 50);
     const again = await leaseOne(store, 'match', 50);
