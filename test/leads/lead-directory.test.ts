@@ -25,9 +25,9 @@ test('nothing visible is no identity, so that two of them never meet', () => {
     updatedAt: 0,
     isPullRequest: false,
   };
-  expect(toDirectoryEntry(issue, leadRules, key).hashes).toHaveLength(1);
+  expect(toDirectoryEntry(issue, leadRules, key).identities).toHaveLength(1);
   const blank = { ...issue, body: issue.body.replace('<', '') };
-  expect(toDirectoryEntry(blank, leadRules, key).hashes).toEqual([]);
+  expect(toDirectoryEntry(blank, leadRules, key).identities).toEqual([]);
 });
 
 test('identities of different kind, partner or value never share a hash', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toHashedIdentity, type LeadIdentity } from '#leads/lead-directory.ts';
+import type { LeadIdentity } from '#leads/identity.ts';
+import { toHashedIdentity } from '#leads/lead-directory.ts';
 import type { Name } from '#partners/deletion.ts';
 import { matchLeads, toMatchNames, type DirectoryView } from '#partners/match.ts';
 import { directoryKey } from '../support/directory.ts';
