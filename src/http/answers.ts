@@ -11,6 +11,7 @@ import { URI_BYTES_MAX } from './limits.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { renderProblem } from './problem.ts';
 import { logAnswer, routeOf } from './request-log.ts';
+import { routedPath } from './routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export type AnswerDeps = { publicUrl: () => string; log: Log; metrics: Registry };
@@ -122,8 +123,7 @@ function framesOf(cause: unknown): string {
 }
 
 function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {
-  const path = request.url.split('?', 1)[0] ?? '';
-  const methods = paths.methodsOf(path);
+  const methods = paths.methodsOf(routedPath(request.url));
   if (!methods) {
     return new TrackportError('not-found', {
       detail: 'No such path. See /docs for what there is.',

@@ -7,6 +7,7 @@ import type {
   KeptAnswer,
 } from '#shared/idempotency.ts';
 import { tokenOf } from './bearer.ts';
+import { routedPath } from './routed-path.ts';
 
 /** The work of one call; without an `Idempotency-Key` there is no `keep`. */
 export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {
@@ -29,7 +30,7 @@ export async function answerOnce<View>(
   const call = {
     workspaceId,
     principal: JSON.stringify([subject, clientId]),
-    route: `${request.method} ${request.url.split('?', 1)[0] ?? ''}`,
+    route: `${request.method} ${routedPath(request.url)}`,
     key,
     payload: [request.query, request.headers['if-match'], request.body],
   };

@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 /** Which methods each path knows, for `405` with `Allow`. */
 export type KnownPaths = {
   add(route: Pick<RouteOptions, 'method' | 'url'>): void;
-  /** The methods of the path, sorted; undefined when no route has it. `path` has no query. */
+  /** The methods of a path as `routedPath` gives it, sorted; undefined when no route has it. */
   methodsOf(path: string): readonly string[] | undefined;
 };
 

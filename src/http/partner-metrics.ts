@@ -65,7 +65,7 @@ export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics 
 }
 
 /** Found before any partner is looked up, or only after its signature was good. */
-const reasonsWithoutTell: ReadonlySet<string> = new Set(['shape', 'path', 'bearer', 'limit']);
+const reasonsWithoutTell: ReadonlySet<string> = new Set(['shape', 'bearer', 'limit']);
 
 /** Between the two a reason would tell a partner from a stranger. */
 function publicReason(reason: string): string {

@@ -2,12 +2,12 @@ import type { Clock } from '#shared/clock.ts';
 import type { Partner, Partners } from './partner.ts';
 import { refusalOf, type SignatureRefusal, type SignedContent } from './signature.ts';
 
-/** The one shape of a partner's name in a path. Compared with the raw, undecoded segment. */
+/** The one shape of a partner's name in a path. */
 const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** A call to a partner path, whoever made it. */
 export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
-  /** The raw segment of the path, undecoded. */
+  /** From the path, its escapes decoded. */
   partnerId: string;
   /** Every value that the header has, in order. `name` in any case. */
   headerValues(name: string): readonly string[];
@@ -21,7 +21,7 @@ export type CallVerdict =
 
 export type VerifyCallDeps = { partners: Partners; clock: Pick<Clock, 'now'> };
 
-/** True when a raw path segment can be a partner's name. */
+/** True when a segment of a path, its escapes decoded, can be a partner's name. */
 export function isPartnerId(segment: string): boolean {
   return PARTNER_ID.test(segment);
 }

@@ -35,6 +35,15 @@ test.each(['publish', 'deprecate', 'reinstate', 'retire'])('%s honours it, too',
   expect(again.text).toBe(first.text);
 });
 
+test('the same path with an escaped letter is the same call', async () => {
+  const { call } = openCatalogApp();
+  await call('POST', '', { body: least });
+  const first = await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
+  const again = await call('POST', '/p%65tstore/publi%73h?version=1.0.0', { headers: key('k') });
+  expect(first.status).toBe(200);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+});
+
 test('the same key with another body or query is refused', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: least, headers: key('k') });

@@ -44,6 +44,19 @@ test.each(refused)(
   },
 );
 
+test.each(['/api/v1/l%65ads', '/api/v1/leads/%37', '/%64ocs'])(
+  '%s is the path that its letters say, for 405 as for answers',
+  async (url) => {
+    const answer = await app.inject({ method: 'POST', url });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+  },
+);
+
+test('an escaped slash is none', async () => {
+  const answer = await app.inject({ method: 'POST', url: '/api/v1%2Fleads' });
+  expect(answer.statusCode).toBe(404);
+});
+
 test('templates stand for one segment, and for nothing else', () => {
   const paths = createKnownPaths();
   paths.add({ method: ['GET', 'HEAD'], url: '/a/:id/b.json' });

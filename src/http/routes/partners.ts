@@ -9,7 +9,7 @@ import {
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipt.ts';
 import { toReceiptOut } from '#partners/receipt-out.ts';
-import { toPathAndQuery, toPublicUri, toSignedUri } from '#partners/signature.ts';
+import { toPublicUri, toSignedUri } from '#partners/signature.ts';
 import { type CallVerdict, isPartnerId, type PartnerCall } from '#partners/verify-call.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
@@ -21,6 +21,7 @@ import {
   type PartnerRegistry,
 } from '../partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
+import { routedPath } from '../routed-path.ts';
 import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { deliveryHeaders, partnerParams, receiptOut } from '../schemas/receipt.ts';
@@ -38,9 +39,9 @@ export type PartnerRoutesDeps = {
   metrics: PartnerRegistry;
 };
 
-/** Where partners call; every answer to a `POST` below it is one of the routes here. */
 const PREFIX = '/api/v1/webhooks/partners';
-const PARTNER_SEGMENT = PREFIX.split('/').length;
+const PATHS = ['events', 'deletions'] as const;
+const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
 
 /**
  * Events and deletions of partners. The checks run from cheap to dear, and a call that cannot be
@@ -53,28 +54,24 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
     acceptRawJson(app);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
-      if (!isPartnerId(partnerSegmentOf(request)))
-        refuseCall(services, request, { reason: 'shape' });
+      if (!isPartnerId(partnerIdOf(request))) refuseCall(services, request, { reason: 'shape' });
       requireJson(request);
     });
-    for (const path of ['events', 'deletions'] as const) addDeliveryRoute(app, services, path);
-    app.post(`${PREFIX}/*`, { schema: { hide: true }, config: { freeQuery: true } }, (request) =>
-      refuseCall(services, request, { reason: 'path' }),
-    );
+    for (const path of PATHS) addDeliveryRoute(app, services, path);
   };
 }
 
 /**
- * A path that the framework itself refuses (bad escapes, overlong) is, below the partner prefix, a
- * partner of another shape: `unauthorized` in place of `error`, which is kept for all other paths.
+ * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
+ * `unauthorized` in place of `error`, which is kept for all other paths.
  */
 export function asPartnerRefusal(
   refusals: RefusalLimiter,
   request: Pick<FastifyRequest, 'method' | 'raw' | 'ip'>,
   error: unknown,
 ): unknown {
-  const path = toPathAndQuery(request.raw.url ?? '');
-  if (request.method !== 'POST' || !path.startsWith(`${PREFIX}/`)) return error;
+  const path = routedPath(request.raw.url ?? '');
+  if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
   try {
     return refusals.rethrow(request.ip, unverified());
   } catch (refusal) {
@@ -107,7 +104,7 @@ async function authenticate(services: Services, request: FastifyRequest): Promis
   const { context, deps } = services;
   const uri = toPublicUri(context.publicUrl(), request.raw.url ?? '');
   const verdict = deps.verify({
-    partnerId: partnerSegmentOf(request),
+    partnerId: partnerIdOf(request),
     method: request.method,
     uri,
     body: rawBodyOf(request),
@@ -197,10 +194,9 @@ function correlationIdOf(request: FastifyRequest): string | undefined {
   return given !== undefined && more.length === 0 && isCorrelationId(given) ? given : undefined;
 }
 
-/** The undecoded path segment: `%2F`, `%00` or another case must not become a partner's name. */
-function partnerSegmentOf(request: FastifyRequest): string {
-  const [path = ''] = toPathAndQuery(request.raw.url ?? '').split('?', 1);
-  return path.split('/')[PARTNER_SEGMENT] ?? '';
+/** Decoded once, as everywhere: what `%2F` or `%00` make of it has no partner's shape. */
+function partnerIdOf({ params }: FastifyRequest): string {
+  return (params as { partnerId: string }).partnerId;
 }
 
 function describeDelivery(path: PartnerPath) {

@@ -28,7 +28,7 @@ export const receiptOut = z
     ],
   });
 
-/** Parameters of both partner paths. The real check is on the undecoded path. */
+/** Parameters of both partner paths. An id of another shape is refused like a wrong signature. */
 export const partnerParams = z.object({
   partnerId: z
     .string()
