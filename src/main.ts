@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 
 import { runCli } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
+import { askLine } from '#cli/confirm.ts';
 import { describeBug, renderFailure, toFailure, type Failure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -74,6 +75,11 @@ function createTerminal(): Terminal {
     // styleText decides by the stream and by NO_COLOR and FORCE_COLOR.
     colour: styleText('bold', 'x', { stream: process.stdout }) !== 'x',
     interactive: process.stderr.isTTY,
+    ...(process.stdin.isTTY &&
+      process.stderr.isTTY && {
+        ask: (question: string) =>
+          askLine({ input: process.stdin, output: process.stderr }, question),
+      }),
   };
 }
 

@@ -22,6 +22,11 @@ export type ConsumerChange = {
   audit: AuditEntry;
   /** The answer for the caller's idempotency key. */
   kept?: KeptRun;
+  /**
+   * Refuse the change when another consumer that is not revoked has this name, compared by
+   * `foldConsumerName`. @throws {validation-failed}
+   */
+  uniqueName?: boolean;
 };
 
 /** Position of a list: the last consumer of the page before. */

@@ -66,6 +66,25 @@ export function parseConsumerName(name: string): string {
   return trimmed;
 }
 
+/**
+ * A name by which namesakes are told: composed (NFC), so that it does not matter how an accent was
+ * typed, and without regard to case. Upper case first: `ß` and `SS` are one, as are `σ` and `ς`.
+ */
+export function foldConsumerName(name: string): string {
+  return name.trim().normalize('NFC').toUpperCase().toLowerCase();
+}
+
+/** @throws {validation-failed} always: `id` is the consumer that has the name */
+export function refuseNamesake(id: ConsumerId): never {
+  return refuse([
+    {
+      pointer: '#/name',
+      code: 'duplicate',
+      detail: `Consumer ${id} has this name already. Choose another one, or take it all the same with \`force\` (on the command line \`--force\`).`,
+    },
+  ]);
+}
+
 /** A whole number from 1 to 1,000,000. @throws {validation-failed} */
 export function parseLimitPerMinute(limit: number): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_PER_MINUTE_MAX)

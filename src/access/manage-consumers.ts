@@ -14,6 +14,8 @@ import { changeWithKey, type ConsumerWithKey, type KeepIssued } from './manage-k
 
 export type CreateConsumerInput = {
   name: string;
+  /** Take the name even when another consumer has it. */
+  force?: boolean;
   /** Default: none. */
   grants?: readonly GrantInput[];
   limitPerMinute?: number;
@@ -49,7 +51,8 @@ export async function createConsumer(
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
-  await deps.store.insert(changeWithKey({ consumer, audit }, issued, keep));
+  const change = { consumer, audit, uniqueName: input.force !== true };
+  await deps.store.insert(changeWithKey(change, issued, keep));
   return { consumer, issued };
 }
 
@@ -88,6 +91,8 @@ export async function replaceGrants(
 
 export type UpdateConsumerInput = {
   name?: string;
+  /** Take the name even when another consumer has it. */
+  force?: boolean;
   /** Null takes the default limit again. */
   limitPerMinute?: number | null;
   /** Revoking has a call of its own. */
@@ -111,11 +116,14 @@ export async function updateConsumer(
     return {
       consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
       audit: auditOf(before, origin, { at, action: 'consumer.update', changes }),
+      uniqueName: changes.name !== undefined && patch.force !== true,
     };
   });
 }
 
-function parsePatch({ name, limitPerMinute, state }: UpdateConsumerInput): UpdateConsumerInput {
+type ParsedPatch = Omit<UpdateConsumerInput, 'force'>;
+
+function parsePatch({ name, limitPerMinute, state }: UpdateConsumerInput): ParsedPatch {
   if (name === undefined && limitPerMinute === undefined && state === undefined)
     refuse([
       {

@@ -14,6 +14,11 @@ export type Terminal = {
   colour: boolean;
   /** True when standard error is a terminal, so that a progress line makes sense. */
   interactive: boolean;
+  /**
+   * Writes a question to standard error and answers the line that a person types, `''` at the end
+   * of input. Absent where nobody can be asked: standard input or error is no terminal.
+   */
+  ask?: (question: string) => Promise<string>;
 };
 
 /** What a command works on, opened as late as possible and closed by the caller in every case. */

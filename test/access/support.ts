@@ -1,7 +1,7 @@
 import type { Consumer, ConsumerId, KeyId } from '#access/consumer.ts';
 import { createApiKey, type NewKey } from '#access/api-key.ts';
-import type { ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
-import { consumerNotFound } from '#access/consumer.ts';
+import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
+import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumer.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Origin } from '#access/consumer-change.ts';
 
@@ -27,7 +27,11 @@ export function createMemoryConsumerStore(): MemoryConsumerStore {
   const lookUps: KeyId[] = [];
   const uses: ReadonlyMap<KeyId, number>[] = [];
   let version = 1;
-  const put = (consumer: Consumer, entry: AuditEntry): void => {
+  const put = ({ consumer, audit: entry, uniqueName }: ConsumerChange): void => {
+    const folded = foldConsumerName(consumer.name);
+    for (const { id, name, state } of uniqueName === true ? consumers.values() : [])
+      if (id !== consumer.id && state !== 'revoked' && foldConsumerName(name) === folded)
+        refuseNamesake(id);
     consumers.set(consumer.id, consumer);
     audit.push(entry);
     version += 1;
@@ -46,10 +50,10 @@ export function createMemoryConsumerStore(): MemoryConsumerStore {
     },
     find: async (id) => consumers.get(id),
     list: async () => ({ items: [...consumers.values()], hasMore: false }),
-    insert: async (change) => put(change.consumer, change.audit),
+    insert: async (change) => put(change),
     change: async (id, decide) => {
       const change = decide(consumers.get(id) ?? consumerNotFound());
-      if (change) put(change.consumer, change.audit);
+      if (change) put(change);
       return consumers.get(id) ?? consumerNotFound();
     },
     recordUses: async (recorded) => {

@@ -18,7 +18,10 @@ beforeEach(() => {
 });
 
 /** Runs `trackport consumer …` on a connection of its own. */
-function consumer(args: string[], how: { json?: boolean; colour?: boolean } = {}): Promise<Output> {
+function consumer(
+  args: string[],
+  how: { json?: boolean; colour?: boolean; ask?: (question: string) => string } = {},
+): Promise<Output> {
   const consumers = createConsumerStore({ database: connectTo(database.handle.name), clock });
   return runCommand(registerConsumer, { args, services: { consumers }, clock, ...how });
 }
@@ -62,15 +65,15 @@ describe('consumer create', () => {
     const grants = [{ action: 'leads:read', labels: ['emea', 'big deal'] }];
     const after = ['--grant', 'leads:read', '--label', 'emea', '--label', 'big deal'];
     const before = ['--label', 'emea', '--label', 'big deal', '--grant', 'leads:read'];
-    for (const options of [after, before])
-      expect(await json<Created>('create', 'Sales', ...options)).toMatchObject({ grants });
+    for (const [index, options] of [after, before].entries())
+      expect(await json<Created>('create', `c${index}`, ...options)).toMatchObject({ grants });
   });
 
   test('without a grant it says what to do before the key is of use', async () => {
     const { out, notes } = await consumer(['create', 'Sales']);
     const [, id = ''] = /^id +(\S+)/.exec(out) ?? [];
     expect(notes).toContain(`trackport consumer grant ${id} --grant leads:read`);
-    const granted = await consumer(['create', 'Sales', '--grant', 'leads:read']);
+    const granted = await consumer(['create', 'CRM', '--grant', 'leads:read']);
     expect(granted.notes).not.toContain('consumer grant');
   });
 
@@ -80,6 +83,28 @@ describe('consumer create', () => {
       name: 'UsageError',
       message: expect.stringMatching(/--grant/),
     });
+  });
+
+  test('a name that another consumer has is refused, unless --force', async () => {
+    const { id } = await json<Created>('create', 'Sales tools');
+    const again = consumer(['create', ' sales TOOLS ']);
+    await expect(again).rejects.toMatchObject({
+      code: 'validation-failed',
+      message: expect.stringMatching(new RegExp(`${id}.*--force`)),
+    });
+    await clock.advance(1);
+    const forced = await json<Created>('create', 'sales tools', '--force');
+    await clock.advance(1);
+    const other = await json<Created>('create', 'CRM');
+    const renamed = consumer(['update', other.id, '--name', 'Sales Tools']);
+    await expect(renamed).rejects.toMatchObject({ code: 'validation-failed' });
+    await consumer(['update', other.id, '--name', 'Sales Tools', '--force']);
+    const { items } = await json<{ items: { id: string; name: string }[] }>('list');
+    expect(items.map((item) => [item.id, item.name])).toEqual([
+      [id, 'Sales tools'],
+      [forced.id, 'sales tools'],
+      [other.id, 'Sales Tools'],
+    ]);
   });
 
   test('a key can expire', async () => {
@@ -230,6 +255,52 @@ describe('consumer rotate, add-key and revoke', () => {
     const all = await json<Shown>('revoke', id);
     expect(all.state).toBe('revoked');
     expect(await isAccepted(other)).toBe(false);
+  });
+
+  test('revoke asks the person at a terminal, and only yes is yes', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    const [key] = (await json<Shown>('show', id)).keys;
+    const asked: string[] = [];
+    const saying = (answer: string) => ({
+      ask: (question: string) => {
+        asked.push(question);
+        return answer;
+      },
+    });
+    for (const answer of ['', 'n', 'no', 'yes please', 'Sales']) {
+      const stopped = consumer(['revoke', id], saying(answer));
+      await expect(stopped).rejects.toMatchObject({
+        name: 'CommandFailure',
+        message: 'Nothing was changed.',
+      });
+    }
+    expect((await json<Shown>('show', id)).state).toBe('active');
+    await consumer(['revoke', id, '--key', key?.keyId ?? ''], saying(' Y '));
+    await consumer(['revoke', id], saying('yes'));
+    expect((await json<Shown>('show', id)).state).toBe('revoked');
+    expect(asked[0]).toBe(
+      'Revoke consumer "Sales" with all its keys (1 active), at once and for good? [y/N] ',
+    );
+    expect(asked.slice(5)).toEqual([
+      `Revoke key ${key?.keyId} of consumer "Sales", at once and for good? [y/N] `,
+      'Revoke consumer "Sales" with all its keys (0 active), at once and for good? [y/N] ',
+    ]);
+  });
+
+  test('revoke asks nobody with --yes, or when nothing will change', async () => {
+    const { id } = await json<Created>('create', 'Sales');
+    const ask = (): string => {
+      throw new Error('asked');
+    };
+    await consumer(['revoke', id, '--yes'], { ask });
+    const [key] = (await json<Shown>('show', id)).keys;
+    await consumer(['revoke', id], { ask });
+    await consumer(['revoke', id, '--key', key?.keyId ?? ''], { ask });
+    for (const missing of [
+      ['revoke', 'nobody'],
+      ['revoke', id, '--key', 'none'],
+    ])
+      await expect(consumer(missing, { ask })).rejects.toMatchObject({ code: 'not-found' });
   });
 
   test('every change is in the audit log under the name of the operator', async () => {

@@ -149,6 +149,17 @@ export function describeConsumerStore(engine: string, open: Open): void {
       expect((await store.find(ID))?.keys).toHaveLength(4);
     });
 
+    test('of two instances that take one name at once, one gets it', async () => {
+      const take = (on: ConsumerStore, number: number): Promise<void> => {
+        const id = `c-${number}` as ConsumerId;
+        return on.insert({ ...change(consumer({ id, keys: [] })), uniqueName: true });
+      };
+      const taken = [1, 2, 3, 4].map((n) => take(n % 2 ? store : fixture.other, n));
+      const results = await Promise.allSettled(taken);
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect((await store.list({ limit: 10 })).items).toHaveLength(1);
+    });
+
     test('the version moves on with each change: here at once, elsewhere within a second', async () => {
       const here = store.version();
       const elsewhere = fixture.other.version();

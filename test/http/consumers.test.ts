@@ -65,6 +65,41 @@ describe('POST /consumers', () => {
     expect(await isGood(server, key)).toBe(true);
   });
 
+  it('refuses a name that another consumer has, unless it is forced', async () => {
+    const server = openOperatorApp();
+    const { id } = await create(server, { name: 'Straße é' });
+    const refusal = [400, { code: 'validation-failed', errors: [{ pointer: '#/name' }] }];
+    for (const name of ['Straße é', ' STRASSE E\u0301 ', 'strasse É']) {
+      const reply = await server.call('POST', '/consumers', { body: { name } });
+      expect([reply.status, reply.body]).toMatchObject(refusal);
+      expect(reply.body.errors).toMatchObject([{ code: 'duplicate' }]);
+      expect(reply.body.detail).toContain(id);
+    }
+    expect((await server.call('GET', '/consumers')).body.items).toHaveLength(1);
+    const forced = await create(server, { name: 'straße é', force: true });
+    const other = await create(server, { name: 'other', force: false });
+    const rename = (body: object) => server.call('PATCH', `/consumers/${other.id}`, { body });
+    const refused = await rename({ name: 'straße é' });
+    expect([refused.status, refused.body]).toMatchObject(refusal);
+    expect((await rename({ name: 'OTHER' })).status).toBe(200);
+    expect((await rename({ name: 'straße é', force: true })).body.name).toBe('straße é');
+    expect((await rename({ limitPerMinute: 5 })).status).toBe(200);
+    expect((await rename({ force: true })).body.errors).toMatchObject([{ code: 'required' }]);
+    const wrong = await server.call('POST', '/consumers', { body: { name: 'x', force: 'yes' } });
+    expect(wrong.body.errors).toMatchObject([{ pointer: '#/force' }]);
+    expect(forced.id).not.toBe(id);
+  });
+
+  it('takes the name of a consumer that is revoked, and not of one that is disabled', async () => {
+    const server = openOperatorApp();
+    const { id } = await create(server);
+    await server.call('PATCH', `/consumers/${id}`, { body: { state: 'disabled' } });
+    const taken = await server.call('POST', '/consumers', { body: { name: 'sales-tool' } });
+    expect(taken.status).toBe(400);
+    await server.call('DELETE', `/consumers/${id}`);
+    await create(server);
+  });
+
   it.each<[string, unknown, object]>([
     ['no body', undefined, { pointer: '#', code: 'invalid' }],
     ['no name', {}, { pointer: '#/name', code: 'missing' }],

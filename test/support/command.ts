@@ -14,6 +14,8 @@ type Run<Services> = {
   json?: boolean;
   colour?: boolean;
   interactive?: boolean;
+  /** A person at the terminal, who gets the question. Default: nobody. */
+  ask?: (question: string) => string;
   /** Gets the text also when the command fails; default: a new one. */
   output?: Output;
 };
@@ -23,13 +25,14 @@ export async function runCommand<Services>(
   register: Register<Services>,
   run: Run<Services>,
 ): Promise<Output> {
-  const { args, services, clock, json = false, colour = false, interactive = false } = run;
+  const { args, services, clock, json = false, colour = false, interactive = false, ask } = run;
   const { output = { out: '', notes: '' } } = run;
   const terminal = {
     print: (text: string) => void (output.out += `${text}\n`),
     note: (text: string) => void (output.notes += `${text}\n`),
     colour,
     interactive,
+    ...(ask && { ask: async (question: string) => ask(question) }),
   };
   const actor = { kind: 'cli' as const, subject: 'operator' };
   const action: ActionOf<Services> =

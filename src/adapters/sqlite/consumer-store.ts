@@ -2,8 +2,10 @@ import {
   type Consumer,
   type ConsumerId,
   consumerNotFound,
+  foldConsumerName,
   type Key,
   type KeyId,
+  refuseNamesake,
 } from '#access/consumer.ts';
 import type {
   ConsumerChange,
@@ -41,6 +43,9 @@ type Statements = ReturnType<typeof prepareStatements>;
 function prepareStatements({ handle }: Database) {
   return {
     version: handle.prepare<[], number>('SELECT version FROM access_version').pluck(),
+    otherNames: handle.prepare<[string], Pick<ConsumerRow, 'id' | 'name'>>(
+      "SELECT id, name FROM consumer WHERE id <> ? AND state <> 'revoked' ORDER BY createdAt, id",
+    ),
     moveVersion: handle.prepare('UPDATE access_version SET version = version + 1'),
     consumer: handle.prepare<[string], ConsumerRow>(
       `SELECT ${CONSUMER_COLUMNS} FROM consumer WHERE id = ?`,
@@ -84,7 +89,8 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
   const keep = createKeyWriter(database);
   const versions = createVersionSampler(sql, clock);
 
-  const write = ({ consumer, audit: entry, kept }: ConsumerChange): void => {
+  const write = ({ consumer, audit: entry, kept, uniqueName }: ConsumerChange): void => {
+    if (uniqueName === true) requireUniqueName(sql, consumer);
     sql.putConsumer.run(toConsumerRow(consumer));
     sql.removeGrants.run(consumer.id);
     for (const grant of consumer.grants) sql.insertGrant.run(toGrantRow(consumer.id, grant));
@@ -138,6 +144,13 @@ function createVersionSampler(sql: Statements, clock: Pick<Clock, 'now'>) {
       readAt = Number.NEGATIVE_INFINITY;
     },
   };
+}
+
+/** Folded here: SQLite knows the case of ASCII letters alone. */
+function requireUniqueName(sql: Statements, { id, name }: Pick<Consumer, 'id' | 'name'>): void {
+  const folded = foldConsumerName(name);
+  for (const other of sql.otherNames.iterate(id))
+    if (foldConsumerName(other.name) === folded) refuseNamesake(other.id);
 }
 
 function readKey(sql: Statements, keyId: KeyId): KeyLookup | undefined {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Consumer } from '#access/consumer.ts';
+import { type Consumer, keyStateAt } from '#access/consumer.ts';
 import type { ManageDeps, Origin } from '#access/consumer-change.ts';
 import { type ConsumerOut, toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
 import type { ConsumerPosition, ConsumerStore } from '#access/consumer-store.ts';
@@ -15,8 +15,10 @@ import {
 import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { durationOption, numberOption } from '../option-values.ts';
 import { addGrantOptions, type GrantOptions, toGrantInputs } from './grant-options.ts';
+import { printable } from '../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
 const LIST_PAGE = 100;
@@ -36,18 +38,20 @@ export const registerConsumer: Register<ConsumerServices> = (parent, action) => 
 };
 
 function registerCreate(parent: Command, action: Action): void {
-  type Options = GrantOptions & { expires?: string; limit?: string };
+  type Options = GrantOptions & { expires?: string; limit?: string; force?: true };
   addGrantOptions(parent.command('create <name>'))
     .description('create a consumer and show its key, once')
     .option('--expires <duration>', 'when the key expires, such as 30d (default: never)')
     .option('--limit <number>', 'calls per minute (default: the configuration’s)')
+    .option('--force', 'take the name even when another consumer has it')
     .action(
       action<Options>(async (task) => {
-        const { expires, limit } = task.options;
+        const { expires, limit, force = false } = task.options;
         const created = await createConsumer(
           depsOf(task),
           {
             name: firstArgument(task),
+            force,
             grants: toGrantInputs(task.options),
             ...(expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) }),
             ...(limit === undefined ? {} : { limitPerMinute: numberOption('--limit', limit) }),
@@ -95,10 +99,11 @@ function registerChanges(parent: Command, action: Action): void {
     .command('update <id>')
     .description('change a consumer’s name, limit or state')
     .option('--name <name>', 'what people call it')
+    .option('--force', 'take the name even when another consumer has it')
     .option('--limit <number>', 'calls per minute, or "default"')
     .option('--state <state>', '"disabled" refuses its keys until it is "active" again')
     .action(
-      action<{ name?: string; limit?: string; state?: string }>(async (task) => {
+      action<UpdateOptions>(async (task) => {
         const input = { id: firstArgument(task), patch: toPatch(task.options) };
         printConsumer(task, await updateConsumer(depsOf(task), input, originOf(task)));
       }),
@@ -139,16 +144,36 @@ function registerKeys(parent: Command, action: Action): void {
     .command('revoke <id>')
     .description('revoke one key, or the consumer with all its keys, at once and for good')
     .option('--key <keyId>', 'only this key')
+    .option('--yes', 'do not ask, as in a script')
     .action(
-      action<{ key?: string }>(async (task) => {
+      action<{ key?: string; yes?: true }>(async (task) => {
         const id = firstArgument(task);
-        const { key } = task.options;
+        const { key, yes } = task.options;
+        if (yes !== true) await confirmRevocation(task, id, key);
         const consumer = await (key === undefined
           ? revokeConsumer(depsOf(task), { id }, originOf(task))
           : revokeKey(depsOf(task), { id, keyId: key }, originOf(task)));
         printConsumer(task, consumer);
       }),
     );
+}
+
+/** Nobody is asked about what is revoked already, or not there: nothing will change. */
+async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string): Promise<void> {
+  const { name, state, keys } = await readConsumer(depsOf(task), id);
+  const now = task.clock.now();
+  const active = keys.filter((key) => keyStateAt(key, now) === 'active').length;
+  const isOpen =
+    keyId === undefined
+      ? state !== 'revoked'
+      : keys.some((key) => key.keyId === keyId && key.revokedAt === undefined);
+  if (!isOpen) return;
+  const consumer = `consumer "${printable(name)}"`;
+  const what =
+    keyId === undefined
+      ? `${consumer} with all its keys (${active} active)`
+      : `key ${keyId} of ${consumer}`;
+  await confirm(task.terminal, `Revoke ${what}, at once and for good?`);
 }
 
 function depsOf({ services, clock }: ConsumerTask): ManageDeps {
@@ -163,14 +188,16 @@ function firstArgument({ args }: ConsumerTask): string {
   return args[0] ?? '';
 }
 
-function toPatch(options: { name?: string; limit?: string; state?: string }): UpdateConsumerInput {
-  const { name, limit, state } = options;
+type UpdateOptions = { name?: string; force?: true; limit?: string; state?: string };
+
+function toPatch(options: UpdateOptions): UpdateConsumerInput {
+  const { name, force = false, limit, state } = options;
   if (name === undefined && limit === undefined && state === undefined)
     throw new UsageError('Give at least one of --name, --limit and --state.');
   if (state !== undefined && state !== 'active' && state !== 'disabled')
     throw new UsageError(`--state is active or disabled, not "${state}"`);
   return {
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name, force }),
     ...(limit === undefined ? {} : { limitPerMinute: toLimit(limit) }),
     ...(state === undefined ? {} : { state }),
   };

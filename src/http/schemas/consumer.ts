@@ -79,11 +79,18 @@ const nameIn = z
   .min(1, NAME_RULE)
   .max(NAME_CHARACTERS_MAX, NAME_RULE)
   .refine((name) => !/\p{Cc}/u.test(name), 'must have no control characters')
-  .describe('What people call it.');
+  .describe(
+    'What people call it. A name that another consumer has, whatever its case, is refused unless `force` is true; those of revoked ones are free.',
+  );
+
+const forceIn = z
+  .boolean('must be true or false')
+  .describe('Take the name even when another consumer has it.');
 
 export const consumerIn = z
   .strictObject({
     name: nameIn,
+    force: forceIn.exactOptional(),
     grants: grantsIn.exactOptional(),
     limitPerMinute: limitIn.exactOptional(),
     expires: expiresIn.exactOptional(),
@@ -96,6 +103,7 @@ export const consumerIn = z
 export const consumerPatch = z
   .strictObject({
     name: nameIn.exactOptional(),
+    force: forceIn.exactOptional(),
     limitPerMinute: limitIn.nullable().exactOptional().describe('`null` takes the default again.'),
     state: z
       .enum(['active', 'disabled'], 'must be `active` or `disabled`')

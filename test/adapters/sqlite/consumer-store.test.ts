@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { anyAudit, consumerWithKey } from '../../access/support.ts';
 import { describeConsumerStore } from '../../contract/consumer-store.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
@@ -24,4 +25,28 @@ test('a change of another process is noticed after ten milliseconds', async () =
   expect(store.version()).toBe(before);
   await clock.advance(10);
   expect(store.version()).not.toBe(before);
+});
+
+test('a name that another process takes just before the transaction is refused', async () => {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const elsewhere = connectTo(database.handle.name);
+  const takeElsewhere = (): void =>
+    void elsewhere.handle.exec(
+      "INSERT INTO consumer (id, name, state, createdAt) VALUES ('c-0', 'portal', 'active', 1)",
+    );
+  const store = createConsumerStore({
+    clock,
+    database: {
+      ...database,
+      transaction: (work) => {
+        takeElsewhere();
+        return database.transaction(work);
+      },
+    },
+  });
+  const { consumer } = consumerWithKey();
+  const refused = store.insert({ consumer, audit: anyAudit, uniqueName: true });
+  await expect(refused).rejects.toMatchObject({ code: 'validation-failed' });
+  expect(await store.find(consumer.id)).toBeUndefined();
 });

@@ -188,7 +188,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     const pages = database.handle.pragma('page_count', { simple: true }) as number;
     database.handle.pragma(`max_page_count = ${pages}`);
     const fill = async (): Promise<never> => {
-      for (;;) await createConsumer(deps, { name: 'x'.repeat(200) }, origin);
+      for (;;) await createConsumer(deps, { name: 'x'.repeat(200), force: true }, origin);
     };
     await expect(fill()).rejects.toEqual(unavailable(/no space/));
     const counts = ['consumer', 'api_key', 'audit'].map((table) =>
