@@ -1,28 +1,67 @@
 import type { Config } from './schema.ts';
 
-/** Something allowed that is likely not meant. `text` is constant: it goes into the log as well. */
-export type ConfigWarning = { key: string; text: string };
+/** Something allowed that is likely not meant. */
+export type ConfigWarning = {
+  /** With dots, as in a `Problem`. */
+  key: string;
+  /** Constant: it goes into the log as well. */
+  text: string;
+  /** What to do about it. */
+  fix: string;
+};
+
+/** A shorter secret can be found out by trying; HMAC-SHA256 itself takes any length. */
+const SECRET_BYTES_MIN = 16;
 
 /** What a start and `doctor` should say about a configuration that is valid. */
 export function configWarnings(config: Config): ConfigWarning[] {
   const { server, tracker, partners, portal } = config;
   const list = Object.values(partners);
   const warnings: ConfigWarning[] = [];
-  const warn = (key: string, text: string): void => void warnings.push({ key, text });
 
   if (tracker.webhookSecrets.length === 0)
-    warn(
-      'tracker.webhookSecrets',
-      'without a webhook secret answers are only as fresh as freshFor',
-    );
+    warnings.push({
+      key: 'tracker.webhookSecrets',
+      text: 'without a webhook secret answers are only as fresh as freshFor',
+      fix: 'Set tracker.webhookSecrets.',
+    });
   if (!tracker.adminToken && list.some(mayDelete))
-    warn('tracker.adminToken', 'without an admin token the action delete ends as impossible');
+    warnings.push({
+      key: 'tracker.adminToken',
+      text: 'without an admin token the action delete ends as impossible',
+      fix: 'Set tracker.adminToken, or leave the action delete out.',
+    });
   if (server.publicUrl === undefined && list.some(({ scheme }) => scheme === 'signature-v3'))
-    warn('server.publicUrl', 'partners of signature-v3 sign the public address, which is not set');
-  if (portal) warn('portal', 'the management portal is not there yet: this key does nothing');
-  return warnings;
+    warnings.push({
+      key: 'server.publicUrl',
+      text: 'partners of signature-v3 sign the public address, which is not set',
+      fix: 'Set server.publicUrl to the address that the partners call.',
+    });
+  if (portal)
+    warnings.push({
+      key: 'portal',
+      text: 'the management portal is not there yet: this key does nothing',
+      fix: 'Leave it out until then.',
+    });
+  return [...warnings, ...shortSecrets(partners)];
 }
 
 function mayDelete({ deletions }: Config['partners'][string]): boolean {
   return [...(deletions?.actions ?? []), ...(deletions?.privacy ?? [])].includes('delete');
+}
+
+function shortSecrets(partners: Config['partners']): ConfigWarning[] {
+  return Object.entries(partners).flatMap(([id, { secrets }]) =>
+    secrets.flatMap(({ value }, at) =>
+      Buffer.byteLength(value.reveal()) < SECRET_BYTES_MIN
+        ? [
+            {
+              key: `partners.${id}.secrets[${at}]`,
+              text: 'a secret of fewer than 16 bytes can be guessed',
+              fix: 'Agree on a longer one with the partner, such as `openssl rand -hex 32` prints.',
+            },
+          ]
+        : [],
+    ),
+  );
 }

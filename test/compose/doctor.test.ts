@@ -55,7 +55,7 @@ function bySubject(findings: readonly Finding[], subject: string): Finding | und
   return findings.find((finding) => finding.subject.startsWith(subject));
 }
 
-const partners = { crm: { scheme: 'hmac-sha256', secrets: ['s'] } };
+const partners = { crm: { scheme: 'hmac-sha256', secrets: ['a-secret-of-the-partner'] } };
 
 test('a service that will work gets ok for everything', async () => {
   const tracker = await trackerWith();
@@ -185,6 +185,21 @@ describe('the issue form', () => {
     expect(finding).toMatchObject({ state: 'failed', detail: 'Issue 2 lacks "Company".' });
   });
 
+  test.each([
+    [403, 'The credential may not read the repository.', /^Give the credential Issues/],
+    [500, 'The tracker fails (server, 500).', /^Try again later/],
+  ])('that cannot be read (%d) has its own cause and remedy', async (status, why, fix) => {
+    const tracker = await trackerWith();
+    tracker.fault({ kind: 'status', status, path: '/issues$', count: 100 });
+    const findings = await examine(settingsFor(tracker));
+    expect(bySubject(findings, 'repository')).toMatchObject({ state: 'ok' });
+    expect(bySubject(findings, 'issue form')).toMatchObject({
+      state: 'failed',
+      detail: `The issues cannot be read: ${why}`,
+      fix: expect.stringMatching(fix),
+    });
+  });
+
   test('without an issue to compare there is a warning', async () => {
     const tracker = await trackerWith();
     const finding = bySubject(await examine(settingsFor(tracker)), 'issue form');
@@ -228,9 +243,11 @@ test('a missing or short webhook secret, and settings that are likely not meant,
   const none = await examine(
     settingsFor(tracker, { tracker: { webhookSecrets: [] }, partners: v3 }),
   );
-  expect(none.filter(({ state }) => state === 'warning').map(({ subject }) => subject)).toEqual([
+  const warnings = none.filter(({ state }) => state === 'warning');
+  expect(warnings.map(({ subject }) => subject)).toEqual([
     'tracker.adminToken',
     'server.publicUrl',
+    'partners.crm.secrets[0]',
     'webhook secret',
     'issue form',
   ]);

@@ -25,6 +25,16 @@ test.each([
   ['portal', { tracker, identity, portal: { clientId: 'trackport-portal' } }],
   ['server.publicUrl', { tracker, partners: { crm: partner } }],
   [
+    'partners.crm.secrets[1]',
+    {
+      tracker,
+      server: { publicUrl: 'https://adapter.example.com' },
+      partners: {
+        crm: { ...partner, secrets: ['sixteen bytes ok', { value: 'only fifteen by' }] },
+      },
+    },
+  ],
+  [
     'tracker.adminToken',
     {
       tracker,
@@ -34,4 +44,12 @@ test.each([
   ],
 ])('what is likely not meant is said: %s', (key, settings) => {
   expect(warnedOf(settings)).toEqual([key]);
+});
+
+test('a secret counts by its bytes, and is not part of what is said', () => {
+  const short = { scheme: 'hmac-sha256', secrets: ['ééééééé', 'éééééééé'] };
+  const config = loadConfig({ environment: {}, settings: { tracker, partners: { crm: short } } });
+  const warnings = configWarnings(config);
+  expect(warnings.map(({ key }) => key)).toEqual(['partners.crm.secrets[0]']);
+  expect(JSON.stringify(warnings)).not.toContain('é');
 });

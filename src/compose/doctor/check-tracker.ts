@@ -1,4 +1,8 @@
-import { isTrackerFailure, type TrackerFailureKind } from '#adapters/github/failure.ts';
+import {
+  isTrackerFailure,
+  type TrackerFailure,
+  type TrackerFailureKind,
+} from '#adapters/github/failure.ts';
 import {
   createLabel,
   inspectRepository,
@@ -17,6 +21,10 @@ const CLOCK_TOLERANCE_MS = 5 * SECOND;
 /** Signed calls of partners are refused beyond this. */
 const CLOCK_LIMIT_MS = 5 * MINUTE;
 const EXPIRES_SOON_MS = 14 * DAY;
+const ISSUES_DISABLED: [detail: string, fix: string] = [
+  'Issues are switched off.',
+  'Switch them on in the settings of the repository.',
+];
 const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df' };
 
 export type TrackerCheckDeps = { config: Config; tracker: TrackerParts; clock: Clock };
@@ -42,14 +50,14 @@ export async function checkTracker(
       ...(await checkAdminToken(deps)),
     ];
   } catch (error) {
-    return [explainFailure(error, config)];
+    if (!isTrackerFailure(error)) throw error;
+    return [failed(`tracker ${config.tracker.apiUrl}`, ...explainFailure(error))];
   }
 }
 
 function checkRepository({ tracker }: Config, { facts }: RepositoryInspection): Finding {
   const subject = `repository ${tracker.repository}`;
-  if (!facts.hasIssues)
-    return failed(subject, 'Issues are switched off.', 'Switch them on in its settings.');
+  if (!facts.hasIssues) return failed(subject, ...ISSUES_DISABLED);
   if (facts.isArchived)
     return failed(subject, 'It is archived, so nothing can be written.', 'Unarchive it.');
   return ok(
@@ -167,12 +175,13 @@ const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]
   ],
   forbidden: [
     'The credential may not read the repository.',
-    'Give it Issues and Metadata: read; an organisation may have to approve the token.',
+    'Give the credential Issues and Metadata: read; an organisation may have to approve it.',
   ],
   'repository-missing': [
     'There is no such repository for this credential.',
     'Check tracker.repository (a renamed one needs its new name) and what the credential can see.',
   ],
+  'issues-disabled': ISSUES_DISABLED,
   limited: ['The rate limit is used up.', 'Wait, and find out what else uses this credential.'],
   timeout: [
     'The tracker did not answer in time.',
@@ -185,11 +194,8 @@ const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]
   ],
 };
 
-function explainFailure(error: unknown, { tracker }: Config): Finding {
-  if (!isTrackerFailure(error)) throw error;
-  const [detail, fix] = remedies[error.kind] ?? [
-    `The tracker fails (${error.kind}${error.status === undefined ? '' : `, ${error.status}`}).`,
-    'Try again later.',
-  ];
-  return failed(`tracker ${tracker.apiUrl}`, detail, fix);
+/** What a failed call means, and what to do about it. */
+export function explainFailure({ kind, status }: TrackerFailure): [detail: string, fix: string] {
+  const code = status === undefined ? kind : `${kind}, ${status}`;
+  return remedies[kind] ?? [`The tracker fails (${code}).`, 'Try again later.'];
 }

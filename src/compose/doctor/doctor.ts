@@ -1,4 +1,5 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+import { isTrackerFailure } from '#adapters/github/failure.ts';
 import type { Config } from '#config/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -8,7 +9,7 @@ import { createTrackerParts } from '../tracker.ts';
 import { checkForm, type FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
-import { checkTracker } from './check-tracker.ts';
+import { checkTracker, explainFailure } from './check-tracker.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
 export type DoctorDeps = { config: Config; clock: Clock };
@@ -44,7 +45,7 @@ function checkConfig(config: Config): Finding[] {
   const warnings = configWarnings(config).filter(({ key }) => key !== 'tracker.webhookSecrets');
   return [
     ok('configuration', 'Valid.'),
-    ...warnings.map(({ key, text }) => warning(key, `${text}.`, `Set ${key}.`)),
+    ...warnings.map(({ key, text, fix }) => warning(key, `${text}.`, fix)),
   ];
 }
 
@@ -72,7 +73,8 @@ async function checkFormSafely(deps: FormCheckDeps): Promise<Finding> {
   try {
     return await checkForm(deps);
   } catch (error) {
-    if (!isTrackportError(error)) throw error;
-    return failed('issue form', 'The issues cannot be read.', 'See the lines about the tracker.');
+    if (!isTrackportError(error) || !isTrackerFailure(error.cause)) throw error;
+    const [detail, fix] = explainFailure(error.cause);
+    return failed('issue form', `The issues cannot be read: ${detail}`, fix);
   }
 }
