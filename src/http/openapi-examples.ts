@@ -79,7 +79,10 @@ const examples: Readonly<Record<string, unknown>> = {
       },
     ],
   },
-  ReceiptList: { items: [{ ...receipt, status: 'PROCESSED' }], pagination: { hasMore: false } },
+  ReceiptList: {
+    items: [{ ...receipt, status: 'PROCESSED', outcomes: { DONE: 1 } }],
+    pagination: { hasMore: false },
+  },
   ArtifactDraft: { ...draft, version: '1.0.0', spec },
   ArtifactContent: { type: draft.type, owner: draft.owner, title: draft.title, spec },
   ArtifactPatch: { title: 'Orders API of the shop' },

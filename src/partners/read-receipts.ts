@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
-import type { Receipt, ReceiptDetail } from './receipt.ts';
+import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 const CURSOR_KIND = 'receipts/1';
@@ -14,7 +14,7 @@ export type ReadReceiptsDeps = {
 /** A read of the list. A cursor is bound to the filter; `limit` (1 to 100) may change. */
 export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
 
-export type ReceiptList = { items: readonly Receipt[]; pagination: Pagination };
+export type ReceiptList = { items: readonly ReceiptSummary[]; pagination: Pagination };
 
 /**
  * One page of receipts, newest first.
@@ -41,8 +41,10 @@ function openCursor(cursors: CursorSealer, binding: string, cursor: string): num
   return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
 }
 
-function bindingOf({ partnerId, status, outcome, since }: ReceiptFilter): string {
-  return JSON.stringify([partnerId, status, outcome, since].map((value) => value ?? null));
+function bindingOf(filter: ReceiptFilter): string {
+  const { partnerId, status, outcome, since, correlationId, eventId, externalId, leadId } = filter;
+  const parts = [partnerId, status, outcome, since, correlationId, eventId, externalId, leadId];
+  return JSON.stringify(parts.map((value) => value ?? null));
 }
 
 /** One receipt with its events. @throws {not-found} @throws {store-unavailable} */

@@ -6,6 +6,7 @@ import type {
   Receipt,
   ReceiptDetail,
   ReceiptStatus,
+  ReceiptSummary,
 } from './receipt.ts';
 
 /** A receipt as every interface shows it. */
@@ -18,6 +19,9 @@ export type ReceiptOut = {
   status: ReceiptStatus;
   receivedAt: string;
 };
+
+/** A receipt in a list, as every interface shows it. */
+export type ReceiptSummaryOut = ReceiptOut & Pick<ReceiptSummary, 'outcomes'>;
 
 /** One event of a receipt as every interface shows it. */
 type ReceiptEventOut = {
@@ -46,6 +50,10 @@ export function toReceiptOut(receipt: Receipt): ReceiptOut {
     status,
     receivedAt: toRfc3339(receivedAt),
   };
+}
+
+export function toReceiptSummaryOut(receipt: ReceiptSummary): ReceiptSummaryOut {
+  return { ...toReceiptOut(receipt), outcomes: receipt.outcomes };
 }
 
 export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {

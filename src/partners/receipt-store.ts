@@ -1,6 +1,13 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { EventKeys } from './event.ts';
-import type { Outcome, PartnerPath, Receipt, ReceiptDetail, ReceiptStatus } from './receipt.ts';
+import type {
+  Outcome,
+  PartnerPath,
+  Receipt,
+  ReceiptDetail,
+  ReceiptStatus,
+  ReceiptSummary,
+} from './receipt.ts';
 
 /**
  * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
@@ -37,8 +44,13 @@ export type Acceptance = {
 export type ReceiptFilter = {
   partnerId?: string;
   status?: ReceiptStatus;
-  /** At least one event has it. */
+  correlationId?: string;
+  /** One event has it, and the three below when they are given too. */
   outcome?: Outcome;
+  eventId?: string;
+  externalId?: string;
+  /** Number of an issue that the event has matched. */
+  leadId?: number;
   /** Milliseconds since the Unix epoch, inclusive. */
   since?: number;
 };
@@ -51,7 +63,7 @@ export type ReplayResult = {
 };
 
 type ReceiptPage = {
-  receipts: readonly Receipt[];
+  receipts: readonly ReceiptSummary[];
   /** Position of the last receipt here; there exactly when more follow. */
   next?: number;
 };

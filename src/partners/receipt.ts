@@ -64,6 +64,12 @@ export type ReceiptEvent = {
   completedAt?: number;
 };
 
+/** A receipt as a list shows it. */
+export type ReceiptSummary = Receipt & {
+  /** How many of its events have each outcome; those that none has are left out. */
+  outcomes: Partial<Record<Outcome, number>>;
+};
+
 export type ReceiptDetail = Receipt & { events: readonly ReceiptEvent[] };
 
 /** The status of a receipt with events of these outcomes. */

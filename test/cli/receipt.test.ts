@@ -68,9 +68,9 @@ describe('receipt list', () => {
     const second = await accept('x-2', 'crm-two');
     expect((await receipt(['list'])).out).toBe(
       [
-        'RECEIVED              ID                                    PARTNER  EVENT TYPE     EXTERNAL ID  STATUS',
-        `2026-03-02T12:00:00Z  ${second}  crm-two  lead.deletion  x-2          ACCEPTED`,
-        `2026-03-01T12:00:00Z  ${first}  crm-one  lead.deletion  x-1          ACCEPTED\n`,
+        'RECEIVED              ID                                    PARTNER  EVENT TYPE     EXTERNAL ID  STATUS    OUTCOMES',
+        `2026-03-02T12:00:00Z  ${second}  crm-two  lead.deletion  x-2          ACCEPTED  1 PENDING`,
+        `2026-03-01T12:00:00Z  ${first}  crm-one  lead.deletion  x-1          ACCEPTED  1 PENDING\n`,
       ].join('\n'),
     );
     expect(await json<List>('list', '--partner', 'crm-one')).toMatchObject({
@@ -96,6 +96,11 @@ describe('receipt list', () => {
     expect(idsOf(await json('list', '--status', 'failed'))).toEqual([first]);
     expect(idsOf(await json('list', '--outcome', 'PENDING'))).toEqual([second]);
     expect(idsOf(await json('list', '--since', '2026-03-02'))).toEqual([second]);
+    expect(idsOf(await json('list', '--external-id', 'x-2'))).toEqual([second]);
+    expect(idsOf(await json('list', '--lead-id', '#7'))).toEqual([first]);
+    expect(idsOf(await json('list', '--event-id', 'e'))).toEqual([]);
+    const [{ correlationId }] = (await json<{ items: [{ correlationId: string }] }>('list')).items;
+    expect(idsOf(await json('list', '--correlation-id', correlationId))).toEqual([second]);
     const page = await json<List>('list', '--limit', '1');
     expect(idsOf(page)).toEqual([second]);
     const cursor = page.pagination.nextCursor ?? '';
@@ -134,6 +139,7 @@ describe('receipt list', () => {
     ['--outcome', 'LOST'],
     ['--since', 'yesterday'],
     ['--limit', 'ten'],
+    ['--lead-id', 'x-1'],
   ])('refuses %s %s', async (option, value) => {
     await expect(receipt(['list', option, value])).rejects.toBeInstanceOf(UsageError);
   });
@@ -169,6 +175,17 @@ describe('receipt show', () => {
 });
 
 describe('receipt replay', () => {
+  test('of the receipts of one lead queues theirs alone', async () => {
+    for (const [name, outcome] of [
+      ['x-1', 'FAILED'],
+      ['x-2', 'REJECTED'],
+    ] as const)
+      settle(await accept(name), outcome);
+    await accept('x-3');
+    expect(await json('replay', '--lead-id', '8')).toEqual({ queued: 0 });
+    expect(await json('replay', '--lead-id', '7')).toEqual({ queued: 1 });
+  });
+
   test('of one queues its dead letters and stands in the audit log', async () => {
     const id = await accept('x-1');
     settle(id, 'FAILED');

@@ -15,6 +15,7 @@ export type ReceiptStoreFixture = {
       at?: number;
       lastError?: string;
       attempts?: number;
+      leadIds?: readonly string[];
     },
   ): Promise<void>;
   /** As if a worker had the event in hand. */
@@ -52,6 +53,8 @@ export function describeReceiptStore(engine: string, open: Open): void {
     });
 
     const idOf = async (receipt: NewReceipt) => (await store.accept(receipt)).receipt.id;
+    const ids = async (...args: Parameters<ReceiptStore['list']>) =>
+      (await store.list(...args)).receipts.map(({ id }) => id);
 
     describe('a delivery', () => {
       test('is read back as it was accepted', async () => {
@@ -254,9 +257,6 @@ export function describeReceiptStore(engine: string, open: Open): void {
     });
 
     describe('the list', () => {
-      const ids = async (...args: Parameters<ReceiptStore['list']>) =>
-        (await store.list(...args)).receipts.map(({ id }) => id);
-
       test('is newest first and walks page by page without a gap', async () => {
         const all: string[] = [];
         for (let count = 0; count < 7; count += 1)
@@ -298,6 +298,85 @@ export function describeReceiptStore(engine: string, open: Open): void {
         expect(await ids({ since: AT + 10 }, 9)).toEqual([both, two]);
         expect(await ids({ since: AT + 11, outcome: 'PENDING', partnerId: 'crm-one' }, 9)).toEqual([
           both,
+        ]);
+      });
+    });
+
+    describe('a filter by what an event says', () => {
+      const named = async (
+        name: string,
+        facts: Partial<NewEvent>,
+        more: Partial<NewReceipt> = {},
+      ) => idOf(receipt({ ...more, events: [event(name, facts), event(`${name}-2`)] }));
+
+      test('finds the receipts of an event id, an external id and a correlation id', async () => {
+        const one = await named('a', { eventId: 'e-1', externalId: 'x-1' }, { correlationId: 'k' });
+        const two = await named('b', { eventId: 'e-2', externalId: 'x-1' });
+        const other = { partnerId: 'crm-two', correlationId: 'k' };
+        const three = await named('c', { eventId: 'e-1' }, other);
+        expect(await ids({ eventId: 'e-1' }, 9)).toEqual([three, one]);
+        expect(await ids({ externalId: 'x-1' }, 9)).toEqual([two, one]);
+        expect(await ids({ correlationId: 'k' }, 9)).toEqual([three, one]);
+        expect(await ids({ correlationId: 'k', eventId: 'e-1', partnerId: 'crm-one' }, 9)).toEqual([
+          one,
+        ]);
+        expect(await ids({ externalId: 'x-1', eventId: 'e-3' }, 9)).toEqual([]);
+        expect(await ids({ eventId: 'E-1' }, 9)).toEqual([]);
+      });
+
+      test('asks all of it of one and the same event', async () => {
+        const id = await named('a', { eventId: 'e-1', externalId: 'x-1' });
+        await fixture.settle(id, { position: 1, outcome: 'FAILED' });
+        expect(await ids({ eventId: 'e-1', outcome: 'FAILED' }, 9)).toEqual([]);
+        expect(await ids({ eventId: 'e-1', outcome: 'PENDING' }, 9)).toEqual([id]);
+        expect(await ids({ correlationId: 'c-1', outcome: 'FAILED' }, 9)).toEqual([id]);
+        expect(await ids({ status: 'ACCEPTED', outcome: 'FAILED', since: AT }, 9)).toEqual([id]);
+      });
+
+      test('finds the receipts of a lead, also when the leads of an event have grown', async () => {
+        const one = await named('a', {});
+        const two = await named('b', {});
+        await fixture.settle(one, { position: 0, outcome: 'DONE', leadIds: ['24', '25'] });
+        await fixture.settle(two, { position: 0, outcome: 'FAILED', leadIds: ['24'] });
+        await fixture.settle(two, { position: 1, outcome: 'DONE', leadIds: ['24'] });
+        expect(await ids({ leadId: 24 }, 9)).toEqual([two, one]);
+        expect(await ids({ leadId: 25 }, 9)).toEqual([one]);
+        expect(await ids({ leadId: 2 }, 9)).toEqual([]);
+        expect(await ids({ leadId: 24, outcome: 'FAILED' }, 9)).toEqual([two]);
+        await fixture.settle(two, { position: 0, outcome: 'DONE', leadIds: ['24', '26'] });
+        expect(await ids({ leadId: 26 }, 9)).toEqual([two]);
+      });
+
+      test('walks its pages in order', async () => {
+        const all: string[] = [];
+        for (let at = 0; at < 5; at += 1) all.unshift(await named(`p${at}`, { eventId: 'same' }));
+        const first = await store.list({ eventId: 'same' }, 3);
+        const rest = await store.list({ eventId: 'same' }, 3, first.next);
+        expect([...first.receipts, ...rest.receipts].map(({ id }) => id)).toEqual(all);
+        expect(rest).not.toHaveProperty('next');
+      });
+
+      test('by time leaves out nothing that the clock dated before its number', async () => {
+        const late = await idOf(receipt({ events: [event('a')], receivedAt: AT + 100 }));
+        await idOf(receipt({ events: [event('b')], receivedAt: AT }));
+        const later = await idOf(receipt({ events: [event('c')], receivedAt: AT + 50 }));
+        expect(await ids({ since: AT + 50 }, 9)).toEqual([later, late]);
+        expect(await ids({ since: AT + 100 }, 9)).toEqual([late]);
+        expect(await ids({ since: AT + 101 }, 9)).toEqual([]);
+      });
+    });
+
+    describe('a list', () => {
+      test('tells how many events of each receipt have each outcome', async () => {
+        const events = ['a', 'b', 'c'].map((name) => event(name));
+        const id = await idOf(receipt({ events: [...events, event('d', { outcome: 'IGNORED' })] }));
+        await fixture.settle(id, { position: 0, outcome: 'DONE' });
+        await fixture.settle(id, { position: 2, outcome: 'DONE' });
+        await idOf(receipt({ events: [] }));
+        const { receipts } = await store.list({}, 9);
+        expect(receipts.map((one) => one.outcomes)).toEqual([
+          {},
+          { DONE: 2, IGNORED: 1, PENDING: 1 },
         ]);
       });
     });
@@ -357,6 +436,21 @@ export function describeReceiptStore(engine: string, open: Open): void {
           entryFor('receipts', { outcome: 'FAILED', since: AT, queued: 1 }),
           entryFor('receipts', { queued: 1 }),
         ]);
+      });
+
+      test('by what an event says takes the receipts that the list shows, but for REJECTED', async () => {
+        const found = await idOf(
+          receipt({ events: [event('a', { eventId: 'e-1' }), event('b', { eventId: 'e-1' })] }),
+        );
+        await fixture.settle(found, { position: 0, outcome: 'UNMATCHED' });
+        await fixture.settle(found, { position: 1, outcome: 'REJECTED' });
+        const other = await idOf(receipt({ events: [event('c', { eventId: 'e-2' })] }));
+        await fixture.settle(other, { outcome: 'FAILED', leadIds: ['24'] });
+        expect((await replayAll({ eventId: 'e-3' })).queued).toBe(0);
+        expect((await replayAll({ eventId: 'e-1', outcome: 'UNMATCHED' })).queued).toBe(1);
+        expect((await replayAll({ leadId: 24 })).queued).toBe(1);
+        expect((await replayAll({ correlationId: 'c-1', status: 'ACCEPTED' })).queued).toBe(0);
+        expect(await ids({ outcome: 'REJECTED' }, 9)).toEqual([found]);
       });
 
       test('is not possible any more once the payload was dropped', async () => {

@@ -68,8 +68,9 @@ describe('GET /receipts', () => {
           correlationId: 'correlation-x-1',
           status: 'ACCEPTED',
           receivedAt: '2026-03-01T12:00:01Z',
+          outcomes: { PENDING: 1 },
         },
-        expect.objectContaining({ id: first, status: 'PROCESSED' }),
+        expect.objectContaining({ id: first, status: 'PROCESSED', outcomes: { DONE: 1 } }),
       ],
       pagination: { hasMore: false },
     });
@@ -94,6 +95,33 @@ describe('GET /receipts', () => {
     expect(await find('since=2026-03-01')).toEqual([open, settled, dead]);
     expect(await find('partnerId=crm-one&status=FAILED&outcome=FAILED')).toEqual([dead]);
     expect(await find('partnerId=crm-two&status=FAILED')).toEqual([]);
+  });
+
+  it('filters by what an event was known by, with or without a # before a lead id', async () => {
+    const server = openOperatorApp();
+    const one = await receive(server, { externalId: 'x-1' });
+    const two = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
+    server.database.handle
+      .prepare(`UPDATE event SET leadIds = '["24"]' WHERE externalId = 'x-2'`)
+      .run();
+    const find = async (query: string) =>
+      idsOf((await server.call('GET', `/receipts?${query}`)).body);
+    expect(await find('externalId=x-1')).toEqual([one]);
+    expect(await find('eventId=event-1')).toEqual([two, one]);
+    expect(await find('correlationId=correlation-x-2')).toEqual([two]);
+    expect(await find('leadId=24')).toEqual([two]);
+    expect(await find('leadId=%2324')).toEqual([two]);
+    expect(await find('eventId=event-1&partnerId=crm-one&outcome=PENDING')).toEqual([one]);
+    expect(await find('leadId=25')).toEqual([]);
+  });
+
+  it('refuses a cursor of another event id', async () => {
+    const server = openOperatorApp();
+    for (let at = 0; at < 3; at += 1) await receive(server);
+    const page = await server.call('GET', '/receipts?limit=1&eventId=event-1');
+    const { nextCursor } = page.body.pagination;
+    const other = await server.call('GET', `/receipts?limit=1&eventId=e&cursor=${nextCursor}`);
+    expect([other.status, other.body.code]).toEqual([400, 'invalid-cursor']);
   });
 
   it('walks pages whose cursor belongs to the filters', async () => {
@@ -125,6 +153,10 @@ describe('GET /receipts', () => {
     ['since=2026-03-01T12:00:00', 'since'],
     ['partner=crm-one', 'partner'],
     ['status=FAILED&status=ACCEPTED', 'status'],
+    ['leadId=x-1', 'leadId'],
+    ['leadId=0', 'leadId'],
+    [`eventId=${'x'.repeat(256)}`, 'eventId'],
+    ['correlationId=a&correlationId=b', 'correlationId'],
   ])('refuses ?%s', async (query, parameter) => {
     const { call } = openOperatorApp();
     const { status, body } = await call('GET', `/receipts?${query}`);

@@ -109,7 +109,7 @@ function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
 }
 
 function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
-  const { from, number, where, values } = receiptConditions(filter);
+  const { from, number, where, values } = receiptConditions(handle, filter);
   const sql = `
     SELECT outcome, count(*) AS count FROM event
     WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN
@@ -119,7 +119,7 @@ function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
 }
 
 function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
-  const { from, number, where, values } = receiptConditions(filter);
+  const { from, number, where, values } = receiptConditions(handle, filter);
   const sql = `
     SELECT DISTINCT ${number} FROM ${from}
     WHERE ${[...where, WITH_DEAD_LETTERS].join(' AND ')}`;

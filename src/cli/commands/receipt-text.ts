@@ -1,5 +1,5 @@
-import type { Outcome, ReceiptStatus } from '#partners/receipt.ts';
-import type { ReceiptDetailOut, ReceiptOut } from '#partners/receipt-out.ts';
+import { type Outcome, outcomes, type ReceiptStatus } from '#partners/receipt.ts';
+import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipt-out.ts';
 import type { NotQueuedReason, Replayed } from '#partners/replay-receipts.ts';
 import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
@@ -16,11 +16,11 @@ const colours = {
 
 /** One line per receipt; `nothing` when there are none. */
 export function renderReceipts(
-  receipts: readonly ReceiptOut[],
+  receipts: readonly ReceiptSummaryOut[],
   { colour, nothing }: { colour: boolean; nothing: string },
 ): string {
   return renderTable(
-    ['received', 'id', 'partner', 'event type', 'external id', 'status'],
+    ['received', 'id', 'partner', 'event type', 'external id', 'status', 'outcomes'],
     receipts.map((receipt) => [
       receipt.receivedAt,
       receipt.id,
@@ -28,9 +28,15 @@ export function renderReceipts(
       printable(receipt.eventType),
       printable(receipt.externalId ?? NONE),
       renderWord(receipt.status, colours, colour),
+      renderCounts(receipt),
     ]),
     nothing,
   );
+}
+
+function renderCounts({ outcomes: counts }: ReceiptSummaryOut): string {
+  const counted = outcomes.filter((outcome) => counts[outcome] !== undefined);
+  return counted.map((outcome) => `${counts[outcome]} ${outcome}`).join(', ') || NONE;
 }
 
 /** A receipt with its events. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { parseLeadId } from '#leads/identity.ts';
 import { parseSince } from '#leads/lead-query.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipt.ts';
-import { toReceiptDetailOut, toReceiptOut } from '#partners/receipt-out.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
 import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
 import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
@@ -13,7 +14,16 @@ import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts
 /** What the `receipt` commands work on. */
 export type ReceiptServices = { receipts: ReceiptStore; cursors: CursorSealer };
 
-type FilterOptions = { partner?: string; status?: string; outcome?: string; since?: string };
+type FilterOptions = {
+  partner?: string;
+  status?: string;
+  outcome?: string;
+  externalId?: string;
+  eventId?: string;
+  correlationId?: string;
+  leadId?: string;
+  since?: string;
+};
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 type ReplayOptions = FilterOptions & { all?: true };
 type ReceiptTask<Options = unknown> = Task<ReceiptServices, Options>;
@@ -47,6 +57,10 @@ function addFilterOptions(command: Command): Command {
     .option('--partner <id>', 'only of this partner')
     .option('--status <status>', receiptStatuses.join(', '))
     .option('--outcome <outcome>', `with an event that is ${outcomes.join(', ')}`)
+    .option('--external-id <id>', 'with an event of this external id')
+    .option('--event-id <id>', 'with an event of this id')
+    .option('--correlation-id <id>', 'with this correlation id')
+    .option('--lead-id <number>', 'with an event that matched this issue')
     .option('--since <time>', 'received then or later: a date, or a date and time with its zone');
 }
 
@@ -60,7 +74,7 @@ async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
       ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
     },
   );
-  const out = items.map(toReceiptOut);
+  const out = items.map(toReceiptSummaryOut);
   if (json) return printJson(terminal, { items: out, pagination });
   terminal.print(renderReceipts(out, { colour: terminal.colour, nothing: nothingFor(options) }));
   if (pagination.nextCursor !== undefined)
@@ -97,11 +111,16 @@ async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
   return terminal.print(renderReplayed(replayed));
 }
 
-function toFilter({ partner, status, outcome, since }: FilterOptions): ReceiptFilter {
+function toFilter(options: FilterOptions): ReceiptFilter {
+  const { partner, status, outcome, externalId, eventId, correlationId, leadId, since } = options;
   return {
     ...(partner === undefined ? {} : { partnerId: partner }),
     ...(status === undefined ? {} : { status: oneOf('--status', receiptStatuses, status) }),
     ...(outcome === undefined ? {} : { outcome: oneOf<Outcome>('--outcome', outcomes, outcome) }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(eventId === undefined ? {} : { eventId }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(leadId === undefined ? {} : { leadId: toLeadNumber(leadId) }),
     ...(since === undefined ? {} : { since: toInstant(since) }),
   };
 }
@@ -111,6 +130,13 @@ function oneOf<T extends string>(option: string, allowed: readonly T[], given: s
   if (found === undefined)
     throw new UsageError(`${option} is one of ${allowed.join(', ')}, not "${given}"`);
   return found;
+}
+
+function toLeadNumber(text: string): number {
+  const number = parseLeadId(text);
+  if (number === undefined)
+    throw new UsageError(`--lead-id takes the number of an issue such as 24, not "${text}"`);
+  return number;
 }
 
 function toInstant(text: string): number {

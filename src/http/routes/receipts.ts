@@ -1,5 +1,5 @@
 import { listReceipts, readReceipt, type ReadReceiptsDeps } from '#partners/read-receipts.ts';
-import { toReceiptDetailOut, toReceiptOut } from '#partners/receipt-out.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipt-out.ts';
 import { replayReceipt, replayReceipts, type ReplayDeps } from '#partners/replay-receipts.ts';
 import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
@@ -31,7 +31,7 @@ export function receiptRoutes(context: HttpContext, deps: ReceiptRoutesDeps): Ar
       const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
       const { items, pagination } = await listReceipts(deps.read, query);
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send({ items: items.map(toReceiptOut), pagination });
+      return reply.headers(uncached).send({ items: items.map(toReceiptSummaryOut), pagination });
     });
     app.get(`${PATH}/:id`, readRoute, async (request, reply) => {
       const receipt = await readReceipt(deps.read, request.params.id);

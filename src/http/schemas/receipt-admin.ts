@@ -1,11 +1,23 @@
 import * as z from 'zod';
-import { erasures, eventNotes, outcomes, receiptStatuses } from '#partners/receipt.ts';
+import { parseLeadId } from '#leads/identity.ts';
+import {
+  erasures,
+  eventNotes,
+  type Outcome,
+  outcomes,
+  receiptStatuses,
+} from '#partners/receipt.ts';
 import type { NotQueuedReason } from '#partners/replay-receipts.ts';
 import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
 
 const PARTNER_ID_CHARACTERS_MAX = 63;
+
+const IDENTIFIER_CHARACTERS_MAX = 255;
+
+/** As receipts keep it. */
+const identifier = z.string('must be given once').max(IDENTIFIER_CHARACTERS_MAX, 'is too long');
 
 const filters = {
   partnerId: z
@@ -16,7 +28,23 @@ const filters = {
   outcome: z
     .enum(outcomes, `must be one of ${outcomes.join(', ')}`)
     .exactOptional()
-    .meta({ description: 'At least one event of the receipt has it.' }),
+    .meta({
+      description:
+        'At least one event of the receipt has it, and the ids of an event that are given beside it.',
+    }),
+  externalId: identifier.exactOptional(),
+  eventId: identifier.exactOptional(),
+  correlationId: identifier.exactOptional().meta({ description: 'That of the receipt.' }),
+  leadId: z
+    .string('must be given once')
+    .transform((text, context) => {
+      const number = parseLeadId(text);
+      if (number !== undefined) return number;
+      context.addIssue({ code: 'custom', message: 'must be the number of an issue' });
+      return z.NEVER;
+    })
+    .exactOptional()
+    .meta({ description: 'The number of an issue that an event has matched.' }),
   since: sinceParameter.exactOptional().meta({ description: 'Received at or after this instant.' }),
 };
 
@@ -58,8 +86,25 @@ export const receiptDetailOut = receiptOut
   .extend({ events: z.array(receiptEventOut).readonly() })
   .meta({ id: 'ReceiptDetail', description: 'A receipt with its events.' });
 
+const count = z.int().min(1).optional();
+
+const receiptSummaryOut = receiptOut
+  .extend({
+    outcomes: z
+      .object({
+        PENDING: count,
+        DONE: count,
+        UNMATCHED: count,
+        IGNORED: count,
+        REJECTED: count,
+        FAILED: count,
+      } satisfies Record<Outcome, typeof count>)
+      .describe('How many of its events have each outcome; those that none has are left out.'),
+  })
+  .meta({ id: 'ReceiptSummary', description: 'A receipt with the outcomes of its events.' });
+
 export const receiptListOut = z
-  .object({ items: z.array(receiptOut).readonly(), pagination: paginationOut })
+  .object({ items: z.array(receiptSummaryOut).readonly(), pagination: paginationOut })
   .meta({ id: 'ReceiptList' });
 
 const notQueuedOut = z

@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createGroupCommit } from '#adapters/sqlite/group-commit.ts';
+import { receiptConditions } from '#adapters/sqlite/receipt-conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt-status.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import { payloadIdentity } from '#partners/payload.ts';
+import type { ReceiptFilter } from '#partners/receipt-store.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
@@ -27,15 +29,16 @@ function openFixture(database: Database): ReceiptStoreFixture {
   );
   return {
     store: createReceiptStore({ database, sealer }),
-    settle: async (receiptId, { position = 0, outcome, at = 1, lastError, attempts = 1 }) => {
+    settle: async (receiptId, { position = 0, outcome, at = 1, attempts = 1, ...more }) => {
       const found = eventOf.get(receiptId, position);
       if (!found) throw new Error('no such event');
+      const leadIds = more.leadIds ? JSON.stringify(more.leadIds) : null;
       handle
         .prepare(
           `UPDATE event SET outcome = ?, completedAt = ?, lastError = ?, attempts = ?, dueAt = NULL,
-           payload = iif(? = 'DONE', NULL, payload) WHERE id = ?`,
+           leadIds = coalesce(?, leadIds), payload = iif(? = 'DONE', NULL, payload) WHERE id = ?`,
         )
-        .run(outcome, at, lastError ?? null, attempts, outcome, found.id);
+        .run(outcome, at, more.lastError ?? null, attempts, leadIds, outcome, found.id);
       handle.prepare(REFRESH_RECEIPT_STATUS).run(found.receipt);
     },
     begin: async (receiptId) => {
@@ -268,5 +271,59 @@ describe('a large store', () => {
   test('its file is not world-readable', () => {
     const { handle } = temporaryDatabase();
     expect(statSync(handle.name).mode & 0o077).toBe(0);
+  });
+});
+
+describe('a filter on a large store', () => {
+  const leaderOf = (database: Database, filter: ReceiptFilter) =>
+    receiptConditions(database.handle, filter).from.split(' ').slice(0, 4).join(' ');
+
+  /** 3000 receipts, DONE and of one partner but for three. */
+  function large(): Database {
+    const database = temporaryDatabase();
+    database.handle.exec(`
+      WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 3000)
+      INSERT INTO receipt (number, id, partnerId, path, eventType, correlationId, status, receivedAt)
+      SELECT value, value, iif(value % 1000 = 0, 'rare', 'usual'), 'deletions', 't', value,
+        iif(value % 1000 = 1, 'FAILED', 'PROCESSED'), value FROM n;
+      INSERT INTO event (receipt, position, outcome, completedAt)
+      SELECT number, 0, iif(status = 'FAILED', 'FAILED', 'DONE'), 1 FROM receipt`);
+    return database;
+  }
+
+  test('is led by the index that finds the fewest', () => {
+    const database = large();
+    expect(leaderOf(database, { outcome: 'DONE', partnerId: 'rare' })).toBe(
+      'receipt INDEXED BY receipt_by_partner',
+    );
+    expect(leaderOf(database, { outcome: 'FAILED', partnerId: 'usual' })).toBe(
+      'event INDEXED BY event_by_outcome',
+    );
+    expect(leaderOf(database, { status: 'FAILED', partnerId: 'usual' })).toBe(
+      'receipt INDEXED BY receipt_by_status',
+    );
+    expect(leaderOf(database, { status: 'PROCESSED', partnerId: 'rare' })).toBe(
+      'receipt INDEXED BY receipt_by_partner',
+    );
+    expect(leaderOf(database, { correlationId: '7', outcome: 'DONE' })).toBe(
+      'receipt INDEXED BY receipt_by_correlation',
+    );
+  });
+
+  test.each<[ReceiptFilter, number]>([
+    [{ outcome: 'DONE', partnerId: 'rare' }, 3],
+    [{ outcome: 'FAILED', partnerId: 'usual' }, 3],
+    [{ outcome: 'FAILED', partnerId: 'rare' }, 0],
+    [{ status: 'PROCESSED', outcome: 'DONE', partnerId: 'rare', since: 2000 }, 2],
+    [{ since: 2991 }, 10],
+  ])('finds the same whatever leads: %j', async (filter, count) => {
+    const store = createReceiptStore({ database: large(), sealer });
+    expect((await store.list(filter, 100)).receipts).toHaveLength(count);
+  });
+
+  test('does not read what is older than its time', () => {
+    const { handle } = large();
+    const { where, values } = receiptConditions(handle, { since: 2991 });
+    expect([where.at(-1), values.at(-1)]).toEqual(['receipt.number >= ?', 2991]);
   });
 });
