@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import type { ImportFile } from '#catalog/import-file.ts';
+import type { ImportFile } from '#catalog/import/import-file.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 import { UsageError } from './command.ts';

@@ -1,7 +1,7 @@
-import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { coreSources, coreTypes } from '#catalog/artifact.ts';
-import type { CatalogDeps } from '#catalog/catalog.ts';
+import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
+import type { CatalogDeps } from '#catalog/version/version-view.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 

@@ -16,7 +16,7 @@ import { collectOpenApi } from './openapi.ts';
 import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
-import type { CatalogRoutesDeps } from './catalog-call.ts';
+import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
@@ -78,7 +78,7 @@ export function createApp(deps: AppDeps): HttpApp {
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     catalog &&
       (async (scope) =>
-        (await import('./routes/catalog.ts')).catalogRoutes(context, catalog)(scope)),
+        (await import('./routes/catalog/routes.ts')).catalogRoutes(context, catalog)(scope)),
     consumers &&
       (async (scope) =>
         (await import('./routes/consumers.ts')).consumerRoutes(context, consumers)(scope)),

@@ -1,4 +1,4 @@
-import type { Precondition } from '#catalog/entity-tag.ts';
+import type { Precondition } from '#catalog/version/entity-tag.ts';
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 

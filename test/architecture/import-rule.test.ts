@@ -27,11 +27,11 @@ const forbidden: Record<string, string[]> = {
     'better-sqlite3',
     'jose',
   ],
-  'src/access/x.ts': ['#leads/lead.ts', '#catalog/artifact.ts', 'fastify', 'jose'],
+  'src/access/x.ts': ['#leads/lead.ts', '#catalog/version/artifact.ts', 'fastify', 'jose'],
   'src/catalog/x.ts': ['#leads/lead.ts', '#access/grant.ts', 'better-sqlite3'],
   'src/partners/x.ts': [
     '#access/grant.ts',
-    '#catalog/artifact.ts',
+    '#catalog/version/artifact.ts',
     '#adapters/sqlite/claims.ts',
     '@octokit/core',
     'better-sqlite3',

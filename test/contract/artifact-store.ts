@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { VersionRecord } from '#catalog/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   ArtifactStore,
   ChangeAudit,
@@ -7,7 +7,7 @@ import type {
   ListQuery,
   NewVersion,
 } from '#catalog/artifact-store.ts';
-import { searchTerms } from '#catalog/search-terms.ts';
+import { searchTerms } from '#catalog/version/search-terms.ts';
 
 type Open = () => Promise<{ store: ArtifactStore }>;
 

@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
 import type { TokenPrincipal } from '#access/token-principal.ts';
-import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
+import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { coreSources, coreTypes } from '#catalog/artifact.ts';
-import type { CatalogDeps } from '#catalog/catalog.ts';
+import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
+import type { CatalogDeps } from '#catalog/version/version-view.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';

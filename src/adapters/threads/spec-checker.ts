@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Finding } from '#catalog/artifact.ts';
-import { findingsOf, type SpecChecker } from '#catalog/spec-check.ts';
+import type { Finding } from '#catalog/version/artifact.ts';
+import { findingsOf, type SpecChecker } from '#catalog/spec/spec-check.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 

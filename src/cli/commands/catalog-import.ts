@@ -1,5 +1,9 @@
-import type { CatalogDeps } from '#catalog/catalog.ts';
-import { importFiles, type ImportOutcome, type ImportResult } from '#catalog/import-files.ts';
+import type { CatalogDeps } from '#catalog/version/version-view.ts';
+import {
+  importFiles,
+  type ImportOutcome,
+  type ImportResult,
+} from '#catalog/import/import-files.ts';
 
 import { CommandFailure, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';

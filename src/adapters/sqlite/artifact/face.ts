@@ -1,0 +1,147 @@
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { chooseFace, isReadable, type Candidate } from '#catalog/version/default-version.ts';
+import { searchTextOf } from '#catalog/version/search-terms.ts';
+import { createCandidatesReader } from './rows.ts';
+import type { Database } from '../database.ts';
+
+/** A row of `catalog_artifact`. */
+export type ArtifactRow = {
+  serial: number;
+  id: string;
+  pinnedSerial: number | null;
+  faceSerial: number | null;
+  versions: number;
+};
+
+/** Why an artifact is looked at anew. */
+type FaceReason = {
+  /** The version that is set as default now. */
+  pinned?: number;
+  /** The version whose search text is another one now. */
+  rewritten?: number;
+};
+
+/**
+ * Keeps what stands for an artifact in lists and searches: its face and both search texts. Every
+ * function is part of the transaction of the change.
+ */
+export type FaceKeeper = {
+  candidates(artifactSerial: number): Candidate[];
+  /** The first version stands for its artifact whatever its state; it was written as the face. */
+  addFirst(artifactSerial: number, record: VersionRecord): void;
+  addVersion(artifact: ArtifactRow, record: VersionRecord): void;
+  changeVersion(artifact: ArtifactRow, former: VersionRecord, next: VersionRecord): void;
+  removeVersion(artifact: ArtifactRow, serial: number): void;
+  pin(artifact: ArtifactRow, serial: number): void;
+};
+
+type SearchedRow = {
+  title: string;
+  description: string | null;
+  owner: string;
+  groupPath: string | null;
+};
+
+/** The fields of a search text that can change. */
+const SEARCHED = ['title', 'description', 'owner', 'groupPath'] as const;
+
+function prepare(database: Database) {
+  const { handle } = database;
+  return {
+    candidates: createCandidatesReader(database),
+    searched: handle.prepare<[number], SearchedRow>(
+      'SELECT title, description, owner, groupPath FROM catalog_version WHERE serial = ?',
+    ),
+    setArtifact: handle.prepare<[number, number, number | null, number]>(
+      'UPDATE catalog_artifact SET faceSerial = ?, versions = ?, pinnedSerial = ? WHERE serial = ?',
+    ),
+    deleteArtifact: handle.prepare<[number]>('DELETE FROM catalog_artifact WHERE serial = ?'),
+    clearFace: handle.prepare<[number, number]>(
+      'UPDATE catalog_version SET isFace = 0 WHERE artifactSerial = ? AND isFace = 1 AND serial <> ?',
+    ),
+    setFace: handle.prepare<[number]>('UPDATE catalog_version SET isFace = 1 WHERE serial = ?'),
+    deleteArtifactText: handle.prepare<[number]>(
+      'DELETE FROM catalog_artifact_text WHERE rowid = ?',
+    ),
+    putArtifactText: handle.prepare<[number, string]>(
+      'INSERT INTO catalog_artifact_text (rowid, terms) VALUES (?, ?)',
+    ),
+    deleteVersionText: handle.prepare<[number]>('DELETE FROM catalog_version_text WHERE rowid = ?'),
+    putVersionText: handle.prepare<[number, string]>(
+      'INSERT INTO catalog_version_text (rowid, terms) VALUES (?, ?)',
+    ),
+  };
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+export function createFaceKeeper(database: Database): FaceKeeper {
+  const statements = prepare(database);
+  return {
+    candidates: statements.candidates,
+    addFirst: (artifactSerial, record) => {
+      const text = searchTextOf(record);
+      statements.putVersionText.run(record.serial, text);
+      statements.setArtifact.run(record.serial, 1, null, artifactSerial);
+      statements.putArtifactText.run(artifactSerial, text);
+    },
+    addVersion: (artifact, record) => {
+      statements.putVersionText.run(record.serial, searchTextOf(record));
+      refresh(statements, artifact, {});
+    },
+    changeVersion: (artifact, former, next) => {
+      // Writing full text is the dearest part of a change: it is left alone where it stays the same.
+      const isRewritten = SEARCHED.some((field) => former[field] !== next[field]);
+      if (isRewritten) {
+        statements.deleteVersionText.run(next.serial);
+        statements.putVersionText.run(next.serial, searchTextOf(next));
+      }
+      if (isRewritten || former.lifecycle !== next.lifecycle)
+        refresh(statements, artifact, isRewritten ? { rewritten: next.serial } : {});
+    },
+    removeVersion: (artifact, serial) => {
+      statements.deleteVersionText.run(serial);
+      refresh(statements, artifact, {});
+    },
+    pin: (artifact, serial) => refresh(statements, artifact, { pinned: serial }),
+  };
+}
+
+/** Chooses the version that stands for the artifact, and drops an artifact without versions. */
+function refresh(statements: Statements, artifact: ArtifactRow, reason: FaceReason): void {
+  const versions = statements.candidates(artifact.serial);
+  const wanted = reason.pinned ?? artifact.pinnedSerial;
+  const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
+  const face = chooseFace(versions, pinned?.serial);
+  if (!face) {
+    statements.deleteArtifactText.run(artifact.serial);
+    statements.deleteArtifact.run(artifact.serial);
+    return;
+  }
+  const moved = face.serial !== artifact.faceSerial;
+  if (moved) {
+    statements.clearFace.run(artifact.serial, face.serial);
+    statements.setFace.run(face.serial);
+  }
+  const pinnedSerial = pinned?.serial ?? null;
+  if (moved || versions.length !== artifact.versions || pinnedSerial !== artifact.pinnedSerial)
+    statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
+  if (moved || reason.rewritten === face.serial) rewriteArtifact(statements, artifact, face.serial);
+}
+
+function rewriteArtifact(statements: Statements, artifact: ArtifactRow, face: number): void {
+  const fields = statements.searched.get(face);
+  if (!fields) return;
+  const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
+  statements.deleteArtifactText.run(artifact.serial);
+  statements.putArtifactText.run(artifact.serial, text);
+}
+
+function toSearched({ title, owner, description, groupPath }: SearchedRow) {
+  return {
+    title,
+    owner,
+    ...(description === null ? {} : { description }),
+    ...(groupPath === null ? {} : { groupPath }),
+  };
+}

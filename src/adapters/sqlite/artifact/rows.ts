@@ -1,0 +1,114 @@
+import type { Finding, Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import type { Candidate } from '#catalog/version/default-version.ts';
+import { orderOf } from '#catalog/version/version-order.ts';
+import type { Database } from '../database.ts';
+
+/** A row of `catalog_version` with its artifact's id. */
+export type VersionRow = {
+  serial: number;
+  artifactSerial: number;
+  workspaceId: string;
+  id: string;
+  version: string;
+  orderKey: string;
+  revision: number;
+  lifecycle: Lifecycle;
+  type: string;
+  source: string;
+  owner: string;
+  title: string;
+  projectId: string | null;
+  groupPath: string | null;
+  createdAt: number;
+  updatedAt: number;
+  publishedAt: number | null;
+  deprecatedAt: number | null;
+  sunsetAt: number | null;
+  members: string | null;
+  counts: string | null;
+  findings: string | null;
+  description: string | null;
+};
+
+/** The columns of `VersionRow`, of `catalog_version v` and `catalog_artifact a`. */
+export const VERSION_COLUMNS = `
+  v.serial, v.artifactSerial, v.workspaceId, a.id, v.version, v.orderKey, v.revision, v.lifecycle,
+  v.type, v.source, v.owner, v.title, v.projectId, v.groupPath, v.createdAt, v.updatedAt,
+  v.publishedAt, v.deprecatedAt, v.sunsetAt, v.members, v.counts, v.findings, v.description`;
+
+export function toRecord(row: VersionRow): VersionRecord {
+  return {
+    workspaceId: row.workspaceId,
+    id: row.id,
+    version: row.version,
+    lifecycle: row.lifecycle,
+    type: row.type,
+    owner: row.owner,
+    title: row.title,
+    source: row.source,
+    findings: parseOr<Finding[]>(row.findings, []),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    serial: row.serial,
+    revision: row.revision,
+    ...present('description', row.description),
+    ...present('projectId', row.projectId),
+    ...present('groupPath', row.groupPath),
+    ...present('publishedAt', row.publishedAt),
+    ...present('deprecatedAt', row.deprecatedAt),
+    ...present('sunsetAt', row.sunsetAt),
+    ...present('members', parseOr<string[] | null>(row.members, null)),
+    ...present('counts', parseOr<Record<string, number> | null>(row.counts, null)),
+  };
+}
+
+/** The values of a version for the named parameters of a statement that writes one. */
+export function toColumns(
+  record: Omit<VersionRecord, 'serial' | 'id'>,
+): Record<string, string | number | null> {
+  return {
+    workspaceId: record.workspaceId,
+    version: record.version,
+    orderKey: orderOf(record.version).key,
+    revision: record.revision,
+    lifecycle: record.lifecycle,
+    type: record.type,
+    source: record.source,
+    owner: record.owner,
+    title: record.title,
+    projectId: record.projectId ?? null,
+    groupPath: record.groupPath ?? null,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    publishedAt: record.publishedAt ?? null,
+    deprecatedAt: record.deprecatedAt ?? null,
+    sunsetAt: record.sunsetAt ?? null,
+    members: record.members === undefined ? null : JSON.stringify(record.members),
+    counts: record.counts === undefined ? null : JSON.stringify(record.counts),
+    findings: record.findings.length === 0 ? null : JSON.stringify(record.findings),
+    description: record.description ?? null,
+  };
+}
+
+type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
+
+/** Every version of an artifact, as far as the choice among them needs it; in no order. */
+export function createCandidatesReader({
+  handle,
+}: Database): (artifactSerial: number) => Candidate[] {
+  const candidates = handle.prepare<[number], CandidateRow>(
+    'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
+  );
+  return (artifactSerial) =>
+    candidates
+      .all(artifactSerial)
+      .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
+}
+
+function parseOr<T>(text: string | null, fallback: T): T {
+  return text === null ? fallback : (JSON.parse(text) as T);
+}
+
+function present<K extends string, T>(key: K, value: T | null): { [name in K]?: T } {
+  return value === null ? {} : ({ [key]: value } as { [name in K]?: T });
+}

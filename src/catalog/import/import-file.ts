@@ -1,0 +1,122 @@
+import { parseDocument } from 'yaml';
+import { TrackportError } from '#shared/errors.ts';
+import { isRecord, parseJsonText } from '#shared/json.ts';
+import {
+  DESCRIPTION_CHARACTERS_MAX,
+  ID_CHARACTERS_MAX,
+  OWNER_CHARACTERS_MAX,
+  specJsonRules,
+  TITLE_CHARACTERS_MAX,
+  VERSION_CHARACTERS_MAX,
+} from '../version/artifact.ts';
+import type { Draft } from '../version/content-check.ts';
+import { toArtifactDraft } from './import-artifact.ts';
+import { foldText } from '../version/search-terms.ts';
+import { specKindOf } from '../spec/spec-check.ts';
+
+/** A file as it was found: its name without folders, and its bytes. */
+export type ImportFile = { name: string; bytes: Uint8Array };
+
+/** A draft that always says its version, so that a second import finds the first. */
+export type ImportedDraft = Draft & { version: string };
+
+const FIRST_VERSION = '1.0.0';
+const OWNER_UNKNOWN = 'unknown';
+/** More of what stands in place of a version is not looked at. */
+const VERSION_SOURCE_CHARACTERS_MAX = 256;
+const ALIASES_MAX = 100;
+
+/**
+ * Reads one YAML or JSON file. An OpenAPI document becomes an artifact of type API, an AsyncAPI
+ * document one of type EVENT: the id is made from `info.title` (else the file's name), the version
+ * from `info.version` (else 1.0.0), the owner is `info.x-owner`, else the name in `info.contact`,
+ * else `unknown`. Everything else must be an artifact file: the fields of a create.
+ * @throws {malformed-json} when it is neither one YAML document nor one JSON text
+ * @throws {payload-too-large} for more than 500,000 values
+ * @throws {validation-failed} when it is no artifact
+ */
+export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
+  const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(bytes);
+  const document = parseJsonText(json, specJsonRules);
+  return specKindOf(document) === 'other'
+    ? { version: FIRST_VERSION, ...toArtifactDraft(document) }
+    : toSpecDraft(document as Record<string, unknown>, name);
+}
+
+/** YAML 1.2 core. Whole numbers keep every digit; aliases are few, so that none can explode. */
+function jsonOfYaml(bytes: Uint8Array): Buffer {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const document = parseDocument(text, { intAsBigInt: true, logLevel: 'error' });
+    if (document.errors[0]) throw document.errors[0];
+    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
+    return Buffer.from(JSON.stringify(value, writeNumber) ?? 'null');
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '';
+    const detail = `The file is not one YAML document: ${reason.replace(/:$/, '.')}`;
+    throw new TrackportError('malformed-json', { detail, cause: error });
+  }
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+function writeNumber(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return rawJSON(value.toString());
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new Error('JSON has no infinite numbers.');
+  return value;
+}
+
+function toSpecDraft(document: Record<string, unknown>, fileName: string): ImportedDraft {
+  const info = objectOf(document['info']);
+  const baseName = fileName.replace(/\.[^.]+$/, '');
+  const title = lineOf(info['title'], TITLE_CHARACTERS_MAX) ?? baseName;
+  const description = textOf(info['description'], DESCRIPTION_CHARACTERS_MAX);
+  return {
+    id: toId(title) ?? toId(baseName) ?? '',
+    version: toVersion(info['version']),
+    type: specKindOf(document) === 'openapi' ? 'API' : 'EVENT',
+    owner:
+      lineOf(info['x-owner'], OWNER_CHARACTERS_MAX) ??
+      lineOf(objectOf(info['contact'])['name'], OWNER_CHARACTERS_MAX) ??
+      OWNER_UNKNOWN,
+    title,
+    ...(description !== undefined && { description }),
+    source: 'FILE',
+    specText: JSON.stringify(document),
+  };
+}
+
+/** `Pet Store API (v2)` → `pet-store-api-v2`; undefined when nothing is left. */
+function toId(text: string): string | undefined {
+  const id = foldText(text)
+    .replaceAll(/[^a-z0-9._]+/g, '-')
+    .slice(0, ID_CHARACTERS_MAX);
+  return trimToWord(id) || undefined;
+}
+
+/** `1.0.0+build 7` → `1.0.0-build-7`. A number in YAML or JSON is taken as it is written. */
+function toVersion(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+  const version = text.slice(0, VERSION_SOURCE_CHARACTERS_MAX).replaceAll(/[^0-9A-Za-z._-]+/g, '-');
+  return trimToWord(trimToWord(version).slice(0, VERSION_CHARACTERS_MAX)) || FIRST_VERSION;
+}
+
+function trimToWord(text: string): string {
+  return text.replace(/^[^0-9A-Za-z]+/, '').replace(/[^0-9A-Za-z]+$/, '');
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+function lineOf(value: unknown, max: number): string | undefined {
+  return textOf(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
+}
+
+/** Shortened, without control characters; undefined when nothing is left. */
+function textOf(value: unknown, max: number): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = value.replaceAll(/[^\P{Cc}\t\n\r]/gu, '').trim();
+  return text.slice(0, max).toWellFormed().trim() || undefined;
+}

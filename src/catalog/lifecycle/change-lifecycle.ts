@@ -1,0 +1,125 @@
+import { toRfc3339 } from '#shared/clock.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { VersionRecord } from '../version/artifact.ts';
+import type { VersionRef } from '../artifact-store.ts';
+import {
+  accompany,
+  readView,
+  refuseUnknown,
+  viewOf,
+  type Caller,
+  type CatalogDeps,
+  type VersionView,
+} from '../version/version-view.ts';
+import { changeVersion, checkCondition, onlyVersionIn } from '../version/change-version.ts';
+import { isReadable } from '../version/default-version.ts';
+import type { Precondition } from '../version/entity-tag.ts';
+import { originOf, refuseTransition, transit, type LifecycleAction } from './lifecycle.ts';
+import { FINDINGS_MAX } from '../spec/spec-check.ts';
+
+export type LifecycleChange = VersionRef & {
+  action: LifecycleAction;
+  /** With `deprecate` only. In the future. */
+  sunsetAt?: number;
+  ifMatch?: Precondition;
+};
+
+/**
+ * Moves one version to another state. Without `version`: `deprecate` takes the version that a read
+ * returns, when it is PUBLISHED; the others take the only version in the state that they start from.
+ * @throws {validation-failed} for a sunset that is not in the future, and where `version` is needed
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {precondition-failed}
+ * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
+ */
+export async function changeLifecycle(
+  deps: CatalogDeps,
+  caller: Caller,
+  change: LifecycleChange,
+): Promise<VersionView> {
+  const { action, sunsetAt } = change;
+  if (sunsetAt !== undefined && sunsetAt <= deps.clock.now()) refuseSunset();
+  const ref = { id: change.id, version: await versionOf(deps, caller, change) };
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    const now = deps.clock.now();
+    const next = transit(record, {
+      action,
+      now,
+      ...(sunsetAt === undefined ? {} : { sunsetAt }),
+    });
+    checkCondition(record, change.ifMatch);
+    if (action === 'publish') requireValidSpec(deps, record);
+    if (next === record) return readView(deps, caller, { ...ref, spec: true });
+    const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
+    const step = { former: record, next };
+    const stored = await deps.store.change(caller.workspaceId, step, beside);
+    return stored && viewOf(stored);
+  });
+}
+
+/**
+ * Makes a PUBLISHED or DEPRECATED version the one that a read without `version` returns.
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition}
+ * @throws {precondition-failed}
+ */
+export async function setDefault(
+  deps: CatalogDeps,
+  caller: Caller,
+  { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
+): Promise<VersionView> {
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
+    checkCondition(record, ifMatch);
+    const beside = accompany(deps, caller, { action: 'set-default' });
+    const stored = await deps.store.pin(caller.workspaceId, record, beside);
+    return stored && viewOf(stored);
+  });
+}
+
+async function versionOf(
+  deps: CatalogDeps,
+  caller: Caller,
+  { id, version, action }: LifecycleChange,
+): Promise<string> {
+  if (version !== undefined) return version;
+  if (action !== 'deprecate')
+    return onlyVersionIn(deps, caller, { id, lifecycle: originOf(action) });
+  const found = await deps.store.read(caller.workspaceId, { id }, { spec: false });
+  const record = 'record' in found ? found.record : undefined;
+  if (record?.lifecycle === 'PUBLISHED') return record.version;
+  const current = record ?? ('face' in found ? found.face : undefined);
+  return current ? refuseTransition(action, current.lifecycle) : refuseUnknown('no-artifact');
+}
+
+function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {
+  if (findings.length === 0 || deps.findings === 'warn') return;
+  throw new TrackportError('spec-invalid', {
+    detail: `The spec has ${tell(findings.length)}. Replace the draft's spec, then publish.`,
+    errors: findings,
+  });
+}
+
+/** The last of too many findings only counts the rest. */
+function tell(findings: number): string {
+  if (findings > FINDINGS_MAX) return `more than ${FINDINGS_MAX} findings`;
+  return findings === 1 ? 'one finding' : `${findings} findings`;
+}
+
+function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
+  const { sunsetAt } = next;
+  return {
+    ...(former.lifecycle === next.lifecycle ? {} : { lifecycle: next.lifecycle }),
+    ...(former.sunsetAt === next.sunsetAt
+      ? {}
+      : { sunsetAt: sunsetAt === undefined ? null : toRfc3339(sunsetAt) }),
+  };
+}
+
+/** @throws {validation-failed} always */
+function refuseSunset(): never {
+  return refuse([
+    { parameter: 'sunset', code: 'out-of-range', detail: 'The sunset must be in the future.' },
+  ]);
+}

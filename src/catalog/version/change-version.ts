@@ -1,0 +1,59 @@
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { Lifecycle, VersionRecord } from './artifact.ts';
+import type { VersionRef } from '../artifact-store.ts';
+import { readRecord, refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
+import { requireTag, type Precondition } from './entity-tag.ts';
+
+const ATTEMPTS_MAX = 10;
+
+/**
+ * Reads a version, decides on what it is now, and writes unless another change came between; then
+ * decides anew on what that one left. So of two changes at once the second sees the first. An
+ * attempt that another one overtook returns undefined.
+ */
+export async function changeVersion<T>(
+  deps: Pick<CatalogDeps, 'store'>,
+  { caller, ref }: { caller: Caller; ref: VersionRef },
+  attempt: (record: VersionRecord) => Promise<T | undefined>,
+): Promise<T> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const { record } = await readRecord(deps, caller, { ...ref, spec: false });
+    const done = await attempt(record);
+    if (done !== undefined) return done;
+  }
+  throw new TrackportError('store-unavailable', {
+    detail: 'The version kept changing meanwhile.',
+    retryAfterSeconds: 1,
+  });
+}
+
+/**
+ * Holds a caller's condition against the version as it is now; nothing is asked of an absent one.
+ * @throws {precondition-failed}
+ */
+export function checkCondition(record: VersionRecord, condition: Precondition | undefined): void {
+  if (condition?.kind === 'tags') requireTag(condition.tags, record);
+}
+
+/**
+ * The version that is meant where the request names none: the only one in a state.
+ * @throws {artifact-not-found}
+ * @throws {validation-failed} when there is none or more than one
+ */
+export async function onlyVersionIn(
+  { store }: Pick<CatalogDeps, 'store'>,
+  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { id, lifecycle }: { id: string; lifecycle: Lifecycle },
+): Promise<string> {
+  const candidates = await store.candidates(workspaceId, id);
+  if (!candidates) refuseUnknown('no-artifact');
+  const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
+  if (only && others.length === 0) return only.version;
+  return refuse([
+    {
+      parameter: 'version',
+      code: 'required',
+      detail: `Name the version: ${only ? 'more than one' : 'none'} of them is ${lifecycle}.`,
+    },
+  ]);
+}

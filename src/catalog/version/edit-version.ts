@@ -1,0 +1,177 @@
+import { refuse } from '#shared/errors.ts';
+import type { Content, VersionRecord } from './artifact.ts';
+import type { VersionRef } from '../artifact-store.ts';
+import {
+  accompany,
+  readRecord,
+  readView,
+  viewOf,
+  type Caller,
+  type CatalogDeps,
+  type VersionView,
+} from './version-view.ts';
+import { changeVersion, checkCondition, onlyVersionIn } from './change-version.ts';
+import { checkDraft, contentProblems, type Draft } from './content-check.ts';
+import { requireCondition, type Precondition } from './entity-tag.ts';
+import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
+
+/** Absent leaves a field alone; `null` takes it away. */
+export type Patch = {
+  title?: string;
+  owner?: string;
+  description?: string | null;
+  groupPath?: string | null;
+};
+
+type Guarded = VersionRef & { ifMatch?: Precondition | undefined };
+
+/**
+ * Replaces the whole content of a draft; without `version`, of the only one.
+ * @throws {validation-failed} @throws {payload-too-large}
+ * @throws {artifact-not-found}
+ * @throws {not-a-draft} with `current`
+ * @throws {precondition-required} @throws {precondition-failed}
+ */
+export async function replaceVersion(
+  deps: CatalogDeps,
+  caller: Caller,
+  { content, ...target }: Guarded & { content: Content },
+): Promise<VersionView> {
+  const ref = await draftRef(deps, caller, target);
+  const draft: Draft = { ...content, ...ref };
+  checkDraft(draft, deps.words);
+  const { specText, ...fields } = content;
+  const findings = specText === undefined ? [] : await deps.checkSpec(specText);
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    requireDraft(record);
+    checkCondition(record, requireCondition(target.ifMatch));
+    const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = record;
+    const next: VersionRecord = {
+      workspaceId,
+      id,
+      version,
+      lifecycle,
+      createdAt,
+      serial,
+      ...fields,
+      findings,
+      updatedAt: deps.clock.now(),
+      revision: revision + 1,
+    };
+    const changes = {
+      ...changesOf(record, next),
+      spec: specText === undefined ? null : 'replaced',
+    };
+    const beside = accompany(deps, caller, { action: 'replace', changes });
+    const change = { former: record, next, specText: specText ?? null };
+    const stored = await deps.store.change(caller.workspaceId, change, beside);
+    return stored && viewOf(stored);
+  });
+}
+
+/**
+ * Changes descriptive fields of a version in any state but RETIRED; without `version`, of the one
+ * that a read returns. A patch that changes nothing leaves the version and its entity tag alone.
+ * @throws {validation-failed}
+ * @throws {artifact-not-found} @throws {no-published-version}
+ * @throws {invalid-lifecycle-transition} with `current`
+ * @throws {precondition-required} @throws {precondition-failed}
+ */
+export async function patchVersion(
+  deps: CatalogDeps,
+  caller: Caller,
+  { patch, ifMatch, ...target }: Guarded & { patch: Patch },
+): Promise<VersionView> {
+  const { description, groupPath, ...texts } = patch;
+  const problems = contentProblems(
+    {
+      ...texts,
+      ...(typeof description === 'string' ? { description } : {}),
+      ...(typeof groupPath === 'string' ? { groupPath } : {}),
+    },
+    deps.words,
+  );
+  if (problems.length > 0) refuse(problems);
+  const { id, version } = (await readRecord(deps, caller, { ...target, spec: false })).record;
+  const ref = { id, version };
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    requireEditable(record);
+    checkCondition(record, requireCondition(ifMatch));
+    const next = applyPatch(record, patch);
+    const changes = changesOf(record, next);
+    if (Object.keys(changes).length === 0) return readView(deps, caller, { ...ref, spec: true });
+    const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
+    const beside = accompany(deps, caller, { action: 'edit', changes });
+    const change = { former: record, next: touched };
+    const stored = await deps.store.change(caller.workspaceId, change, beside);
+    return stored && viewOf(stored);
+  });
+}
+
+/**
+ * Removes a draft; without `version`, the only one. With its last version the artifact goes.
+ * @throws {validation-failed}
+ * @throws {artifact-not-found}
+ * @throws {not-a-draft} with `current`
+ * @throws {precondition-required} @throws {precondition-failed}
+ */
+export async function deleteVersion(
+  deps: CatalogDeps,
+  caller: Caller,
+  target: Guarded,
+): Promise<VersionRecord> {
+  const ref = await draftRef(deps, caller, target);
+  return changeVersion(deps, { caller, ref }, async (record) => {
+    requireDraft(record);
+    checkCondition(record, requireCondition(target.ifMatch));
+    const { audit } = accompany(deps, caller, { action: 'delete' });
+    const done = await deps.store.remove(caller.workspaceId, record, audit);
+    return done ? record : undefined;
+  });
+}
+
+async function draftRef(
+  deps: CatalogDeps,
+  caller: Caller,
+  { id, version }: VersionRef,
+): Promise<Required<VersionRef>> {
+  return {
+    id,
+    version: version ?? (await onlyVersionIn(deps, caller, { id, lifecycle: 'DRAFT' })),
+  };
+}
+
+function applyPatch(record: VersionRecord, patch: Patch): VersionRecord {
+  const { title = record.title, owner = record.owner } = patch;
+  const { description, groupPath, ...rest } = record;
+  return {
+    ...rest,
+    title,
+    owner,
+    ...patched('description', patch.description, description),
+    ...patched('groupPath', patch.groupPath, groupPath),
+  };
+}
+
+function patched<K extends string>(
+  key: K,
+  wanted: string | null | undefined,
+  former: string | undefined,
+): { [name in K]?: string } {
+  const value = wanted === undefined ? former : wanted;
+  return value === undefined || value === null
+    ? {}
+    : ({ [key]: value } as { [name in K]?: string });
+}
+
+/** Fields whose new value stands in the audit log; of the others only that they changed. */
+const TOLD = ['type', 'owner', 'title', 'source', 'projectId', 'groupPath'] as const;
+const NAMED = ['description', 'members', 'counts'] as const;
+
+function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
+  const changes: Record<string, unknown> = {};
+  for (const field of TOLD) if (former[field] !== next[field]) changes[field] = next[field] ?? null;
+  for (const field of NAMED)
+    if (JSON.stringify(former[field]) !== JSON.stringify(next[field])) changes[field] = 'changed';
+  return changes;
+}

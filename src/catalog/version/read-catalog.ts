@@ -1,0 +1,139 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import { refuseCursor, type Pagination } from '#shared/page.ts';
+import { refuse } from '#shared/errors.ts';
+import { foldId, type VersionRecord } from './artifact.ts';
+import type { ListQuery, VersionPosition } from '../artifact-store.ts';
+import { refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
+import { SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
+import { orderOf } from './version-order.ts';
+
+type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
+type Reader = Pick<Caller, 'workspaceId'>;
+
+export type Page<T> = { items: T[]; pagination: Pagination };
+
+/** Filters of the catalog's list. All of them must hold. */
+export type CatalogFilters = Omit<ListQuery, 'terms' | 'after' | 'limit'> & {
+  /** Full text over id, title, description, owner and groupPath: every word must begin a word. */
+  q?: string;
+};
+
+export type PageRequest = { limit: number; cursor?: string };
+
+/**
+ * One page of the catalog, newest artifacts first (with every version: newest versions first).
+ * Rows keep their place, so that a walk neither skips nor repeats what stays a member.
+ * @throws {validation-failed} for a `q` without a letter or digit
+ * @throws {invalid-cursor}
+ */
+export async function listCatalog(
+  { store, cursors }: ReadDeps,
+  { workspaceId }: Reader,
+  { limit, cursor, ...filters }: CatalogFilters & PageRequest,
+): Promise<Page<VersionRecord>> {
+  const { q, ...rest } = filters;
+  const seal = sealFor(cursors, ['catalog/1', [workspaceId, ...sortedEntries(filters)]]);
+  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
+  const listed = await store.list(workspaceId, {
+    ...rest,
+    ...(q === undefined ? {} : { terms: requireTerms(q) }),
+    ...(after === undefined ? {} : { after }),
+    limit: limit + 1,
+  });
+  const items = listed.slice(0, limit);
+  return {
+    items: items.map(({ record }) => record),
+    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
+  };
+}
+
+/**
+ * One page of an artifact's versions, highest first.
+ * @throws {artifact-not-found}
+ * @throws {invalid-cursor}
+ */
+export async function listVersions(
+  { store, cursors }: ReadDeps,
+  { workspaceId }: Reader,
+  { id, limit, cursor }: PageRequest & { id: string },
+): Promise<Page<VersionRecord>> {
+  const seal = sealFor(cursors, ['catalog-versions/1', [workspaceId, foldId(id)]]);
+  const after = cursor === undefined ? undefined : toVersionPosition(seal.open(cursor));
+  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
+  const listed = await store.listVersions(workspaceId, { id, ...page });
+  if (!listed) refuseUnknown('no-artifact');
+  const items = listed.slice(0, limit);
+  const last = items.at(-1);
+  return {
+    items,
+    pagination: paginate(listed.length > limit, () => seal.seal(last && positionOf(last))),
+  };
+}
+
+/**
+ * One page of what was done to an artifact, newest first.
+ * @throws {artifact-not-found}
+ * @throws {invalid-cursor}
+ */
+export async function listAudit(
+  { store, cursors }: ReadDeps,
+  { workspaceId }: Reader,
+  { id, limit, cursor }: PageRequest & { id: string },
+): Promise<Page<AuditEntry>> {
+  const seal = sealFor(cursors, ['catalog-audit/1', [workspaceId, foldId(id)]]);
+  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
+  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
+  const listed = await store.listAudit(workspaceId, { id, ...page });
+  if (!listed) refuseUnknown('no-artifact');
+  const items = listed.slice(0, limit);
+  return {
+    items: items.map(({ entry }) => entry),
+    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
+  };
+}
+
+function requireTerms(q: string): string[] {
+  const terms = [...new Set(searchTerms(q))];
+  if (terms.length > 0 && terms.length <= SEARCH_TERMS_MAX) return terms;
+  return refuse([
+    {
+      parameter: 'q',
+      code: 'out-of-range',
+      detail: `The search has 1 to ${SEARCH_TERMS_MAX} words of letters and digits.`,
+    },
+  ]);
+}
+
+function sealFor(cursors: CatalogDeps['cursors'], [kind, bound]: [string, unknown[]]) {
+  const binding = JSON.stringify(bound);
+  return {
+    seal: (position: unknown) => cursors.seal(kind, binding, position),
+    open: (cursor: string) => cursors.open(kind, binding, cursor),
+  };
+}
+
+function sortedEntries(filters: object): [string, unknown][] {
+  return Object.entries(filters).toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function paginate(hasMore: boolean, nextCursor: () => string): Pagination {
+  return hasMore ? { hasMore, nextCursor: nextCursor() } : { hasMore };
+}
+
+function toPosition(value: unknown): number {
+  return Number.isSafeInteger(value) ? (value as number) : refuseCursor();
+}
+
+function positionOf(record: VersionRecord): [string, number, number, number] {
+  const { version, publishedAt = 0, createdAt, serial } = record;
+  return [orderOf(version).key, publishedAt, createdAt, serial];
+}
+
+function toVersionPosition(value: unknown): VersionPosition {
+  if (!Array.isArray(value) || typeof value[0] !== 'string') return refuseCursor();
+  const [key, ...numbers] = value;
+  const [publishedAt, createdAt, serial] = numbers.map(toPosition);
+  if (publishedAt === undefined || createdAt === undefined || serial === undefined)
+    return refuseCursor();
+  return { key, publishedAt, createdAt, serial };
+}

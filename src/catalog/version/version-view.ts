@@ -1,0 +1,131 @@
+import type { Actor } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import type { Member, VersionRecord } from './artifact.ts';
+import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from '../artifact-store.ts';
+import type { Words } from './content-check.ts';
+import type { Tagged } from './entity-tag.ts';
+import type { KeptRun } from '#shared/idempotency.ts';
+import type { SpecChecker } from '../spec/spec-check.ts';
+
+/** What the catalog's use cases need. */
+export type CatalogDeps = {
+  store: ArtifactStore;
+  clock: Pick<Clock, 'now'>;
+  cursors: CursorSealer;
+  checkSpec: SpecChecker;
+  words: Words;
+  /** Whether findings stop a version from being published. */
+  findings: 'block' | 'warn';
+};
+
+/** On whose behalf. The workspace comes from the credential, never from a request's parameters. */
+export type Caller = {
+  workspaceId: string;
+  actor: Actor;
+  requestId?: string;
+  /** Renders the answer that is kept with the change for the caller's idempotency key. */
+  keep?: (view: VersionView) => KeptRun;
+};
+
+/** One version with all that its answer tells. */
+export type VersionView = {
+  record: VersionRecord;
+  specText?: string;
+  members?: Member[];
+  /** The owner's, and the computed ones: `versions`, `members`, `members.<TYPE>`. */
+  counts: Record<string, number>;
+  /** The PUBLISHED default version that takes the place of this one. */
+  successor?: string;
+};
+
+type Wanted = VersionRef & { spec: boolean };
+
+/**
+ * Reads one version.
+ * @throws {artifact-not-found} also for a version that does not exist
+ * @throws {no-published-version} without `version`, when there is no default one
+ */
+export async function readRecord(
+  { store }: Pick<CatalogDeps, 'store'>,
+  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { spec, ...ref }: Wanted,
+): Promise<{ record: VersionRecord; specText?: string }> {
+  const found = await store.read(workspaceId, ref, { spec });
+  if (found.kind === 'found') return found;
+  return found.kind === 'no-default' ? refuseWithoutDefault(found.face) : refuseUnknown(found.kind);
+}
+
+/** Reads one version with its relations. Throws as `readRecord` does. */
+export async function readView(
+  deps: Pick<CatalogDeps, 'store'>,
+  caller: Pick<Caller, 'workspaceId'>,
+  wanted: Wanted,
+): Promise<VersionView> {
+  const found = await readRecord(deps, caller, wanted);
+  return viewOf({
+    ...found,
+    relations: await deps.store.relations(caller.workspaceId, found.record),
+  });
+}
+
+/** What a version's answer tells, from what the store tells of it. */
+export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
+  const { versions, members, membersByType, successor } = relations;
+  const byType = Object.entries(membersByType);
+  return {
+    record,
+    ...(specText === undefined ? {} : { specText }),
+    counts: {
+      ...record.counts,
+      versions,
+      members: byType.reduce((total, [, count]) => total + count, 0),
+      ...Object.fromEntries(byType.map(([type, count]) => [`members.${type}`, count])),
+    },
+    ...(members === undefined ? {} : { members }),
+    ...(successor === undefined ? {} : { successor }),
+  };
+}
+
+/** What a version's entity tag is made from. */
+export function taggedOf({ record, counts, members }: VersionView): Tagged {
+  const { serial, revision } = record;
+  return { serial, revision, counts, ...(members === undefined ? {} : { members }) };
+}
+
+/** What goes with a change: its audit entry, and the answer that is kept for it. */
+export function accompany(
+  { clock }: Pick<CatalogDeps, 'clock'>,
+  { actor, requestId, keep }: Caller,
+  { action, changes }: { action: string; changes?: Record<string, unknown> },
+): Accompaniment {
+  return {
+    audit: {
+      at: clock.now(),
+      actor,
+      action: `artifact.${action}`,
+      ...(changes === undefined ? {} : { changes }),
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+    ...(keep && { keep: (stored) => keep(viewOf(stored)) }),
+  };
+}
+
+const UNKNOWN = {
+  'no-artifact': 'There is no artifact with this id in your workspace.',
+  'no-version': 'The artifact is there, but has no such version. See its `/versions`.',
+} as const;
+
+/** Another workspace's artifact is `no-artifact`, too. @throws {artifact-not-found} always */
+export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
+  throw new TrackportError('artifact-not-found', { detail: UNKNOWN[kind] });
+}
+
+/** @throws {no-published-version} always */
+function refuseWithoutDefault(face: VersionRecord): never {
+  throw new TrackportError('no-published-version', {
+    detail: 'No version of the artifact is PUBLISHED or DEPRECATED. Name one with `version`.',
+    extensions: { current: face.lifecycle },
+  });
+}

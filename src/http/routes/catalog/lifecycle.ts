@@ -1,0 +1,149 @@
+import {
+  changeLifecycle,
+  setDefault,
+  type LifecycleChange,
+} from '#catalog/lifecycle/change-lifecycle.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { withScope } from '../../bearer.ts';
+import { versionAnswer, versionHeaderNames } from './response.ts';
+import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
+import type { HttpApp } from '../../http-app.ts';
+import { sendAnswer } from '../../keyed-answer.ts';
+import { parseIfMatch } from '../../precondition.ts';
+import {
+  artifactOut,
+  artifactParams,
+  deprecateQuery,
+  ifMatchHeader,
+  namedVersionQuery,
+  versionQuery,
+} from './schema.ts';
+import { idempotencyHeader } from '../../schemas/common.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
+
+const PATH = '/api/v1/catalog/:id';
+
+/** Publishing, deprecating, reinstating, retiring; the default version. */
+export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void {
+  for (const action of ['publish', 'reinstate', 'retire'] as const)
+    app.post(`${PATH}/${action}`, lifecycleRoutes[action], async (request, reply) => {
+      const change = { ...request.params, ...request.query, action };
+      return answerChange(deps, { request, reply, change });
+    });
+  app.post(`${PATH}/deprecate`, deprecateRoute, async (request, reply) => {
+    const { sunset, ...ref } = request.query;
+    const change = {
+      ...request.params,
+      ...ref,
+      action: 'deprecate',
+      ...(sunset !== undefined && { sunsetAt: sunset }),
+    } as const;
+    return answerChange(deps, { request, reply, change });
+  });
+  app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
+    const ifMatch = parseIfMatch(request.headers['if-match']);
+    const view = await setDefault(deps.catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+      ...(ifMatch && { ifMatch }),
+    });
+    return sendAnswer(reply, { answer: versionAnswer(view) });
+  });
+}
+
+type Changing = { request: FastifyRequest; reply: FastifyReply; change: LifecycleChange };
+
+async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
+  const ifMatch = parseIfMatch(request.headers['if-match']);
+  const sent = await answerVersionOnce(deps, request, {
+    work: async (caller) =>
+      changeLifecycle(deps.catalog, caller, { ...change, ...(ifMatch && { ifMatch }) }),
+    render: (view) => versionAnswer(view),
+  });
+  return sendAnswer(reply, sent);
+}
+
+const headers = ifMatchHeader.extend(idempotencyHeader.shape);
+
+const problems = [
+  ...bearerProblems,
+  'artifact-not-found',
+  'invalid-lifecycle-transition',
+  'precondition-failed',
+  'idempotency-in-progress',
+  'idempotency-mismatch',
+  ...bodyProblems,
+] as const;
+
+const common = {
+  tag: 'Catalog',
+  security: 'Bearer',
+  ok: { 200: { description: 'The version as it is now.', schema: artifactOut } },
+  responseHeaders: { 200: [...versionHeaderNames, 'Idempotent-Replayed'] },
+} as const;
+
+const request = { params: artifactParams, querystring: versionQuery, headers };
+
+const lifecycleRoutes = {
+  publish: withScope(
+    'catalog:publish',
+    describeRoute({
+      ...common,
+      operationId: 'publishArtifactVersion',
+      summary: 'Publish a draft',
+      description:
+        'Scope `catalog:publish`. Its content is frozen from then on. Without `version`: the only draft.',
+      request,
+      problems: ['spec-invalid', ...problems],
+    }),
+  ),
+  reinstate: withScope(
+    'catalog:publish',
+    describeRoute({
+      ...common,
+      operationId: 'reinstateArtifactVersion',
+      summary: 'Take a deprecation back',
+      description:
+        'Scope `catalog:publish`. The sunset is forgotten. Without `version`: the only deprecated one.',
+      request,
+      problems,
+    }),
+  ),
+  retire: withScope(
+    'catalog:publish',
+    describeRoute({
+      ...common,
+      operationId: 'retireArtifactVersion',
+      summary: 'Retire a deprecated version',
+      description:
+        'Scope `catalog:publish`. It can still be read by its name, and never changes again. Without `version`: the only deprecated one.',
+      request,
+      problems,
+    }),
+  ),
+};
+
+const deprecateRoute = withScope(
+  'catalog:publish',
+  describeRoute({
+    ...common,
+    operationId: 'deprecateArtifactVersion',
+    summary: 'Deprecate a published version',
+    description:
+      'Scope `catalog:publish`. Without `version`: the version that a read returns, when it is PUBLISHED. A deprecated one named by `version` gets the new `sunset`.',
+    request: { params: artifactParams, querystring: deprecateQuery, headers },
+    problems,
+  }),
+);
+
+const defaultRoute = withScope(
+  'catalog:publish',
+  describeRoute({
+    ...common,
+    operationId: 'setDefaultArtifactVersion',
+    summary: 'Set the version that a read without `version` returns',
+    description: 'Scope `catalog:publish`. It must be PUBLISHED or DEPRECATED.',
+    request: { params: artifactParams, querystring: namedVersionQuery, headers: ifMatchHeader },
+    problems: problems.filter((code) => !code.startsWith('idempotency')),
+  }),
+);

@@ -1,0 +1,177 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VersionRef } from '#catalog/artifact-store.ts';
+import { readView, taggedOf } from '#catalog/version/version-view.ts';
+import { entityTagOf } from '#catalog/version/entity-tag.ts';
+import {
+  listAudit,
+  listCatalog,
+  listVersions,
+  type CatalogFilters,
+  type PageRequest,
+} from '#catalog/version/read-catalog.ts';
+import type { Pagination } from '#shared/page.ts';
+import { withScope } from '../../bearer.ts';
+import {
+  revalidated,
+  toAuditItem,
+  toSummary,
+  versionAnswer,
+  versionHeaderNames,
+  versionHeaders,
+} from './response.ts';
+import { callerOf, type CatalogRoutesDeps } from './caller.ts';
+import { matchesNone } from '../../conditional.ts';
+import type { HttpApp, HttpContext } from '../../http-app.ts';
+import { sendAnswer } from '../../keyed-answer.ts';
+import { nextLink } from '../../next-link.ts';
+import { createKeptAnswers, type KeptAnswers } from '../../kept-answers.ts';
+import {
+  artifactListOut,
+  artifactOut,
+  artifactParams,
+  auditListOut,
+  catalogQuery,
+  pageQuery,
+  versionQuery,
+} from './schema.ts';
+import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
+
+const PATH = '/api/v1/catalog';
+
+/** Reading one version, the list, an artifact's versions and its audit. */
+export function addCatalogReads(
+  app: HttpApp,
+  { publicUrl }: HttpContext,
+  deps: CatalogRoutesDeps,
+): void {
+  const sendPageHeaders = createPageHeaders(publicUrl);
+  const kept = createKeptAnswers(() => deps.catalog.store.version());
+  app.get(PATH, listRoute, async (request, reply) => {
+    const { items, pagination } = await listCatalog(
+      deps.catalog,
+      callerOf(request),
+      toListRequest(request.query),
+    );
+    sendPageHeaders(request, reply, pagination);
+    return { items: items.map(toSummary), pagination };
+  });
+  app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
+    answerRead({ ...deps, kept }, { request, reply, ref: { ...request.params, ...request.query } }),
+  );
+  app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
+    const page = await listVersions(deps.catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+    });
+    sendPageHeaders(request, reply, page.pagination);
+    return { items: page.items.map(toSummary), pagination: page.pagination };
+  });
+  app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
+    const page = await listAudit(deps.catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+    });
+    sendPageHeaders(request, reply, page.pagination);
+    return { items: page.items.map(toAuditItem), pagination: page.pagination };
+  });
+}
+
+type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
+
+/** The spec of a conditional read is fetched only when the caller does not have it. */
+async function answerRead(
+  deps: CatalogRoutesDeps & { kept: KeptAnswers },
+  { request, reply, ref }: Reading,
+) {
+  const caller = callerOf(request);
+  const condition = request.headers['if-none-match'];
+  if (condition !== undefined) {
+    const view = await readView(deps.catalog, caller, { ...ref, spec: false });
+    if (matchesNone(condition, entityTagOf(taggedOf(view))))
+      return reply.code(304).headers(versionHeaders(view)).send();
+  }
+  const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
+  const answer = await deps.kept.read(key, async () =>
+    versionAnswer(await readView(deps.catalog, caller, { ...ref, spec: true })),
+  );
+  return sendAnswer(reply, { answer });
+}
+
+function toListRequest({
+  versions,
+  ...rest
+}: ReturnType<typeof catalogQuery.parse>): CatalogFilters & PageRequest {
+  return { ...rest, rows: versions === 'all' ? 'versions' : 'artifacts' };
+}
+
+function createPageHeaders(publicUrl: () => string) {
+  return (request: FastifyRequest, reply: FastifyReply, { nextCursor }: Pagination): void => {
+    reply.headers(revalidated);
+    if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl()));
+  };
+}
+
+const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
+
+const listRoute = withScope(
+  'catalog:read',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'listCatalog',
+    summary: 'List and search artifacts',
+    description:
+      'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
+    security: 'Bearer',
+    request: { querystring: catalogQuery },
+    ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
+    responseHeaders: { 200: listHeaders },
+    problems: ['invalid-cursor', ...bearerProblems],
+  }),
+);
+
+const readRoute = withScope(
+  'catalog:read',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'readArtifact',
+    summary: 'Read one version of an artifact',
+    description:
+      'Scope `catalog:read`. Without `version`: the set default, else the highest PUBLISHED version (releases before pre-releases), else the highest DEPRECATED one.',
+    security: 'Bearer',
+    request: { params: artifactParams, querystring: versionQuery },
+    ok: { 200: { description: 'The version.', schema: artifactOut } },
+    notModified: true,
+    responseHeaders: { 200: versionHeaderNames, 304: versionHeaderNames },
+    problems: ['artifact-not-found', 'no-published-version', ...bearerProblems],
+  }),
+);
+
+const versionsRoute = withScope(
+  'catalog:read',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'listArtifactVersions',
+    summary: 'List the versions of an artifact',
+    description: 'Scope `catalog:read`. Highest version first.',
+    security: 'Bearer',
+    request: { params: artifactParams, querystring: pageQuery },
+    ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
+    responseHeaders: { 200: listHeaders },
+    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
+  }),
+);
+
+const auditRoute = withScope(
+  'catalog:read',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'readArtifactAudit',
+    summary: 'See who changed an artifact',
+    description: 'Scope `catalog:read`. Newest first.',
+    security: 'Bearer',
+    request: { params: artifactParams, querystring: pageQuery },
+    ok: { 200: { description: 'One page of audit entries.', schema: auditListOut } },
+    responseHeaders: { 200: listHeaders },
+    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
+  }),
+);

@@ -1,0 +1,113 @@
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { taggedOf, type VersionView } from '#catalog/version/version-view.ts';
+import { entityTagOf } from '#catalog/version/entity-tag.ts';
+import type { KeptAnswer } from '#shared/idempotency.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { JSON_MEDIA_TYPE } from '../../rendered-answer.ts';
+
+/** What an answer says about its caching: it is revalidated, and belongs to one credential. */
+export const revalidated = { 'cache-control': 'private, no-cache', vary: 'Authorization' } as const;
+
+/** Where exactly this version is. */
+export function addressOf({ id, version }: { id: string; version: string }): string {
+  return `/api/v1/catalog/${encodeURIComponent(id)}?version=${encodeURIComponent(version)}`;
+}
+
+/** The headers of an answer with one version, a 304 too. */
+export function versionHeaders(view: VersionView): Record<string, string> {
+  return {
+    ...revalidated,
+    etag: entityTagOf(taggedOf(view)),
+    'content-location': addressOf(view.record),
+    ...deprecationHeaders(view),
+  };
+}
+
+/** The names of these headers, those of a deprecated version among them, for openapi.json. */
+export const versionHeaderNames = [
+  'ETag',
+  'Cache-Control',
+  'Vary',
+  'Content-Location',
+  'Deprecation',
+  'Sunset',
+  'Link',
+] as const;
+
+/** An answer with one version; `created` adds its status and `Location`. */
+export function versionAnswer(view: VersionView, { created = false } = {}): KeptAnswer {
+  return {
+    status: created ? 201 : 200,
+    headers: {
+      ...versionHeaders(view),
+      'content-type': JSON_MEDIA_TYPE,
+      ...(created && { location: addressOf(view.record) }),
+    },
+    body: renderVersion(view),
+  };
+}
+
+/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and what takes the version's place (RFC 5829). */
+function deprecationHeaders({ record, successor }: VersionView): Record<string, string> {
+  const { deprecatedAt, sunsetAt, id } = record;
+  if (deprecatedAt === undefined) return {};
+  const links = [
+    ...(successor === undefined
+      ? []
+      : [`<${addressOf({ id, version: successor })}>; rel="successor-version"`]),
+    `</api/v1/catalog/${encodeURIComponent(id)}/versions>; rel="version-history"`,
+  ];
+  return {
+    deprecation: `@${Math.floor(deprecatedAt / 1000)}`,
+    ...(sunsetAt !== undefined && { sunset: new Date(sunsetAt).toUTCString() }),
+    link: links.join(', '),
+  };
+}
+
+/** The spec goes out as the text that was kept: it is never parsed to be read. */
+function renderVersion({ record, specText, members, counts }: VersionView): string {
+  const text = JSON.stringify({
+    ...toSummary(record),
+    ...(members !== undefined && { members }),
+    counts,
+    ...(record.findings.length > 0 && { findings: record.findings }),
+  });
+  return specText === undefined ? text : `${text.slice(0, -1)},"spec":${specText}}`;
+}
+
+/** A row of a list. */
+export function toSummary(record: VersionRecord) {
+  const { id, version, type, owner, title, description, lifecycle, source } = record;
+  const { workspaceId, projectId, groupPath, publishedAt, sunsetAt } = record;
+  return {
+    id,
+    version,
+    type,
+    owner,
+    title,
+    ...(description !== undefined && { description }),
+    lifecycle,
+    source,
+    createdAt: toRfc3339(record.createdAt),
+    updatedAt: toRfc3339(record.updatedAt),
+    ...(publishedAt !== undefined && { publishedAt: toRfc3339(publishedAt) }),
+    ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
+    workspaceId,
+    ...(projectId !== undefined && { projectId }),
+    ...(groupPath !== undefined && { groupPath }),
+  };
+}
+
+/** An entry of an artifact's audit list. The version moves out of the changes. */
+export function toAuditItem({ at, actor, action, changes, requestId }: AuditEntry) {
+  const { version, ...rest } = changes ?? {};
+  return {
+    at: toRfc3339(at),
+    actor,
+    action,
+    ...(typeof version === 'string' && { version }),
+    ...(Object.keys(rest).length > 0 && { changes: rest }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}

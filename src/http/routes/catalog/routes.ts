@@ -1,0 +1,18 @@
+import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
+import { requireBearer } from '../../bearer.ts';
+import type { CatalogRoutesDeps } from './caller.ts';
+import { acceptSpecJson } from './spec-body.ts';
+import { addCatalogLifecycle } from './lifecycle.ts';
+import { addCatalogReads } from './reads.ts';
+import { addCatalogWrites } from './writes.ts';
+
+/** Artifacts and their versions, for bearer tokens with a scope of the catalog. */
+export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Area {
+  return (app: HttpApp) => {
+    requireBearer(app, deps.authorize);
+    acceptSpecJson(app);
+    addCatalogReads(app, context, deps);
+    addCatalogWrites(app, deps);
+    addCatalogLifecycle(app, deps);
+  };
+}

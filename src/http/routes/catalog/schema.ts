@@ -1,0 +1,248 @@
+import * as z from 'zod';
+import {
+  ARTIFACT_ID,
+  CAPITAL_WORD,
+  COUNT_KEY_CHARACTERS_MAX,
+  COUNT_KEYS_MAX,
+  coreSources,
+  coreTypes,
+  DESCRIPTION_CHARACTERS_MAX,
+  GROUP_PATH_CHARACTERS_MAX,
+  ID_CHARACTERS_MAX,
+  isGroupPath,
+  lifecycles,
+  MEMBERS_MAX,
+  OWNER_CHARACTERS_MAX,
+  PROJECT_ID_CHARACTERS_MAX,
+  TITLE_CHARACTERS_MAX,
+  VERSION,
+} from '#catalog/version/artifact.ts';
+import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
+import { parseSince } from '#leads/lead-query.ts';
+import { paginationOut } from '../../schemas/common.ts';
+import { ENTITY_TAGS } from '../../precondition.ts';
+import { pageParameters } from '../../schemas/page.ts';
+
+const SEARCH_CHARACTERS_MAX = 200;
+
+const instantOut = z.string().meta({ format: 'date-time' });
+const text = (max: number) =>
+  z
+    .string('must be a text')
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`);
+const count = 'must be a whole number, 0 or more';
+const id = z
+  .string('must be a text')
+  .regex(ARTIFACT_ID, ID_RULE)
+  .max(ID_CHARACTERS_MAX, `must have at most ${ID_CHARACTERS_MAX} characters`);
+const version = z.string('must be given once').regex(VERSION, VERSION_RULE);
+const groupPath = z
+  .string('must be a text')
+  .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
+  .refine(isGroupPath, 'must be 1 to 16 segments with "/" between them, none of them empty')
+  .describe('Segments with "/" between them, such as `payments/cards`.');
+const word = (known: readonly string[]) =>
+  z
+    .string('must be a text')
+    .regex(CAPITAL_WORD, `must be a word of capital letters such as ${known[0]}`)
+    .describe(
+      `One of ${known.map((name) => `\`${name}\``).join(', ')}, or one that the operator added.`,
+    );
+const type = word(coreTypes);
+const source = word(coreSources);
+
+const contentIn = {
+  type,
+  owner: text(OWNER_CHARACTERS_MAX),
+  title: text(TITLE_CHARACTERS_MAX),
+  description: text(DESCRIPTION_CHARACTERS_MAX).exactOptional(),
+  source: source.default('INLINE'),
+  spec: z
+    .record(z.string(), z.unknown(), 'must be an object')
+    .exactOptional()
+    .describe(
+      'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI documents are validated.',
+    ),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
+  groupPath: groupPath.exactOptional(),
+  members: z
+    .array(id, 'must be an array of ids')
+    .max(MEMBERS_MAX, `must name at most ${MEMBERS_MAX} members`)
+    .exactOptional()
+    .describe('Ids of artifacts, in the order in which they are to be shown.'),
+  counts: z
+    .record(
+      z.string().meta({ minLength: 1, maxLength: COUNT_KEY_CHARACTERS_MAX }),
+      z.int(count).min(0, count),
+    )
+    .exactOptional()
+    .meta({
+      description: 'Numbers of your own; `versions`, `members` and `members.<TYPE>` are computed.',
+      maxProperties: COUNT_KEYS_MAX,
+    }),
+};
+
+/** The body of a create. */
+export const draftIn = z
+  .strictObject({ id, version: version.exactOptional(), ...contentIn })
+  .meta({ id: 'ArtifactDraft', description: 'A new version of an artifact.' });
+
+/** The body of a replace: the whole content. */
+export const contentOnlyIn = z
+  .strictObject({ id: id.exactOptional(), version: version.exactOptional(), ...contentIn })
+  .meta({
+    id: 'ArtifactContent',
+    description:
+      'The whole new content of a draft. `id` and `version`, if there, are those of the address.',
+  });
+
+/** The body of an edit: a JSON merge patch (RFC 7396) of four fields. */
+export const patchIn = z
+  .strictObject({
+    title: contentIn.title.exactOptional(),
+    owner: contentIn.owner.exactOptional(),
+    description: text(DESCRIPTION_CHARACTERS_MAX).nullable().exactOptional(),
+    groupPath: groupPath.nullable().exactOptional(),
+  })
+  .meta({ id: 'ArtifactPatch', description: 'What changes; `null` takes an optional field away.' });
+
+const memberOut = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    title: z.string(),
+    lifecycle: z.enum(lifecycles),
+    groupPath: z.string().optional(),
+  })
+  .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
+
+const findingOut = z
+  .object({ pointer: z.string(), code: z.string(), detail: z.string() })
+  .meta({ id: 'Finding', description: 'What validation says about one place of the spec.' });
+
+const summary = {
+  id: z.string(),
+  version: z.string(),
+  type: z.string(),
+  owner: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  lifecycle: z.enum(lifecycles),
+  source: z.string(),
+  createdAt: instantOut,
+  updatedAt: instantOut,
+  publishedAt: instantOut.optional(),
+  sunsetAt: instantOut.optional(),
+  workspaceId: z.string(),
+  projectId: z.string().optional(),
+  groupPath: z.string().optional(),
+};
+
+/** One version as it leaves the service. */
+export const artifactOut = z
+  .object({
+    ...summary,
+    members: z.array(memberOut).optional(),
+    counts: z.record(z.string(), z.int()),
+    findings: z.array(findingOut).optional().describe('There when the spec is not valid.'),
+    spec: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'Artifact', description: 'One version of an artifact.' });
+
+const artifactRowOut = z.object(summary).meta({
+  id: 'ArtifactSummary',
+  description: 'A version without `spec`, `members`, `counts` and `findings`.',
+});
+
+export const artifactListOut = z
+  .object({ items: z.array(artifactRowOut), pagination: paginationOut })
+  .meta({ id: 'ArtifactList' });
+
+export const auditListOut = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          at: instantOut,
+          actor: z.object({
+            kind: z.enum(['cli', 'token', 'system']),
+            subject: z.string(),
+            clientId: z.string().optional(),
+          }),
+          action: z.string(),
+          version: z.string().optional(),
+          changes: z.record(z.string(), z.unknown()).optional(),
+          requestId: z.string().optional(),
+        })
+        .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' }),
+    ),
+    pagination: paginationOut,
+  })
+  .meta({ id: 'ArtifactAudit' });
+
+export const artifactParams = z.object({
+  id: z.string().meta({ description: 'In any case.', pattern: ARTIFACT_ID.source }),
+});
+
+const optionalVersion = version
+  .exactOptional()
+  .describe('Name it: what a call without it means can change at any time.');
+
+export const versionQuery = z.strictObject({ version: optionalVersion });
+export const namedVersionQuery = z.strictObject({ version });
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+const sunset = z
+  .string('must be given once')
+  .max(64, 'is too long')
+  .transform((given, context) => {
+    // Who is told a date counts on the version until the end of that day.
+    const instant = parseSince(DATE.test(given) ? `${given}T23:59:59Z` : given);
+    if (instant !== undefined) return instant;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be a date (2027-01-31) or an RFC 3339 date-time with a zone (2027-01-31T18:00:00Z)',
+    });
+    return z.NEVER;
+  })
+  .meta({
+    description:
+      'From when on the version may be gone, ahead of now: an RFC 3339 date-time, or a date, which stands for its last second in UTC.',
+  });
+
+export const deprecateQuery = z.strictObject({
+  version: optionalVersion,
+  sunset: sunset.exactOptional(),
+});
+
+export const pageQuery = z.strictObject(pageParameters);
+
+export const catalogQuery = z.strictObject({
+  ...pageParameters,
+  type: type.exactOptional(),
+  lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
+  owner: text(OWNER_CHARACTERS_MAX).exactOptional(),
+  source: source.exactOptional(),
+  groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
+  q: text(SEARCH_CHARACTERS_MAX)
+    .exactOptional()
+    .describe(
+      'Full text over id, title, description, owner and group path: each word must begin a word there.',
+    ),
+  versions: z
+    .enum(['all'], 'must be `all`')
+    .exactOptional()
+    .describe('Every version instead of one row per artifact.'),
+});
+
+export const ifMatchHeader = z.object({
+  'If-Match': z
+    .string()
+    .regex(ENTITY_TAGS, 'must be `*` or a list of entity tags in double quotes')
+    .exactOptional()
+    .describe('The `ETag` that the change is based on, or `*`.'),
+});

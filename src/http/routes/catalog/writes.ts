@@ -1,0 +1,193 @@
+import { createVersion } from '#catalog/version/create-version.ts';
+import type { Draft } from '#catalog/version/content-check.ts';
+import { deleteVersion, patchVersion, replaceVersion } from '#catalog/version/edit-version.ts';
+import { foldId, type Content } from '#catalog/version/artifact.ts';
+import { refuse, type FieldProblem } from '#shared/errors.ts';
+import { withScope } from '../../bearer.ts';
+import { addressOf, versionAnswer, versionHeaderNames } from './response.ts';
+import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
+import type { HttpApp } from '../../http-app.ts';
+import { sendAnswer } from '../../keyed-answer.ts';
+import { parseIfMatch } from '../../precondition.ts';
+import {
+  artifactOut,
+  artifactParams,
+  contentOnlyIn,
+  draftIn,
+  ifMatchHeader,
+  patchIn,
+  versionQuery,
+} from './schema.ts';
+import { idempotencyHeader } from '../../schemas/common.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
+
+const PATH = '/api/v1/catalog';
+
+/** Creating, replacing, editing and deleting versions. */
+export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
+  const { catalog } = deps;
+  app.post(PATH, createRoute, async (request, reply) => {
+    const sent = await answerVersionOnce(deps, request, {
+      work: async (caller) => {
+        const { id, version, ...body } = request.body;
+        const name = { id, ...(version !== undefined && { version }) };
+        const draft: Draft = { ...toContent(body), ...name };
+        return createVersion(catalog, caller, draft);
+      },
+      render: (view) => versionAnswer(view, { created: true }),
+    });
+    return sendAnswer(reply, sent);
+  });
+  app.put(`${PATH}/:id`, replaceRoute, async (request, reply) => {
+    const { id: _id, version: _version, ...body } = request.body;
+    requireSameAddress(request.body, { ...request.params, ...request.query });
+    const view = await replaceVersion(catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+      content: toContent(body),
+      ifMatch: parseIfMatch(request.headers['if-match']),
+    });
+    return sendAnswer(reply, { answer: versionAnswer(view) });
+  });
+  app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
+    const view = await patchVersion(catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+      patch: request.body,
+      ifMatch: parseIfMatch(request.headers['if-match']),
+    });
+    return sendAnswer(reply, { answer: versionAnswer(view) });
+  });
+  app.delete(`${PATH}/:id`, deleteRoute, async (request, reply) => {
+    const deleted = await deleteVersion(catalog, callerOf(request), {
+      ...request.params,
+      ...request.query,
+      ifMatch: parseIfMatch(request.headers['if-match']),
+    });
+    return reply.code(204).header('content-location', addressOf(deleted)).send();
+  });
+}
+
+type Written = Omit<ReturnType<typeof draftIn.parse>, 'id' | 'version'>;
+
+function toContent({ spec, ...fields }: Written): Content {
+  return { ...fields, ...(spec && { specText: JSON.stringify(spec) }) };
+}
+
+type Named = { id?: string; version?: string };
+
+/** A replace cannot move a version: what the body says of its name must be what the address says. */
+function requireSameAddress(body: Named, address: Named): void {
+  const problems: FieldProblem[] = [];
+  if (body.id !== undefined && foldId(body.id) !== foldId(address.id ?? ''))
+    problems.push(otherAddress('id'));
+  if (body.version !== undefined && body.version !== address.version)
+    problems.push(otherAddress('version'));
+  if (problems.length > 0) refuse(problems);
+}
+
+function otherAddress(field: string): FieldProblem {
+  return {
+    pointer: `#/${field}`,
+    code: 'mismatch',
+    detail: `The \`${field}\` of the body is not the one of the address.`,
+  };
+}
+
+const writeProblems = [...bearerProblems, ...bodyProblems] as const;
+const draftProblems = [
+  'artifact-not-found',
+  'not-a-draft',
+  'precondition-required',
+  'precondition-failed',
+  ...writeProblems,
+] as const;
+/** Those that a draft can have. */
+const draftHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
+
+const createRoute = withScope(
+  'catalog:write',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'createArtifactVersion',
+    summary: 'Create a draft',
+    description:
+      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. Findings in an OpenAPI `spec` are warnings on a draft.',
+    security: 'Bearer',
+    bodyLimit: SPEC_BODY_BYTES_MAX,
+    request: { headers: idempotencyHeader, body: draftIn },
+    ok: { 201: { description: 'The draft.', schema: artifactOut } },
+    responseHeaders: { 201: [...draftHeaderNames, 'Location', 'Idempotent-Replayed'] },
+    problems: [
+      'version-exists',
+      'idempotency-in-progress',
+      'idempotency-mismatch',
+      ...writeProblems,
+    ],
+  }),
+);
+
+const replaceRoute = withScope(
+  'catalog:write',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'replaceArtifactVersion',
+    summary: 'Replace a draft',
+    description: 'Scope `catalog:write`. Without `version`: the only draft.',
+    security: 'Bearer',
+    bodyLimit: SPEC_BODY_BYTES_MAX,
+    request: {
+      params: artifactParams,
+      querystring: versionQuery,
+      headers: ifMatchHeader,
+      body: contentOnlyIn,
+    },
+    ok: { 200: { description: 'The draft.', schema: artifactOut } },
+    responseHeaders: { 200: draftHeaderNames },
+    problems: draftProblems,
+  }),
+);
+
+const patchRoute = withScope(
+  'catalog:write',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'editArtifactVersion',
+    summary: 'Edit title, description, owner or group path',
+    description:
+      'Scope `catalog:write`. In every state but RETIRED. Without `version`: the version that a read returns.',
+    security: 'Bearer',
+    request: {
+      params: artifactParams,
+      querystring: versionQuery,
+      headers: ifMatchHeader,
+      body: patchIn,
+    },
+    ok: { 200: { description: 'The version.', schema: artifactOut } },
+    responseHeaders: { 200: versionHeaderNames },
+    problems: [
+      'artifact-not-found',
+      'no-published-version',
+      'invalid-lifecycle-transition',
+      'precondition-required',
+      'precondition-failed',
+      ...writeProblems,
+    ],
+  }),
+);
+
+const deleteRoute = withScope(
+  'catalog:write',
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'deleteArtifactVersion',
+    summary: 'Delete a draft',
+    description: 'Scope `catalog:write`. Without `version`: the only draft.',
+    security: 'Bearer',
+    request: { params: artifactParams, querystring: versionQuery, headers: ifMatchHeader },
+    ok: { 204: { description: 'Deleted.' } },
+    responseHeaders: { 204: ['Content-Location'] },
+    problems: draftProblems,
+  }),
+);

@@ -1,5 +1,0 @@
-import { createArtifactStore } from '#adapters/sqlite/artifact-store.ts';
-import { describeArtifactStore } from '../../contract/artifact-store.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
-
-describeArtifactStore('SQLite', async () => ({ store: createArtifactStore(temporaryDatabase()) }));

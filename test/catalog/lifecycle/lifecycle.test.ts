@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
+import {
+  requireDraft,
+  requireEditable,
+  transit,
+  type LifecycleAction,
+} from '#catalog/lifecycle/lifecycle.ts';
+
+const record = (lifecycle: Lifecycle): VersionRecord => ({
+  workspaceId: 'w',
+  id: 'a',
+  version: '1.0.0',
+  type: 'API',
+  owner: 'o',
+  title: 't',
+  source: 'INLINE',
+  findings: [],
+  createdAt: 1,
+  updatedAt: 1,
+  serial: 1,
+  revision: 3,
+  lifecycle,
+  ...(lifecycle !== 'DRAFT' && { publishedAt: 2 }),
+  ...(['DEPRECATED', 'RETIRED'].includes(lifecycle) && { deprecatedAt: 4, sunsetAt: 90 }),
+});
+
+const allowed: Record<LifecycleAction, Partial<Record<Lifecycle, Partial<VersionRecord>>>> = {
+  publish: { DRAFT: { lifecycle: 'PUBLISHED', publishedAt: 50 } },
+  deprecate: {
+    PUBLISHED: { lifecycle: 'DEPRECATED', deprecatedAt: 50, sunsetAt: 99 },
+    DEPRECATED: { lifecycle: 'DEPRECATED', deprecatedAt: 4, sunsetAt: 99 },
+  },
+  reinstate: { DEPRECATED: { lifecycle: 'PUBLISHED' } },
+  retire: { DEPRECATED: { lifecycle: 'RETIRED', deprecatedAt: 4, sunsetAt: 90 } },
+};
+
+const cells = (Object.keys(allowed) as LifecycleAction[]).flatMap((action) =>
+  lifecycles.map((state) => [action, state, allowed[action][state]] as const),
+);
+
+test.each(cells)('%s of %s', (action, state, expected) => {
+  const before = record(state);
+  const sunset = action === 'deprecate' ? { sunsetAt: 99 } : {};
+  const move = (): VersionRecord => transit(before, { action, now: 50, ...sunset });
+  if (!expected) {
+    const refusal = {
+      code: 'invalid-lifecycle-transition',
+      extensions: { current: state, allowed: expect.any(Array) },
+    };
+    expect(move).toThrow(expect.objectContaining(refusal));
+    return;
+  }
+  const { deprecatedAt: _at, sunsetAt: _sunset, ...rest } = before;
+  expect(move()).toEqual({ ...rest, updatedAt: 50, revision: 4, ...expected });
+  expect(before).toEqual(record(state));
+});
+
+test('deprecating again without another sunset changes nothing at all', () => {
+  const before = record('DEPRECATED');
+  expect(transit(before, { action: 'deprecate', now: 50 })).toBe(before);
+  expect(transit(before, { action: 'deprecate', now: 50, sunsetAt: 90 })).toBe(before);
+});
+
+test('only drafts are replaced, and nothing edits a retired version', () => {
+  for (const lifecycle of lifecycles) {
+    const draft = (): void => requireDraft({ lifecycle });
+    const editable = (): void => requireEditable({ lifecycle });
+    if (lifecycle === 'DRAFT') expect(draft).not.toThrow();
+    else expect(draft).toThrow(expect.objectContaining({ code: 'not-a-draft' }));
+    if (lifecycle !== 'RETIRED') expect(editable).not.toThrow();
+    else
+      expect(editable).toThrow(expect.objectContaining({ code: 'invalid-lifecycle-transition' }));
+  }
+});

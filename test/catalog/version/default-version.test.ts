@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { lifecycles } from '#catalog/version/artifact.ts';
+import { chooseFace, isReadable, type Candidate } from '#catalog/version/default-version.ts';
+
+const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
+  version: text,
+  lifecycle,
+  serial,
+  createdAt: serial,
+});
+
+const face = (versions: Candidate[], pinned?: number): string | undefined =>
+  chooseFace(versions, pinned)?.version;
+
+test('a release beats a higher pre-release, which beats a version that is none', () => {
+  const versions = [
+    version('zeta', 'PUBLISHED', 1),
+    version('3.0.0-rc.1', 'PUBLISHED', 2),
+    version('2.0.0', 'PUBLISHED', 3),
+    version('1.9.0', 'PUBLISHED', 4),
+  ];
+  expect(face(versions)).toBe('2.0.0');
+  expect(face(versions.slice(0, 2))).toBe('3.0.0-rc.1');
+  expect(face(versions.slice(0, 1))).toBe('zeta');
+});
+
+test('a published version beats every deprecated one, a draft every retired one', () => {
+  const published = version('0.1.0-alpha', 'PUBLISHED', 1);
+  const deprecated = version('9.0.0', 'DEPRECATED', 2);
+  const draft = version('1.0.0', 'DRAFT', 3);
+  const retired = version('8.0.0', 'RETIRED', 4);
+  expect(face([retired, draft, deprecated, published])).toBe('0.1.0-alpha');
+  expect(face([retired, draft, deprecated])).toBe('9.0.0');
+  expect(face([retired, draft])).toBe('1.0.0');
+  expect(face([retired])).toBe('8.0.0');
+  expect(face([])).toBeUndefined();
+});
+
+test('the one that was set wins while it can be read', () => {
+  const rest = [version('2.0.0', 'PUBLISHED', 2)];
+  expect(face([version('1.0.0', 'PUBLISHED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(face([version('1.0.0', 'DEPRECATED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(face([version('1.0.0', 'RETIRED', 1), ...rest], 1)).toBe('2.0.0');
+  expect(face(rest, 1)).toBe('2.0.0');
+});
+
+test('the choice depends on the versions alone, never on their order', () => {
+  const candidate = fc.record({
+    version: fc.constantFrom('1.0', '1.0.0', 'v1', '2.0.0-rc.1', 'x'),
+    lifecycle: fc.constantFrom(...lifecycles),
+  });
+  fc.assert(
+    fc.property(fc.array(candidate, { maxLength: 8 }), fc.nat(9), (given, pinned) => {
+      const versions = given.map((one, serial) => ({ ...one, serial, createdAt: 1 }));
+      const chosen = chooseFace(versions, pinned);
+      expect(chooseFace(versions.toReversed(), pinned)).toEqual(chosen);
+      if (versions.some(isReadable)) expect(chosen && isReadable(chosen)).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { searchTerms, searchTextOf } from '#catalog/version/search-terms.ts';
+
+test.each([
+  ['Zahlungs-API/v2.1', ['zahlungs', 'api', 'v2', '1']],
+  ['Größe GRÖSSE größe', ['grosse', 'grosse', 'grosse']],
+  ['Éclair naïve Ångström', ['eclair', 'naive', 'angstrom']],
+  ['e\u0301t\u00e9', ['ete']],
+  ['ﬁrst Ⅷ', ['first', 'viii']],
+  ['team@example.com', ['team', 'example', 'com']],
+  ['注文 API', ['注文', 'api']],
+  ['"a" OR b* AND (c)', ['a', 'or', 'b', 'and', 'c']],
+  ['--- 🐈', []],
+])('%s', (text, terms) => {
+  expect(searchTerms(text)).toEqual(terms);
+});
+
+test('every term of a version is found again in its text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), (title, owner) => {
+      const text = ` ${searchTextOf({ id: 'a', title, owner })} `;
+      for (const term of searchTerms(`${title} ${owner}`)) expect(text).toContain(` ${term} `);
+    }),
+  );
+});
+
+test('terms are stable: cutting and folding them again changes nothing', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      const terms = searchTerms(text);
+      expect(searchTerms(terms.join(' '))).toEqual(terms);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { openCatalogApp } from '../../../support/catalog.ts';
+
+const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+
+const calls = [
+  ['POST', '', 'catalog:write'],
+  ['GET', '', 'catalog:read'],
+  ['GET', '/petstore', 'catalog:read'],
+  ['HEAD', '/petstore', 'catalog:read'],
+  ['GET', '/petstore/versions', 'catalog:read'],
+  ['GET', '/petstore/audit', 'catalog:read'],
+  ['PUT', '/petstore?version=1.0.0', 'catalog:write'],
+  ['PATCH', '/petstore?version=1.0.0', 'catalog:write'],
+  ['DELETE', '/petstore?version=1.0.0', 'catalog:write'],
+  ['POST', '/petstore/publish', 'catalog:publish'],
+  ['POST', '/petstore/deprecate', 'catalog:publish'],
+  ['POST', '/petstore/reinstate', 'catalog:publish'],
+  ['POST', '/petstore/retire', 'catalog:publish'],
+  ['PUT', '/petstore/default?version=1.0.0', 'catalog:publish'],
+] as const;
+
+const all = ['catalog:read', 'catalog:write', 'catalog:publish', 'trackport:admin'];
+
+test.each(calls)('%s %s needs the scope %s and no other', async (method, path, scope) => {
+  const { call } = openCatalogApp();
+  const others = all.filter((name) => name !== scope);
+  const refused = await call(method, path, { as: { scopes: others } });
+  expect(refused.status).toBe(403);
+  const passed = await call(method, path, { as: { scopes: [scope] } });
+  expect([401, 403]).not.toContain(passed.status);
+});
+
+test.each(calls)('%s %s without a token is a 401 before all else', async (method, path) => {
+  const { call } = openCatalogApp();
+  const refused = await call(method, `${path}${path.includes('?') ? '&' : '?'}nonsense=1`, {
+    headers: { authorization: '', 'content-type': 'text/plain' },
+    raw: method === 'GET' || method === 'HEAD' ? '' : 'x',
+  });
+  expect(refused.status).toBe(401);
+  expect(refused.headers['www-authenticate']).toBe('Bearer');
+});
+
+test("another workspace's artifact does not exist, on any path", async () => {
+  const { call } = openCatalogApp();
+  await call('POST', '', { body: { ...least, type: 'GROUP', groupPath: 'g' } });
+  await call('POST', '/petstore/publish');
+  await call('POST', '', { body: { ...least, id: 'draft' } });
+  const as = { workspaceId: 'other' };
+  const before = await call('GET', '/petstore');
+  const headers = { 'if-match': '*' };
+  const { id: _id, ...content } = least;
+  const attempts = [
+    await call('GET', '/petstore', { as }),
+    await call('GET', '/petstore?version=1.0.0', { as }),
+    await call('GET', '/petstore/versions', { as }),
+    await call('GET', '/petstore/audit', { as }),
+    await call('PUT', '/draft?version=1.0.0', { as, headers, body: content }),
+    await call('PUT', '/draft', { as, headers, body: content }),
+    await call('PATCH', '/petstore?version=1.0.0', { as, headers, body: { title: 'x' } }),
+    await call('DELETE', '/draft?version=1.0.0', { as, headers }),
+    await call('DELETE', '/draft', { as, headers }),
+    await call('POST', '/draft/publish', { as }),
+    await call('POST', '/draft/publish?version=1.0.0', { as }),
+    await call('POST', '/petstore/deprecate', { as }),
+    await call('POST', '/petstore/deprecate?version=1.0.0', { as }),
+    await call('POST', '/petstore/reinstate?version=1.0.0', { as }),
+    await call('POST', '/petstore/retire?version=1.0.0', { as }),
+    await call('PUT', '/petstore/default?version=1.0.0', { as }),
+  ];
+  const { detail } = (await call('GET', '/nothing', { as })).body;
+  for (const { status, body } of attempts)
+    expect([status, body.code, body.detail]).toEqual([404, 'artifact-not-found', detail]);
+  for (const query of ['', '?versions=all', '?q=pet', '?q=pet&versions=all', '?groupPath=g'])
+    expect((await call('GET', query, { as })).body.items).toEqual([]);
+  expect((await call('GET', '/petstore')).text).toBe(before.text);
+});
+
+test('the same id in two workspaces is two artifacts, and members stay within theirs', async () => {
+  const { call } = openCatalogApp();
+  const as = { workspaceId: 'other' };
+  for (const workspace of [{}, { as }]) {
+    const group = { ...least, type: 'GROUP', groupPath: 'g' };
+    const made = await call('POST', '', { body: group, ...workspace });
+    expect(made.status).toBe(201);
+    await call('POST', '/petstore/publish', workspace);
+  }
+  await call('POST', '', { body: { ...least, id: 'child', groupPath: 'g' } });
+  await call('POST', '/child/publish');
+  await call('POST', '', { body: { ...least, id: 'list', members: ['child', 'petstore'] }, as });
+  const foreign = await call('GET', '/petstore', { as });
+  expect(foreign.body).toMatchObject({
+    workspaceId: 'other',
+    members: [],
+    counts: { members: 0 },
+  });
+  const list = await call('GET', '/list?version=1.0.0', { as });
+  expect(list.body.members.map(({ id }: { id: string }) => id)).toEqual(['petstore']);
+  expect((await call('GET', '/petstore')).body.members).toHaveLength(1);
+});

@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest';
+import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
+
+const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
+const path = '/petstore?version=1.0.0';
+
+async function make(call: Call, facts: object = {}): Promise<string> {
+  const made = await call('POST', '', { body: { id: 'petstore', ...content, ...facts } });
+  expect(made.status).toBe(201);
+  return String(made.headers['etag']);
+}
+
+const any = { 'if-match': '*' };
+
+describe.each([
+  ['PUT', { body: content }],
+  ['PATCH', { body: { title: 'New' } }],
+  ['DELETE', {}],
+] as const)('%s', (method, options) => {
+  test('needs If-Match', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const refused = await call(method, path, options);
+    expect(refused.status).toBe(428);
+    expect(refused.body).toMatchObject({
+      code: 'precondition-required',
+      errors: [{ header: 'If-Match' }],
+    });
+  });
+
+  test.each(['"stale"', '"a", "b"', '""'])('refuses a stale If-Match: %s', async (tag) => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const refused = await call(method, path, { ...options, headers: { 'if-match': tag } });
+    expect(refused.status).toBe(412);
+    expect(refused.body.code).toBe('precondition-failed');
+  });
+
+  test('a weak tag never matches, not even the right one', async () => {
+    const { call } = openCatalogApp();
+    const etag = await make(call);
+    const refused = await call(method, path, { ...options, headers: { 'if-match': `W/${etag}` } });
+    expect(refused.status).toBe(412);
+  });
+
+  test.each(['nonsense', '"open', 'W/*', '"a" "b"'])(
+    'refuses a broken If-Match: %s',
+    async (tag) => {
+      const { call } = openCatalogApp();
+      await make(call);
+      const refused = await call(method, path, { ...options, headers: { 'if-match': tag } });
+      expect(refused.status).toBe(400);
+      expect(refused.body.errors).toEqual([expect.objectContaining({ header: 'If-Match' })]);
+    },
+  );
+
+  test('takes the current tag, also among others, and `*`', async () => {
+    for (const tagOf of [
+      (etag: string) => etag,
+      (etag: string) => `"x", W/"y", ${etag}`,
+      () => '*',
+    ]) {
+      const { call } = openCatalogApp();
+      const headers = { 'if-match': tagOf(await make(call)) };
+      const changed = await call(method, path, { ...options, headers });
+      expect(changed.status).toBe(method === 'DELETE' ? 204 : 200);
+    }
+  });
+
+  test('takes the tag of a version whose counts alone have changed', async () => {
+    const { call } = openCatalogApp();
+    const etag = await make(call);
+    await make(call, { version: '2.0.0' });
+    expect((await call('GET', path)).headers['etag']).not.toBe(etag);
+    const changed = await call(method, path, { ...options, headers: { 'if-match': etag } });
+    expect([200, 204]).toContain(changed.status);
+  });
+
+  test('of two at once with the same tag one wins', async () => {
+    const { call } = openCatalogApp();
+    const headers = { 'if-match': await make(call) };
+    const all = await Promise.all([1, 2].map(() => call(method, path, { ...options, headers })));
+    const statuses = statusesOf(all);
+    expect(statuses).toEqual(method === 'DELETE' ? [204, 404] : [200, 412]);
+  });
+
+  test('of what is not there is a 404, with or without If-Match', async () => {
+    const { call } = openCatalogApp();
+    for (const headers of [{}, any]) {
+      const unknown = await call(method, path, { ...options, headers });
+      expect(unknown.status).toBe(404);
+      expect(unknown.body.code).toBe('artifact-not-found');
+    }
+  });
+});
+
+describe('PUT', () => {
+  test('replaces all of the content: what is left out is gone', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, {
+      description: 'Old',
+      groupPath: 'a',
+      projectId: 'p',
+      members: ['m'],
+      counts: { a: 1 },
+      spec: { a: 1 },
+      source: 'GIT',
+    });
+    await clock.advance(1000);
+    const replaced = await call('PUT', path, {
+      headers: any,
+      body: { type: 'EVENT', owner: 'team-b', title: 'New', spec: { b: null } },
+    });
+    expect(replaced.body).toEqual({
+      id: 'petstore',
+      version: '1.0.0',
+      type: 'EVENT',
+      owner: 'team-b',
+      title: 'New',
+      lifecycle: 'DRAFT',
+      source: 'INLINE',
+      createdAt: '2026-03-01T12:00:00Z',
+      updatedAt: '2026-03-01T12:00:01Z',
+      workspaceId: 'default',
+      counts: { versions: 1, members: 0 },
+      spec: { b: null },
+    });
+    expect((await call('GET', path)).body).toEqual(replaced.body);
+    const bare = await call('PUT', path, { headers: any, body: content });
+    expect(bare.body).not.toHaveProperty('spec');
+  });
+
+  test('a new spec is validated anew', async () => {
+    const { call } = openCatalogApp();
+    await make(call, { spec: { openapi: '3.1.0' } });
+    expect((await call('GET', path)).body.findings).not.toEqual([]);
+    const replaced = await call('PUT', path, { headers: any, body: { ...content, spec: {} } });
+    expect(replaced.body).not.toHaveProperty('findings');
+  });
+
+  test('without a version takes the only draft', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    expect((await call('PUT', '/petstore', { headers: any, body: content })).status).toBe(200);
+    await make(call);
+    const refused = await call('PUT', '/petstore', { headers: any, body: content });
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'version' })]);
+  });
+
+  test('the name in the body may only be the one of the address', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const same = { ...content, id: 'PETSTORE', version: '1.0.0' };
+    expect((await call('PUT', path, { headers: any, body: same })).status).toBe(200);
+    const moved = { ...content, id: 'other', version: '2.0.0' };
+    const refused = await call('PUT', path, { headers: any, body: moved });
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([
+      expect.objectContaining({ pointer: '#/id', code: 'mismatch' }),
+      expect.objectContaining({ pointer: '#/version', code: 'mismatch' }),
+    ]);
+  });
+
+  test.each([
+    [{ ...content, title: undefined }, '#/title'],
+    [{ ...content, lifecycle: 'DRAFT' }, '#/lifecycle'],
+    [{ ...content, type: 'UNKNOWN' }, '#/type'],
+    [{ ...content, counts: { members: 1 } }, '#/counts/members'],
+  ])('refuses wrong content: %j', async (body, pointer) => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const refused = await call('PUT', path, { headers: any, body });
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ pointer })]);
+  });
+});
+
+describe('PATCH', () => {
+  test('changes four fields, also of a published version, and touches nothing else', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, { spec: { a: 1 }, counts: { a: 1 }, description: 'Old' });
+    await call('POST', '/petstore/publish');
+    const before = await call('GET', path);
+    await clock.advance(1000);
+    const patch = { title: 'New', owner: 'team-b', description: 'Newer', groupPath: 'x/y' };
+    const edited = await call('PATCH', path, { headers: any, body: patch });
+    expect(edited.body).toEqual({
+      ...before.body,
+      ...patch,
+      updatedAt: '2026-03-01T12:00:01Z',
+    });
+    expect(edited.headers['etag']).not.toBe(before.headers['etag']);
+  });
+
+  test('null takes an optional field away', async () => {
+    const { call } = openCatalogApp();
+    await make(call, { description: 'Old', groupPath: 'a' });
+    const edited = await call('PATCH', path, {
+      headers: { ...any, 'content-type': 'application/merge-patch+json' },
+      body: { description: null, groupPath: null },
+    });
+    expect(edited.status).toBe(200);
+    for (const field of ['description', 'groupPath']) expect(edited.body).not.toHaveProperty(field);
+  });
+
+  test('what changes nothing leaves the version and its tag alone', async () => {
+    const { call, clock } = openCatalogApp();
+    const etag = await make(call);
+    await clock.advance(1000);
+    for (const body of [{}, { title: content.title }, { description: null }]) {
+      const edited = await call('PATCH', path, { headers: any, body });
+      expect(edited.status).toBe(200);
+      expect(edited.headers['etag']).toBe(etag);
+    }
+    expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(1);
+  });
+
+  test('without a version takes the one that a read returns', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const refused = await call('PATCH', '/petstore', { headers: any, body: { title: 'New' } });
+    expect(refused.body.code).toBe('no-published-version');
+    await call('POST', '/petstore/publish');
+    await make(call);
+    const edited = await call('PATCH', '/petstore', { headers: any, body: { title: 'New' } });
+    expect(edited.body).toMatchObject({ version: '1.0.0', title: 'New' });
+  });
+
+  test.each([
+    [{ title: null }, '#/title'],
+    [{ title: '' }, '#/title'],
+    [{ owner: ' ' }, '#/owner'],
+    [{ groupPath: 'a//b' }, '#/groupPath'],
+    [{ type: 'API' }, '#/type'],
+    [{ spec: {} }, '#/spec'],
+    [{ lifecycle: 'PUBLISHED' }, '#/lifecycle'],
+  ])('refuses %j', async (body, pointer) => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const refused = await call('PATCH', path, { headers: any, body });
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ pointer })]);
+  });
+});
+
+describe('DELETE', () => {
+  test('takes the draft away, and with the last version the artifact', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    await make(call);
+    const deleted = await call('DELETE', path, { headers: any });
+    expect(deleted.status).toBe(204);
+    expect(deleted.text).toBe('');
+    expect(deleted.headers['content-location']).toBe('/api/v1/catalog/petstore?version=1.0.0');
+    expect((await call('GET', path)).status).toBe(404);
+    expect((await call('GET', '/petstore/versions')).body.items).toHaveLength(1);
+    expect((await call('DELETE', '/petstore', { headers: any })).status).toBe(204);
+    expect((await call('GET', '/petstore/versions')).status).toBe(404);
+    expect((await call('GET', '')).body.items).toEqual([]);
+  });
+
+  test('a version made anew under the same name has another tag', async () => {
+    const { call } = openCatalogApp();
+    const former = await make(call);
+    await call('DELETE', path, { headers: any });
+    await make(call);
+    const refused = await call('DELETE', path, { headers: { 'if-match': former } });
+    expect(refused.status).toBe(412);
+  });
+
+  test('takes no body, but minds none of JSON without one', async () => {
+    const { call } = openCatalogApp();
+    await make(call);
+    const headers = { ...any, 'content-type': 'application/json' };
+    expect([204, 400]).toContain((await call('DELETE', path, { headers })).status);
+  });
+});
+
+test('the audit tells who changed which fields, newest first, with the request', async () => {
+  const { call, clock } = openCatalogApp();
+  await make(call, { description: 'Old', spec: { a: 1 } });
+  await clock.advance(1000);
+  const edited = await call('PATCH', path, {
+    headers: any,
+    body: { title: 'New', description: 'secret plan' },
+    as: { subject: 'someone', clientId: 'portal' },
+  });
+  await call('PUT', path, { headers: any, body: { ...content, groupPath: 'g', spec: { b: 2 } } });
+  await call('POST', '/petstore/publish?version=1.0.0');
+  await call('POST', '/petstore/deprecate?version=1.0.0&sunset=2027-01-01T00:00:00Z');
+  await call('PUT', '/petstore/default?version=1.0.0');
+  await call('POST', '/petstore/reinstate?version=1.0.0');
+  const { body, text } = await call('GET', '/petstore/audit');
+  expect(body.pagination).toEqual({ hasMore: false });
+  type Entry = { action: string; changes?: object };
+  expect(body.items.map(({ action, changes }: Entry) => [action, changes])).toEqual([
+    ['artifact.reinstate', { lifecycle: 'PUBLISHED', sunsetAt: null }],
+    ['artifact.set-default', undefined],
+    ['artifact.deprecate', { lifecycle: 'DEPRECATED', sunsetAt: '2027-01-01T00:00:00Z' }],
+    ['artifact.publish', { lifecycle: 'PUBLISHED' }],
+    [
+      'artifact.replace',
+      { title: 'Pet store', groupPath: 'g', description: 'changed', spec: 'replaced' },
+    ],
+    ['artifact.edit', { title: 'New', description: 'changed' }],
+    ['artifact.create', content],
+  ]);
+  expect(body.items[5]).toMatchObject({
+    at: '2026-03-01T12:00:01Z',
+    version: '1.0.0',
+    actor: { kind: 'token', subject: 'someone', clientId: 'portal' },
+    requestId: edited.headers['x-request-id'],
+  });
+  expect(text).not.toContain('secret plan');
+});

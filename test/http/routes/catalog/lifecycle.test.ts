@@ -1,0 +1,369 @@
+import { describe, expect, test } from 'vitest';
+import type { Lifecycle } from '#catalog/version/artifact.ts';
+import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
+
+const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+
+async function make(call: Call, lifecycle: Lifecycle, facts: object = {}): Promise<string> {
+  const made = await call('POST', '', { body: { ...least, ...facts } });
+  const { id, version } = made.body;
+  const steps = { DRAFT: 0, PUBLISHED: 1, DEPRECATED: 2, RETIRED: 3 }[lifecycle];
+  for (const action of ['publish', 'deprecate', 'retire'].slice(0, steps)) {
+    const moved = await call('POST', `/${id}/${action}?version=${version}`);
+    expect(moved.status).toBe(200);
+  }
+  return version;
+}
+
+const states = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
+const outcomes = {
+  publish: { DRAFT: 'PUBLISHED' },
+  deprecate: { PUBLISHED: 'DEPRECATED', DEPRECATED: 'DEPRECATED' },
+  reinstate: { DEPRECATED: 'PUBLISHED' },
+  retire: { DEPRECATED: 'RETIRED' },
+} as Record<string, Partial<Record<Lifecycle, Lifecycle>>>;
+
+const cells = Object.keys(outcomes).flatMap((action) =>
+  states.map((state) => [action, state, outcomes[action]?.[state]] as const),
+);
+
+test.each(cells)('%s of a %s version ends as %s', async (action, state, end) => {
+  const { call } = openCatalogApp();
+  const version = await make(call, state);
+  const before = await call('GET', `/petstore?version=${version}`);
+  const moved = await call('POST', `/petstore/${action}?version=${version}`);
+  const after = await call('GET', `/petstore?version=${version}`);
+  if (end === undefined) {
+    expect(moved.status).toBe(409);
+    expect(moved.body).toMatchObject({ code: 'invalid-lifecycle-transition', current: state });
+    expect(moved.body.allowed).toBeInstanceOf(Array);
+    expect(after.text).toBe(before.text);
+    expect(after.headers['etag']).toBe(before.headers['etag']);
+  } else {
+    expect(moved.status).toBe(200);
+    expect(moved.body.lifecycle).toBe(end);
+    expect(moved.body).toEqual(after.body);
+    expect(moved.headers['etag']).toBe(after.headers['etag']);
+    expect(moved.headers['content-location']).toBe(`/api/v1/catalog/petstore?version=${version}`);
+  }
+});
+
+test.each(states)('what can be done to a %s version by hand', async (state) => {
+  const { call } = openCatalogApp();
+  const version = await make(call, state);
+  const headers = { 'if-match': '*' };
+  const path = `/petstore?version=${version}`;
+  const { id: _id, ...content } = least;
+  const edited = await call('PATCH', path, { headers, body: { title: 'New' } });
+  expect(edited.status).toBe(state === 'RETIRED' ? 409 : 200);
+  if (state === 'RETIRED')
+    expect(edited.body).toMatchObject({ code: 'invalid-lifecycle-transition', current: state });
+  const pinned = await call('PUT', `/petstore/default?version=${version}`);
+  expect(pinned.status).toBe(state === 'PUBLISHED' || state === 'DEPRECATED' ? 200 : 409);
+  const replaced = await call('PUT', path, { headers, body: content });
+  const deleted = await call('DELETE', path, { headers });
+  if (state === 'DRAFT') {
+    expect([replaced.status, deleted.status]).toEqual([200, 204]);
+  } else {
+    for (const refused of [replaced, deleted]) {
+      expect(refused.status).toBe(409);
+      expect(refused.body).toMatchObject({ code: 'not-a-draft', current: state });
+    }
+  }
+});
+
+describe('publish', () => {
+  test('sets publishedAt, and without a version takes the only draft', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    await make(call, 'DRAFT');
+    await clock.advance(60_000);
+    const published = await call('POST', '/petstore/publish');
+    expect(published.body).toMatchObject({
+      version: '1.1.0',
+      lifecycle: 'PUBLISHED',
+      publishedAt: '2026-03-01T12:01:00Z',
+      createdAt: '2026-03-01T12:00:00Z',
+    });
+  });
+
+  test.each([0, 2])('without a version and with %i drafts is refused', async (drafts) => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    for (let draft = 0; draft < drafts; draft += 1) await make(call, 'DRAFT');
+    const refused = await call('POST', '/petstore/publish');
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'version' })]);
+  });
+
+  test('of two at once one wins, and the other is told why', async () => {
+    const { call } = openCatalogApp();
+    const version = await make(call, 'DRAFT');
+    const all = await Promise.all(
+      [1, 2].map(() => call('POST', `/petstore/publish?version=${version}`)),
+    );
+    expect(statusesOf(all)).toEqual([200, 409]);
+    expect(all.find(({ status }) => status === 409)?.body).toMatchObject({
+      code: 'invalid-lifecycle-transition',
+      current: 'PUBLISHED',
+      allowed: ['deprecate', 'edit'],
+    });
+    const { items } = (await call('GET', '/petstore/audit')).body;
+    expect(items.map(({ action }: { action: string }) => action)).toEqual([
+      'artifact.publish',
+      'artifact.create',
+    ]);
+  });
+
+  const broken = { openapi: '3.0.3', info: { title: 'x', version: '1' } };
+
+  test('a spec with findings is refused with them, and stays a draft', async () => {
+    const { call } = openCatalogApp();
+    await make(call, 'DRAFT', { spec: broken });
+    const refused = await call('POST', '/petstore/publish');
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({
+      code: 'spec-invalid',
+      errors: [{ pointer: '#/spec', code: 'required' }],
+    });
+    const read = await call('GET', '/petstore?version=1.0.0');
+    expect(read.body.lifecycle).toBe('DRAFT');
+  });
+
+  test('findings only warn where the operator says so', async () => {
+    const { call } = openCatalogApp({ findings: 'warn' });
+    await make(call, 'DRAFT', { spec: broken });
+    const published = await call('POST', '/petstore/publish');
+    expect(published.status).toBe(200);
+    expect(published.body.findings).toHaveLength(1);
+  });
+
+  test('If-Match is honoured where it is sent', async () => {
+    const { call } = openCatalogApp();
+    await make(call, 'DRAFT');
+    const stale = await call('POST', '/petstore/publish', { headers: { 'if-match': '"x"' } });
+    expect(stale.status).toBe(412);
+    const { headers } = await call('GET', '/petstore?version=1.0.0');
+    const published = await call('POST', '/petstore/publish', {
+      headers: { 'if-match': String(headers['etag']) },
+    });
+    expect(published.status).toBe(200);
+  });
+});
+
+describe('deprecate', () => {
+  test('without a version takes the one that a read returns', async () => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED', { version: '1.0.0' });
+    await make(call, 'PUBLISHED', { version: '2.0.0' });
+    await make(call, 'PUBLISHED', { version: '3.0.0-rc.1' });
+    const deprecated = await call('POST', '/petstore/deprecate');
+    expect(deprecated.body).toMatchObject({ version: '2.0.0', lifecycle: 'DEPRECATED' });
+    expect(deprecated.body).not.toHaveProperty('sunsetAt');
+    expect((await call('GET', '/petstore')).body.version).toBe('1.0.0');
+  });
+
+  test.each(['DRAFT', 'DEPRECATED', 'RETIRED'] as const)(
+    'without a version is refused when all that is left is %s',
+    async (state) => {
+      const { call } = openCatalogApp();
+      await make(call, state);
+      const refused = await call('POST', '/petstore/deprecate');
+      expect(refused.status).toBe(409);
+      expect(refused.body).toMatchObject({
+        code: 'invalid-lifecycle-transition',
+        current: state,
+      });
+    },
+  );
+
+  test('of an artifact that is not there is a 404', async () => {
+    const { call } = openCatalogApp();
+    const refused = await call('POST', '/petstore/deprecate');
+    expect(refused.status).toBe(404);
+    expect(refused.body.code).toBe('artifact-not-found');
+  });
+
+  test.each([
+    ['2026-12-31T23:59:59Z', '2026-12-31T23:59:59Z'],
+    ['2026-12-31T23:59:59.5Z', '2026-12-31T23:59:59.500Z'],
+    ['2027-01-01T00:00:00+02:00', '2026-12-31T22:00:00Z'],
+    ['2027-01-01T00:00:00%2B02:00', '2026-12-31T22:00:00Z'],
+    ['2026-12-31t23:59:59z', '2026-12-31T23:59:59Z'],
+    ['2027-01-31', '2027-01-31T23:59:59Z'],
+    ['2028-02-29', '2028-02-29T23:59:59Z'],
+    ['2026-03-01', '2026-03-01T23:59:59Z'],
+  ])('sunset=%s is %s', async (given, sunsetAt) => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    const deprecated = await call('POST', `/petstore/deprecate?sunset=${given}`);
+    expect(deprecated.status).toBe(200);
+    expect(deprecated.body.sunsetAt).toBe(sunsetAt);
+  });
+
+  test.each([
+    ['the past', '2026-02-28T00:00:00Z'],
+    ['now', '2026-03-01T12:00:00Z'],
+    ['yesterday', '2026-02-28'],
+    ['no day of the calendar', '2027-02-29'],
+    ['a date with a zone', '2027-01-01Z'],
+    ['without a zone', '2027-01-01T00:00:00'],
+    ['30 February', '2027-02-30T00:00:00Z'],
+    ['words', 'tomorrow'],
+    ['nothing', ''],
+  ])('a sunset that is %s is refused', async (_name, sunset) => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    const refused = await call('POST', `/petstore/deprecate?sunset=${sunset}`);
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'sunset' })]);
+    expect((await call('GET', '/petstore')).body.lifecycle).toBe('PUBLISHED');
+  });
+
+  test('a deprecated version named by its version gets another sunset, else nothing changes', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    const first = await call('POST', '/petstore/deprecate?sunset=2027-01-01T00:00:00Z');
+    await clock.advance(5000);
+    const again = await call('POST', '/petstore/deprecate?version=1.0.0');
+    expect(again.status).toBe(200);
+    expect(again.headers['etag']).toBe(first.headers['etag']);
+    expect(again.body).toEqual(first.body);
+    const moved = await call(
+      'POST',
+      '/petstore/deprecate?version=1.0.0&sunset=2026-06-01T00:00:00Z',
+    );
+    expect(moved.body.sunsetAt).toBe('2026-06-01T00:00:00Z');
+    expect(moved.headers['etag']).not.toBe(first.headers['etag']);
+    expect(moved.headers['deprecation']).toBe(first.headers['deprecation']);
+    expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(4);
+  });
+
+  test('answers tell the deprecation, the sunset and the successor', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, 'PUBLISHED', { version: '1.0.0' });
+    await clock.advance(999);
+    await call('POST', '/petstore/deprecate?version=1.0.0&sunset=2026-11-08T09:10:11.900Z');
+    const alone = await call('GET', '/petstore');
+    expect(alone.headers).toMatchObject({
+      deprecation: '@1772366400',
+      sunset: 'Sun, 08 Nov 2026 09:10:11 GMT',
+      link: '</api/v1/catalog/petstore/versions>; rel="version-history"',
+    });
+    await make(call, 'PUBLISHED', { version: '2.0.0' });
+    const old = await call('GET', '/petstore?version=1.0.0');
+    expect(old.headers['link']).toBe(
+      '</api/v1/catalog/petstore?version=2.0.0>; rel="successor-version", </api/v1/catalog/petstore/versions>; rel="version-history"',
+    );
+    const current = await call('GET', '/petstore');
+    for (const name of ['deprecation', 'sunset', 'link'])
+      expect(current.headers).not.toHaveProperty(name);
+  });
+
+  test('a sunset is never told earlier than the deprecation', async () => {
+    const { call, clock } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    await clock.advance(1);
+    const { headers } = await call('POST', '/petstore/deprecate?sunset=2026-03-01T12:00:00.500Z');
+    const deprecated = Number(String(headers['deprecation']).slice(1)) * 1000;
+    expect(Date.parse(String(headers['sunset']))).toBeGreaterThanOrEqual(deprecated);
+  });
+});
+
+test('reinstate forgets the deprecation, and a second one starts anew', async () => {
+  const { call, clock } = openCatalogApp();
+  await make(call, 'PUBLISHED');
+  await call('POST', '/petstore/deprecate?sunset=2027-01-01T00:00:00Z');
+  const back = await call('POST', '/petstore/reinstate');
+  expect(back.body).toMatchObject({ lifecycle: 'PUBLISHED', publishedAt: '2026-03-01T12:00:00Z' });
+  expect(back.body).not.toHaveProperty('sunsetAt');
+  expect(back.headers).not.toHaveProperty('deprecation');
+  await clock.advance(2000);
+  const again = await call('POST', '/petstore/deprecate');
+  expect(again.headers['deprecation']).toBe('@1772366402');
+});
+
+test('retire without a version takes the only deprecated one, and it can still be read by name', async () => {
+  const { call } = openCatalogApp();
+  await make(call, 'PUBLISHED');
+  await make(call, 'DEPRECATED');
+  const retired = await call('POST', '/petstore/retire');
+  expect(retired.body).toMatchObject({ version: '1.1.0', lifecycle: 'RETIRED' });
+  expect((await call('GET', '/petstore?version=1.1.0')).body.lifecycle).toBe('RETIRED');
+  expect((await call('POST', '/petstore/retire')).status).toBe(400);
+});
+
+describe('the default version', () => {
+  test('is the one that was set, until it is retired', async () => {
+    const { call } = openCatalogApp();
+    for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
+    expect((await call('GET', '/petstore')).body.version).toBe('2.0.0');
+    const set = await call('PUT', '/petstore/default?version=1.0.0');
+    expect(set.status).toBe(200);
+    expect(set.body.version).toBe('1.0.0');
+    const read = await call('GET', '/petstore');
+    expect(read.headers['content-location']).toBe('/api/v1/catalog/petstore?version=1.0.0');
+    await call('POST', '/petstore/deprecate');
+    expect((await call('GET', '/petstore')).body.version).toBe('1.0.0');
+    await call('POST', '/petstore/retire');
+    expect((await call('GET', '/petstore')).body.version).toBe('2.0.0');
+  });
+
+  test('must be named', async () => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    const refused = await call('PUT', '/petstore/default');
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'version' })]);
+  });
+});
+
+test.each(['publish', 'deprecate', 'reinstate', 'retire'])(
+  '%s of an unknown version is a 404',
+  async (action) => {
+    const { call } = openCatalogApp();
+    await make(call, 'PUBLISHED');
+    const unknown = await call('POST', `/petstore/${action}?version=9.9.9`);
+    expect(unknown.status).toBe(404);
+    expect(unknown.body.code).toBe('artifact-not-found');
+    const nothing = await call('POST', `/nothing/${action}`);
+    expect(nothing.status).toBe(404);
+  },
+);
+
+test('a call that takes no body has an empty one at most', async () => {
+  const { call } = openCatalogApp();
+  await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
+  const headers = { 'content-type': 'application/json', 'if-match': '*' };
+  for (const raw of ['{"sunset":"2099-01-01T00:00:00Z"}', '[]', 'null', '"x"']) {
+    const refused = await call('POST', '/pets/publish?version=1.0.0', { raw, headers });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '#' }] });
+  }
+  const broken = await call('POST', '/pets/publish?version=1.0.0', { raw: '{', headers });
+  expect(broken.body.code).toBe('malformed-json');
+  const published = await call('POST', '/pets/publish?version=1.0.0', { raw: '', headers });
+  expect(published.status).toBe(200);
+  const deprecated = await call('POST', '/pets/deprecate?version=1.0.0', { body: {} });
+  expect(deprecated.status).toBe(200);
+  await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
+  const deleted = await call('DELETE', '/pets?version=1.1.0', { raw: '', headers });
+  expect(deleted.status).toBe(204);
+  const created = await call('POST', '', { raw: '', headers });
+  expect(created.body.code).toBe('malformed-json');
+});
+
+test('a spec with too many findings is refused with the first of them', async () => {
+  const { call } = openCatalogApp();
+  const paths = Object.fromEntries(
+    Array.from({ length: 150 }, (_, at) => [`/${at}`, { get: { responses: { 200: 1 } } }]),
+  );
+  const spec = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
+  const body = { id: 'pets', type: 'API', owner: 'a', title: 'Pets', spec };
+  const created = await call('POST', '', { body });
+  expect(created.body.findings).toHaveLength(101);
+  const refused = await call('POST', '/pets/publish?version=1.0.0');
+  expect(refused.status).toBe(422);
+  expect(refused.body.detail).toMatch(/^The spec has more than 100 findings\./);
+  expect(refused.body.errors).toEqual(created.body.findings);
+});

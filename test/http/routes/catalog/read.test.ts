@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest';
+import { PUBLIC_URL } from '../../../support/app.ts';
+import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+
+const nextPage = new RegExp(`^<${PUBLIC_URL}/api/v1/catalog(.*)>; rel="next"$`);
+
+const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+
+async function publish(call: Call, facts: object = {}): Promise<void> {
+  const made = await call('POST', '', { body: { ...least, ...facts } });
+  const { id, version } = made.body;
+  expect((await call('POST', `/${id}/publish?version=${version}`)).status).toBe(200);
+}
+
+const idsOf = (reply: { body: { items: { id: string; version: string }[] } }): string[] =>
+  reply.body.items.map(({ id, version }) => `${id}@${version}`);
+
+describe('one version', () => {
+  test('is found whatever the case of the id, and says where exactly it is', async () => {
+    const { call } = openCatalogApp();
+    await publish(call, { id: 'Pet.Store', version: 'v1' });
+    const read = await call('GET', '/PET.store');
+    expect(read.status).toBe(200);
+    expect(read.body).toMatchObject({ id: 'Pet.Store', version: 'v1' });
+    expect(read.headers['content-location']).toBe('/api/v1/catalog/Pet.Store?version=v1');
+    expect(read.headers['vary']).toContain('Authorization');
+  });
+
+  const noArtifact = 'There is no artifact with this id in your workspace.';
+  const noVersion = 'The artifact is there, but has no such version. See its `/versions`.';
+
+  test.each([
+    ['/nothing', noArtifact],
+    ['/nothing?version=1.0.0', noArtifact],
+    ['/nothing/versions', noArtifact],
+    ['/petstore?version=9', noVersion],
+    ['/petstore?version=V1', noVersion],
+  ])('%s is a 404 that says what is not there', async (path, detail) => {
+    const { call } = openCatalogApp();
+    await publish(call, { version: 'v1' });
+    const unknown = await call('GET', path);
+    expect(unknown.status).toBe(404);
+    expect(unknown.body).toMatchObject({ code: 'artifact-not-found', detail });
+  });
+
+  test('an id of another shape is a plain 404, too', async () => {
+    const { call } = openCatalogApp();
+    for (const path of ['/a%20b', '/%00', "/x'%20OR%201=1", `/${'x'.repeat(500)}`])
+      expect((await call('GET', path)).status).toBe(404);
+  });
+
+  test('without a published version is another 404', async () => {
+    const { call } = openCatalogApp();
+    await call('POST', '', { body: least });
+    const refused = await call('GET', '/petstore');
+    expect(refused.status).toBe(404);
+    expect(refused.body.code).toBe('no-published-version');
+  });
+
+  test.each(['version=', 'version=1%2B2', 'version=1&version=2', 'verson=1'])(
+    'a wrong query is refused: %s',
+    async (query) => {
+      const { call } = openCatalogApp();
+      await publish(call);
+      const refused = await call('GET', `/petstore?${query}`);
+      expect(refused.status).toBe(400);
+      expect(refused.body.errors).toHaveLength(1);
+    },
+  );
+
+  test('is not sent again to who has it', async () => {
+    const { call } = openCatalogApp();
+    await publish(call, { spec: { a: 1 } });
+    const first = await call('GET', '/petstore');
+    const etag = String(first.headers['etag']);
+    for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const again = await call('GET', '/petstore', { headers: { 'if-none-match': tag } });
+      expect(again.status).toBe(304);
+      expect(again.text).toBe('');
+      expect(again.headers).toMatchObject({
+        etag,
+        'content-location': first.headers['content-location'],
+      });
+    }
+    const other = await call('GET', '/petstore', { headers: { 'if-none-match': '"x"' } });
+    expect(other.status).toBe(200);
+    expect(other.body.spec).toEqual({ a: 1 });
+  });
+
+  test('HEAD answers as GET without the body', async () => {
+    const { call } = openCatalogApp();
+    await publish(call);
+    const head = await call('HEAD', '/petstore');
+    const get = await call('GET', '/petstore');
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+    expect(head.headers['etag']).toBe(get.headers['etag']);
+  });
+
+  test('its validator changes with its members and counts', async () => {
+    const { call } = openCatalogApp();
+    await publish(call, { id: 'group', type: 'GROUP', groupPath: 'g' });
+    const empty = await call('GET', '/group');
+    expect(empty.body).toMatchObject({ members: [], counts: { versions: 1, members: 0 } });
+    await publish(call, { id: 'b', groupPath: 'g/x' });
+    await publish(call, { id: 'a', groupPath: 'g', type: 'EVENT' });
+    const full = await call('GET', '/group');
+    expect(full.body.members).toEqual([
+      { id: 'a', type: 'EVENT', title: 'Pet store', lifecycle: 'PUBLISHED', groupPath: 'g' },
+      { id: 'b', type: 'API', title: 'Pet store', lifecycle: 'PUBLISHED', groupPath: 'g/x' },
+    ]);
+    expect(full.body.counts).toEqual({
+      versions: 1,
+      members: 2,
+      'members.API': 1,
+      'members.EVENT': 1,
+    });
+    expect(full.headers['etag']).not.toBe(empty.headers['etag']);
+  });
+});
+
+describe('the list', () => {
+  test('shows one row per artifact, newest first, without what is heavy', async () => {
+    const { call } = openCatalogApp();
+    await publish(call, { id: 'a', spec: { a: 1 }, counts: { x: 1 }, description: 'Words' });
+    await call('POST', '', { body: { ...least, id: 'a' } });
+    await call('POST', '', { body: { ...least, id: 'b' } });
+    const list = await call('GET', '');
+    expect(idsOf(list)).toEqual(['b@1.0.0', 'a@1.0.0']);
+    expect(list.body.items[1]).toEqual({
+      ...least,
+      id: 'a',
+      version: '1.0.0',
+      description: 'Words',
+      lifecycle: 'PUBLISHED',
+      source: 'INLINE',
+      createdAt: '2026-03-01T12:00:00Z',
+      updatedAt: '2026-03-01T12:00:00Z',
+      publishedAt: '2026-03-01T12:00:00Z',
+      workspaceId: 'default',
+    });
+    expect(idsOf(await call('GET', '?versions=all'))).toEqual(['b@1.0.0', 'a@1.1.0', 'a@1.0.0']);
+    expect(idsOf(await call('GET', '?lifecycle=DRAFT'))).toEqual(['b@1.0.0']);
+    expect(idsOf(await call('GET', '?lifecycle=DRAFT&versions=all'))).toEqual([
+      'b@1.0.0',
+      'a@1.1.0',
+    ]);
+  });
+
+  test.each([
+    ['type=EVENT', ['e']],
+    ['owner=team-b', ['e']],
+    ['source=GIT', ['e']],
+    ['projectId=p%201', ['e']],
+    ['groupPath=a', ['f', 'e']],
+    ['groupPath=a/b', ['e']],
+    ['q=order', ['e']],
+    ['q=ORDERS%20team-b', ['e']],
+    ['q=orders+nothing', []],
+    ['lifecycle=RETIRED', []],
+    ['type=EVENT&owner=team-b&source=GIT&groupPath=a&q=orders&lifecycle=PUBLISHED', ['e']],
+    ['type=EVENT&owner=team-a', []],
+  ])('%s gives %j', async (query, ids) => {
+    const { call } = openCatalogApp();
+    await publish(call, {
+      id: 'e',
+      type: 'EVENT',
+      owner: 'team-b',
+      source: 'GIT',
+      projectId: 'p 1',
+      groupPath: 'a/b',
+      title: 'Orders',
+    });
+    await publish(call, { id: 'f', groupPath: 'a/bc' });
+    await publish(call, { id: 'g', groupPath: 'ab' });
+    const list = await call('GET', `?${query}`);
+    expect(list.body.items.map(({ id }: { id: string }) => id)).toEqual(ids);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'limit=',
+    'type=api',
+    'lifecycle=draft',
+    'lifecycle=DRAFT&lifecycle=RETIRED',
+    'source=x',
+    'versions=none',
+    'groupPath=/a',
+    'owner=',
+    'q=',
+    'q=---',
+    `q=${'x'.repeat(201)}`,
+    'titel=x',
+  ])('refuses %s', async (query) => {
+    const { call } = openCatalogApp();
+    const refused = await call('GET', `?${query}`);
+    expect(refused.status).toBe(400);
+    expect(refused.body.code).toBe('validation-failed');
+    expect(refused.body.errors[0].parameter).toBe(query.split('=')[0]);
+  });
+
+  test.each(['', '&q=pet', '&q=pet?', '&versions=all', '&type=API', '&owner=team-a'])(
+    'is walked page by page, exactly, also while rows come and change: %s',
+    async (filter) => {
+      const { call } = openCatalogApp();
+      for (let number = 0; number < 9; number += 1) await publish(call, { id: `a${number}` });
+      const seen: string[] = [];
+      const lengths: number[] = [];
+      let path = `?limit=4${filter}`;
+      while (path !== '') {
+        const list = await call('GET', path);
+        lengths.push(list.body.items.length);
+        seen.push(...list.body.items.map(({ id }: { id: string }) => id));
+        const link = nextPage.exec(String(list.headers['link']));
+        expect(list.body.pagination.hasMore).toBe(link !== null);
+        path = link?.[1] ?? '';
+        await publish(call, { id: `late${lengths.length}` });
+        await call('POST', '/a1/deprecate?version=1.0.0');
+      }
+      expect(lengths).toEqual([4, 4, 1]);
+      expect(seen).toEqual(['a8', 'a7', 'a6', 'a5', 'a4', 'a3', 'a2', 'a1', 'a0']);
+    },
+  );
+
+  test('a cursor is bound to its filters, its list and its workspace, but not to its limit', async () => {
+    const { call } = openCatalogApp();
+    for (const id of ['a', 'b', 'c']) await publish(call, { id });
+    const { nextCursor } = (await call('GET', '?limit=1&type=API')).body.pagination;
+    expect(idsOf(await call('GET', `?limit=2&type=API&cursor=${nextCursor}`))).toEqual([
+      'b@1.0.0',
+      'a@1.0.0',
+    ]);
+    const wrong = [
+      `?cursor=${nextCursor}`,
+      `?type=API&versions=all&cursor=${nextCursor}`,
+      `?type=API&q=a&cursor=${nextCursor}`,
+      `?type=API&cursor=${String(nextCursor).slice(0, -1)}`,
+      `?type=API&cursor=x`,
+      `?type=API&cursor=`,
+      `/a/versions?cursor=${nextCursor}`,
+      `/a/audit?cursor=${nextCursor}`,
+    ];
+    for (const path of wrong) {
+      const refused = await call('GET', path);
+      expect({ path, status: refused.status }).toEqual({ path, status: 400 });
+      expect(refused.body.code).toBe('invalid-cursor');
+    }
+    const foreign = await call('GET', `?type=API&cursor=${nextCursor}`, {
+      as: { workspaceId: 'other' },
+    });
+    expect(foreign.body.code).toBe('invalid-cursor');
+  });
+});
+
+test('versions come highest first, page by page', async () => {
+  const { call } = openCatalogApp();
+  const names = ['1.0.0-rc.1', 'v1', '1.0', '10.0.0', '2024-06', '1.0.0', 'zeta', '2.0.0'];
+  for (const version of names) await call('POST', '', { body: { ...least, version } });
+  const seen: string[] = [];
+  let path = '/petstore/versions?limit=3';
+  while (path !== '') {
+    const list = await call('GET', path);
+    seen.push(...list.body.items.map(({ version }: { version: string }) => version));
+    const { nextCursor } = list.body.pagination;
+    path = nextCursor === undefined ? '' : `/petstore/versions?limit=3&cursor=${nextCursor}`;
+  }
+  expect(seen).toEqual(['2024-06', '10.0.0', '2.0.0', '1.0.0', '1.0', 'v1', '1.0.0-rc.1', 'zeta']);
+});
+
+test('the audit is read page by page', async () => {
+  const { call } = openCatalogApp();
+  await publish(call);
+  const first = await call('GET', '/petstore/audit?limit=1');
+  expect(first.body.items[0].action).toBe('artifact.publish');
+  const { nextCursor } = first.body.pagination;
+  const rest = await call('GET', `/petstore/audit?limit=1&cursor=${nextCursor}`);
+  expect(rest.body.items[0].action).toBe('artifact.create');
+  expect(rest.body.pagination).toEqual({ hasMore: false });
+});
