@@ -5,12 +5,10 @@ import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { coreSources, coreTypes, type VersionRecord } from '#catalog/version/artifact.ts';
+import { createCatalog, type Catalog } from '#catalog/index.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import { readView, type Caller, type CatalogDeps } from '#catalog/version/version-view.ts';
-import { changeLifecycle } from '#catalog/lifecycle/change-lifecycle.ts';
-import { createVersion } from '#catalog/version/create-version.ts';
-import { listCatalog } from '#catalog/version/read-catalog.ts';
+import type { Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
@@ -42,7 +40,7 @@ export async function measureCatalog(scale: CatalogBenchScale): Promise<BenchRow
 
 async function measureWrites({ calls, rounds }: CatalogBenchScale): Promise<BenchRow[]> {
   return withDatabase(async (database) => {
-    const catalog = createDeps(database);
+    const catalog = openCatalog(database);
     const same = createSameRowsWriter(database);
     const bare = createBareRowWriter(database);
     const shares = { same: [] as number[], bare: [] as number[] };
@@ -62,8 +60,8 @@ async function measureWrites({ calls, rounds }: CatalogBenchScale): Promise<Benc
   });
 }
 
-async function createAndPublish(catalog: CatalogDeps, id: string): Promise<void> {
-  await createVersion(catalog, caller, {
+async function createAndPublish(catalog: Catalog, id: string): Promise<void> {
+  await catalog.create(caller, {
     id,
     version: '1.0.0',
     type: 'API',
@@ -72,7 +70,7 @@ async function createAndPublish(catalog: CatalogDeps, id: string): Promise<void>
     source: 'INLINE',
     specText: JSON.stringify(spec),
   });
-  await changeLifecycle(catalog, caller, { id, version: '1.0.0', action: 'publish' });
+  await catalog.changeLifecycle(caller, { id, version: '1.0.0', action: 'publish' });
 }
 
 type RawWriter = (id: string) => void;
@@ -129,7 +127,7 @@ async function measureReads(scale: CatalogBenchScale): Promise<BenchRow[]> {
     withDatabase(async (big) => {
       await fill(small, SMALL);
       await fill(big, scale.artifacts);
-      const stores = { small: createDeps(small), big: createDeps(big) };
+      const stores = { small: openCatalog(small), big: openCatalog(big) };
       const against = `${scale.artifacts} ÷ ${SMALL} artifacts`;
       const read = await compare(stores, scale, readOne);
       const list = await compare(stores, scale, listPage);
@@ -143,24 +141,24 @@ async function measureReads(scale: CatalogBenchScale): Promise<BenchRow[]> {
   );
 }
 
-type Work = (catalog: CatalogDeps, call: number) => Promise<unknown>;
+type Work = (catalog: Catalog, call: number) => Promise<unknown>;
 
 /** The n-th of the first thousand, which both stores have. */
 const readOne: Work = (catalog, call) =>
-  readView(catalog, caller, { id: `artifact-${(call * 37) % SMALL}`, spec: true });
+  catalog.read(caller, { id: `artifact-${(call * 37) % SMALL}`, spec: true });
 
-const listPage: Work = (catalog) => listCatalog(catalog, caller, { rows: 'artifacts', limit: 50 });
+const listPage: Work = (catalog) => catalog.list(caller, { rows: 'artifacts', limit: 50 });
 
 /** One word of ten and one of a hundred: as many hits as a page, in either store. */
 const searchPage: Work = (catalog, call) =>
-  listCatalog(catalog, caller, {
+  catalog.list(caller, {
     rows: 'artifacts',
     limit: 50,
     q: `${wordOf(call)} team-${call % 20}`,
   });
 
 async function compare(
-  { small, big }: { small: CatalogDeps; big: CatalogDeps },
+  { small, big }: { small: Catalog; big: Catalog },
   { calls, rounds }: CatalogBenchScale,
   work: Work,
 ): Promise<number> {
@@ -172,7 +170,7 @@ async function compare(
   return median(ratios);
 }
 
-async function repeat(catalog: CatalogDeps, calls: number, work: Work): Promise<number> {
+async function repeat(catalog: Catalog, calls: number, work: Work): Promise<number> {
   return timeCalls(calls, (call) => work(catalog, call));
 }
 
@@ -231,15 +229,15 @@ function wordOf(number: number): string {
   return WORDS[number % WORDS.length] ?? '';
 }
 
-function createDeps(database: Database): CatalogDeps {
-  return {
+function openCatalog(database: Database): Catalog {
+  return createCatalog({
     store: createArtifactStore(database),
     clock: systemClock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: systemClock }),
-    words: { types: coreTypes, sources: coreSources },
+    words: { types: [], sources: [] },
     findings: 'block',
-  };
+  });
 }
 
 /** Milliseconds of `calls` calls, one after another. */

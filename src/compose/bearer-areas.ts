@@ -8,7 +8,7 @@ import { createRefusalLimiter } from '#http/refusal-limiter.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 
-import { createCatalog } from './catalog.ts';
+import { composeCatalog } from './catalog.ts';
 import type { Identity } from './identity.ts';
 import type { PartnerArea } from './partners.ts';
 import type { Store } from './store.ts';
@@ -34,7 +34,7 @@ export function createBearerAreas(
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
   return {
-    catalog: { catalog: createCatalog({ config, clock, store }), idempotency, authorize },
+    catalog: { catalog: composeCatalog({ config, clock, store }), idempotency, authorize },
     consumers: {
       manage: { store: store.consumers, clock, newId: newUuid },
       idempotency,

@@ -1,14 +1,13 @@
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
-import type { CatalogDeps } from '#catalog/version/version-view.ts';
+import { createCatalog, type Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';
 
 /** The catalog on the open store, with the words of the configuration. */
-export function createCatalog({
+export function composeCatalog({
   config,
   clock,
   store,
@@ -16,14 +15,14 @@ export function createCatalog({
   config: Pick<Config, 'catalog'>;
   clock: Clock;
   store: Pick<Store, 'database' | 'cursors'>;
-}): CatalogDeps {
+}): Catalog {
   const { types, sources, findings } = config.catalog;
-  return {
+  return createCatalog({
     store: createArtifactStore(store.database),
     clock,
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),
-    words: { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] },
+    words: { types, sources },
     findings,
-  };
+  });
 }

@@ -73,8 +73,8 @@ function createStoreServices(clock: Clock) {
       claims: createClaimStore(database, tracker),
     })),
     catalog: async (config: Config) => {
-      const { createCatalog } = await import('./catalog.ts');
-      return withStore((store) => ({ catalog: createCatalog({ config, clock, store }) }))(config);
+      const { composeCatalog } = await import('./catalog.ts');
+      return withStore((store) => ({ catalog: composeCatalog({ config, clock, store }) }))(config);
     },
     migrate: withStore(({ database, migrated }) => ({
       applied: migrated.map(({ name }) => name),

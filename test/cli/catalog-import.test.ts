@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CatalogDeps } from '#catalog/version/version-view.ts';
-import { changeLifecycle } from '#catalog/lifecycle/change-lifecycle.ts';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { Catalog } from '#catalog/index.ts';
 import { registerCatalog } from '#cli/commands/catalog-import.ts';
 import type { FakeClock } from '../support/clock.ts';
 import { buildCatalog } from '../support/catalog.ts';
@@ -15,12 +15,13 @@ const github = fileURLToPath(
   new URL('../../node_modules/@octokit/openapi/generated', import.meta.url),
 );
 
-let catalog: CatalogDeps;
+let catalog: Catalog;
+let store: ArtifactStore;
 let clock: FakeClock;
 let folder: string;
 
 beforeEach(() => {
-  ({ catalog, clock } = buildCatalog());
+  ({ catalog, store, clock } = buildCatalog());
   folder = temporaryFolder();
 });
 
@@ -64,7 +65,7 @@ const artifact = (facts: object = {}): string =>
   JSON.stringify({ id: 'orders', type: 'API', owner: 'team-a', title: 'Orders', ...facts });
 
 const read = async (id: string, version: string, workspace = 'default'): Promise<unknown> =>
-  catalog.store.read(workspace, { id, version }, { spec: true });
+  store.read(workspace, { id, version }, { spec: true });
 
 describe('real documents', () => {
   test('of every version of OpenAPI are imported as drafts, and a second run changes nothing', async () => {
@@ -96,14 +97,14 @@ describe('real documents', () => {
     const second = await told(folder);
     expect(second.summary).toEqual({ created: 0, replaced: 0, unchanged: 5, failed: 0 });
     expect(await read('train-travel-api', '1.0.0')).toEqual(before);
-    expect(await catalog.store.listAudit('default', { id: 'stapi', limit: 9 })).toHaveLength(1);
+    expect(await store.listAudit('default', { id: 'stapi', limit: 9 })).toHaveLength(1);
   });
 
   test('can all be published: none of them has findings', async () => {
     const { files } = await told(path.join(examples, '3.1/json'));
     for (const { id = '', version = '' } of files) {
       const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
-      const view = await changeLifecycle(catalog, caller, { id, version, action: 'publish' });
+      const view = await catalog.changeLifecycle(caller, { id, version, action: 'publish' });
       expect(view.record.lifecycle).toBe('PUBLISHED');
     }
     expect(files.length).toBeGreaterThan(10);
@@ -140,7 +141,7 @@ describe('a file that changed', () => {
     put('a.json', artifact());
     await told(folder);
     const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
-    await changeLifecycle(catalog, caller, { id: 'orders', action: 'publish' });
+    await catalog.changeLifecycle(caller, { id: 'orders', action: 'publish' });
     expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
     put('a.json', artifact({ title: 'New' }));
     const before = await read('orders', '1.0.0');

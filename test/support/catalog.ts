@@ -4,8 +4,8 @@ import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
-import type { CatalogDeps } from '#catalog/version/version-view.ts';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import { createCatalog, type Catalog, type CatalogPorts } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -18,24 +18,26 @@ import { temporaryDatabase } from './stores.ts';
 
 /** The catalog on `database`, else on one of its own. */
 export function buildCatalog(
-  facts: Partial<CatalogDeps> = {},
+  facts: Partial<CatalogPorts> = {},
   database: Database = temporaryDatabase(),
 ): {
-  catalog: CatalogDeps;
+  catalog: Catalog;
+  store: ArtifactStore;
   clock: FakeClock;
   idempotency: ReturnType<typeof createIdempotencyStore>;
 } {
   const clock = createFakeClock();
-  const catalog: CatalogDeps = {
-    store: createArtifactStore(database),
+  const store = createArtifactStore(database);
+  const catalog = createCatalog({
+    store,
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: systemClock }),
-    words: { types: [...coreTypes, 'DASHBOARD'], sources: [...coreSources, 'CRAWLER'] },
+    words: { types: ['DASHBOARD'], sources: ['CRAWLER'] },
     findings: 'block',
     ...facts,
-  };
-  return { catalog, clock, idempotency: createIdempotencyStore(database) };
+  });
+  return { catalog, store, clock, idempotency: createIdempotencyStore(database) };
 }
 
 type Reply = {
@@ -58,13 +60,13 @@ export type Call = (
 
 /** The catalog behind HTTP. Tokens are the principal itself as JSON: verification is not ours. */
 export function openCatalogApp(
-  facts: Partial<CatalogDeps> = {},
+  facts: Partial<CatalogPorts> = {},
   database?: Database,
 ): {
   app: HttpApp;
   call: Call;
   clock: FakeClock;
-  catalog: CatalogDeps;
+  catalog: Catalog;
 } {
   const { catalog, clock, idempotency } = buildCatalog(facts, database);
   const app = buildTestApp({

@@ -16,14 +16,17 @@ import { requireCondition, type Precondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 
 /** Absent leaves a field alone; `null` takes it away. */
-export type Patch = {
+type Patch = {
   title?: string;
   owner?: string;
   description?: string | null;
   groupPath?: string | null;
 };
 
-type Guarded = VersionRef & { ifMatch?: Precondition | undefined };
+/** The version that is meant, and what the caller demands of its present state. */
+export type VersionTarget = VersionRef & { ifMatch?: Precondition | undefined };
+export type ReplaceInput = VersionTarget & { content: Content };
+export type PatchInput = VersionTarget & { patch: Patch };
 
 /**
  * Replaces the whole content of a draft; without `version`, of the only one.
@@ -35,7 +38,7 @@ type Guarded = VersionRef & { ifMatch?: Precondition | undefined };
 export async function replaceVersion(
   deps: CatalogDeps,
   caller: Caller,
-  { content, ...target }: Guarded & { content: Content },
+  { content, ...target }: ReplaceInput,
 ): Promise<VersionView> {
   const ref = await draftRef(deps, caller, target);
   const draft: Draft = { ...content, ...ref };
@@ -80,7 +83,7 @@ export async function replaceVersion(
 export async function patchVersion(
   deps: CatalogDeps,
   caller: Caller,
-  { patch, ifMatch, ...target }: Guarded & { patch: Patch },
+  { patch, ifMatch, ...target }: PatchInput,
 ): Promise<VersionView> {
   const { description, groupPath, ...texts } = patch;
   const problems = contentProblems(
@@ -118,7 +121,7 @@ export async function patchVersion(
 export async function deleteVersion(
   deps: CatalogDeps,
   caller: Caller,
-  target: Guarded,
+  target: VersionTarget,
 ): Promise<VersionRecord> {
   const ref = await draftRef(deps, caller, target);
   return changeVersion(deps, { caller, ref }, async (record) => {

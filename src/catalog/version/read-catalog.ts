@@ -8,7 +8,8 @@ import { SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from './version-order.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
-type Reader = Pick<Caller, 'workspaceId'>;
+/** On whose behalf something is read: a workspace is a part of every query. */
+export type Reader = Pick<Caller, 'workspaceId'>;
 
 export type Page<T> = { items: T[]; pagination: Pagination };
 

@@ -40,7 +40,7 @@ export type VersionView = {
   successor?: string;
 };
 
-type Wanted = VersionRef & { spec: boolean };
+export type VersionQuery = VersionRef & { spec: boolean };
 
 /**
  * Reads one version.
@@ -50,7 +50,7 @@ type Wanted = VersionRef & { spec: boolean };
 export async function readRecord(
   { store }: Pick<CatalogDeps, 'store'>,
   { workspaceId }: Pick<Caller, 'workspaceId'>,
-  { spec, ...ref }: Wanted,
+  { spec, ...ref }: VersionQuery,
 ): Promise<{ record: VersionRecord; specText?: string }> {
   const found = await store.read(workspaceId, ref, { spec });
   if (found.kind === 'found') return found;
@@ -61,9 +61,9 @@ export async function readRecord(
 export async function readView(
   deps: Pick<CatalogDeps, 'store'>,
   caller: Pick<Caller, 'workspaceId'>,
-  wanted: Wanted,
+  query: VersionQuery,
 ): Promise<VersionView> {
-  const found = await readRecord(deps, caller, wanted);
+  const found = await readRecord(deps, caller, query);
   return viewOf({
     ...found,
     relations: await deps.store.relations(caller.workspaceId, found.record),

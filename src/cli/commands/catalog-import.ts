@@ -1,9 +1,5 @@
-import type { CatalogDeps } from '#catalog/version/version-view.ts';
-import {
-  importFiles,
-  type ImportOutcome,
-  type ImportResult,
-} from '#catalog/import/import-files.ts';
+import type { Catalog } from '#catalog/index.ts';
+import { type ImportOutcome, type ImportResult } from '#catalog/import/import-files.ts';
 
 import { CommandFailure, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';
@@ -11,7 +7,7 @@ import { createProgressBar } from '../progress.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
 /** What the `catalog` commands work on. */
-export type CatalogServices = { catalog: CatalogDeps };
+export type CatalogServices = { catalog: Catalog };
 
 type Options = { workspace: string; dryRun?: boolean };
 type ImportTask = Task<CatalogServices, Options>;
@@ -51,8 +47,7 @@ async function runImport(task: ImportTask): Promise<void> {
     throw new UsageError('--workspace has 1 to 200 visible ASCII characters.');
   const paths = new Map(listImportFiles(args[0] ?? '').map(({ shown, path }) => [shown, path]));
   const bar = createProgressBar(terminal, paths.size);
-  const results = await importFiles(
-    services.catalog,
+  const results = await services.catalog.importFiles(
     { workspaceId: options.workspace, actor },
     {
       files: [...paths.keys()],

@@ -84,7 +84,9 @@ x-values: { big: 12345678901234567890, hex: 0x10, none: ~, yes: yes, date: 2026-
 
   test('whatever its info says, the draft is one that a create accepts', () => {
     const words = { types: coreTypes, sources: coreSources };
-    const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.jsonValue());
+    const value = fc
+      .oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.jsonValue())
+      .filter((one) => !JSON.stringify(one).includes('__proto__')); // refused as JSON
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('title', 'version', 'description', 'x-owner'), value),

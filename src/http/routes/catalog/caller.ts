@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import type { Caller, CatalogDeps, VersionView } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import type { GivenAnswer, Idempotency, KeptAnswer } from '#shared/idempotency.ts';
 import { actorOf, tokenOf, type AuthorizeBearer } from '../../bearer.ts';
 import { answerOnce } from '../../keyed-answer.ts';
 
 export type CatalogRoutesDeps = {
-  catalog: CatalogDeps;
+  catalog: Catalog;
   idempotency: Idempotency;
   authorize: AuthorizeBearer;
 };

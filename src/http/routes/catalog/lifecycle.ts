@@ -1,8 +1,4 @@
-import {
-  changeLifecycle,
-  setDefault,
-  type LifecycleChange,
-} from '#catalog/lifecycle/change-lifecycle.ts';
+import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../../bearer.ts';
 import { versionAnswer, versionHeaderNames } from './response.ts';
@@ -42,7 +38,7 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
   });
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
     const ifMatch = parseIfMatch(request.headers['if-match']);
-    const view = await setDefault(deps.catalog, callerOf(request), {
+    const view = await deps.catalog.setDefault(callerOf(request), {
       ...request.params,
       ...request.query,
       ...(ifMatch && { ifMatch }),
@@ -57,7 +53,7 @@ async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }:
   const ifMatch = parseIfMatch(request.headers['if-match']);
   const sent = await answerVersionOnce(deps, request, {
     work: async (caller) =>
-      changeLifecycle(deps.catalog, caller, { ...change, ...(ifMatch && { ifMatch }) }),
+      deps.catalog.changeLifecycle(caller, { ...change, ...(ifMatch && { ifMatch }) }),
     render: (view) => versionAnswer(view),
   });
   return sendAnswer(reply, sent);

@@ -1,14 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VersionRef } from '#catalog/artifact-store.ts';
-import { readView, taggedOf } from '#catalog/version/version-view.ts';
+import { taggedOf } from '#catalog/version/version-view.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import {
-  listAudit,
-  listCatalog,
-  listVersions,
-  type CatalogFilters,
-  type PageRequest,
-} from '#catalog/version/read-catalog.ts';
+import type { CatalogFilters, PageRequest } from '#catalog/version/read-catalog.ts';
 import type { Pagination } from '#shared/page.ts';
 import { withScope } from '../../bearer.ts';
 import {
@@ -45,10 +39,9 @@ export function addCatalogReads(
   deps: CatalogRoutesDeps,
 ): void {
   const sendPageHeaders = createPageHeaders(publicUrl);
-  const kept = createKeptAnswers(() => deps.catalog.store.version());
+  const kept = createKeptAnswers(() => deps.catalog.version());
   app.get(PATH, listRoute, async (request, reply) => {
-    const { items, pagination } = await listCatalog(
-      deps.catalog,
+    const { items, pagination } = await deps.catalog.list(
       callerOf(request),
       toListRequest(request.query),
     );
@@ -59,7 +52,7 @@ export function addCatalogReads(
     answerRead({ ...deps, kept }, { request, reply, ref: { ...request.params, ...request.query } }),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
-    const page = await listVersions(deps.catalog, callerOf(request), {
+    const page = await deps.catalog.listVersions(callerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -67,7 +60,7 @@ export function addCatalogReads(
     return { items: page.items.map(toSummary), pagination: page.pagination };
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
-    const page = await listAudit(deps.catalog, callerOf(request), {
+    const page = await deps.catalog.listAudit(callerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -86,13 +79,13 @@ async function answerRead(
   const caller = callerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
-    const view = await readView(deps.catalog, caller, { ...ref, spec: false });
+    const view = await deps.catalog.read(caller, { ...ref, spec: false });
     if (matchesNone(condition, entityTagOf(taggedOf(view))))
       return reply.code(304).headers(versionHeaders(view)).send();
   }
   const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
   const answer = await deps.kept.read(key, async () =>
-    versionAnswer(await readView(deps.catalog, caller, { ...ref, spec: true })),
+    versionAnswer(await deps.catalog.read(caller, { ...ref, spec: true })),
   );
   return sendAnswer(reply, { answer });
 }

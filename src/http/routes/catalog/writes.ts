@@ -1,6 +1,4 @@
-import { createVersion } from '#catalog/version/create-version.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
-import { deleteVersion, patchVersion, replaceVersion } from '#catalog/version/edit-version.ts';
 import { foldId, type Content } from '#catalog/version/artifact.ts';
 import { refuse, type FieldProblem } from '#shared/errors.ts';
 import { withScope } from '../../bearer.ts';
@@ -33,7 +31,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
         const { id, version, ...body } = request.body;
         const name = { id, ...(version !== undefined && { version }) };
         const draft: Draft = { ...toContent(body), ...name };
-        return createVersion(catalog, caller, draft);
+        return catalog.create(caller, draft);
       },
       render: (view) => versionAnswer(view, { created: true }),
     });
@@ -42,7 +40,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   app.put(`${PATH}/:id`, replaceRoute, async (request, reply) => {
     const { id: _id, version: _version, ...body } = request.body;
     requireSameAddress(request.body, { ...request.params, ...request.query });
-    const view = await replaceVersion(catalog, callerOf(request), {
+    const view = await catalog.replace(callerOf(request), {
       ...request.params,
       ...request.query,
       content: toContent(body),
@@ -51,7 +49,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     return sendAnswer(reply, { answer: versionAnswer(view) });
   });
   app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
-    const view = await patchVersion(catalog, callerOf(request), {
+    const view = await catalog.patch(callerOf(request), {
       ...request.params,
       ...request.query,
       patch: request.body,
@@ -60,7 +58,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     return sendAnswer(reply, { answer: versionAnswer(view) });
   });
   app.delete(`${PATH}/:id`, deleteRoute, async (request, reply) => {
-    const deleted = await deleteVersion(catalog, callerOf(request), {
+    const deleted = await catalog.delete(callerOf(request), {
       ...request.params,
       ...request.query,
       ifMatch: parseIfMatch(request.headers['if-match']),
