@@ -192,11 +192,11 @@ async function read(
   visibility: Visibility,
 ): Promise<Answer<Lead>> {
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
-  if (number === undefined) throw notFound();
+  if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
   const { found, got } = await deps.cache.lead(number);
   if (!found || !isReadable(deps, found, visibility)) throw notFound();
-  // Looked at last, after every wait, so that a claim made meanwhile counts.
-  if ((await deps.claims.current()).has(number)) throw notFound();
+  // Looked at again after a wait, so that a claim made meanwhile counts.
+  if (got.outcome !== 'hit' && (await deps.claims.current()).has(number)) throw notFound();
   return { value: found.lead, cache: factsOf(deps, [got]) };
 }
 

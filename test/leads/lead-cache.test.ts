@@ -282,6 +282,26 @@ describe('a claim', () => {
     expect(cache.outcome).toBe('stale');
   });
 
+  it('answers not found without a call, also while the tracker is down', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    world.claim(1);
+    const read = () => world.leads.reader.read('1', everybody);
+    await expect(read()).rejects.toMatchObject({ code: 'lead-not-found' });
+    world.tracker.failure = trackerDown();
+    await expect(read()).rejects.toMatchObject({ code: 'lead-not-found' });
+    expect(world.tracker.calls).toEqual([]);
+  });
+
+  it('costs one look at the claims where no call is needed', async () => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.leads.reader.read('1', everybody);
+    const looks = world.looksAtClaims();
+    await world.leads.reader.read('1', everybody);
+    expect(world.looksAtClaims() - looks).toBe(1);
+  });
+
   it('made while the tracker is being asked counts for that answer', async () => {
     const world = createWorld();
     world.tracker.open();

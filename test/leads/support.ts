@@ -31,6 +31,8 @@ export type World = {
   leads: Leads;
   claim(number: number): void;
   release(number: number): void;
+  /** How often the claims were asked for. */
+  looksAtClaims(): number;
   list(
     query?: Partial<LeadListQuery>,
     visibility?: Visibility,
@@ -44,10 +46,16 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
   const tracker = createFakeTracker(clock);
   const claimed = new Set<number>();
   let claims: Claims = { has: () => false };
+  let looks = 0;
   const leads = createLeads({
     clock,
     tracker,
-    claims: { current: () => Promise.resolve(claims) },
+    claims: {
+      current: () => {
+        looks += 1;
+        return Promise.resolve(claims);
+      },
+    },
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules,
     freshFor: options.freshFor ?? 15_000,
@@ -64,6 +72,7 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
     clock,
     tracker,
     leads,
+    looksAtClaims: () => looks,
     claim: (number) => {
       claimed.add(number);
       publish();
