@@ -207,9 +207,9 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     isStopping: () => address.isStopping,
     checks: [
       storeCheck(store),
-      trackerCheck(tracker.leadTracker),
+      trackerCheck(tracker),
       workerCheck(partners.worker),
-      directoryCheck(partners.worker),
+      ...(Object.keys(config.partners).length > 0 ? [directoryCheck(partners.worker)] : []),
       ...(identity ? [issuerCheck(identity)] : []),
     ],
   };

@@ -1,31 +1,44 @@
 import type { HealthCheck } from '#http/routes/operations.ts';
-import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { DeletionWorker } from '#partners/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
 import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
+import type { TrackerParts } from './tracker.ts';
 
-/** A store that cannot be read takes the instance out of service. */
-export function storeCheck(store: Pick<Store, 'database'>): HealthCheck {
+/** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
+export function storeCheck({ database, writes }: Pick<Store, 'database' | 'writes'>): HealthCheck {
   return {
     name: 'store',
     check: async () => {
-      await store.database.version();
+      await database.version();
+      await writes.check();
       return { isReady: true, state: 'ok' };
     },
   };
 }
 
 /** Told for people: reads go on from the cache while the tracker is away. */
-export function trackerCheck(tracker: Pick<LeadTracker, 'quota'>): HealthCheck {
+export function trackerCheck(
+  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
+): HealthCheck {
   return {
     name: 'tracker',
     check: () => {
-      const quota = tracker.quota();
-      if (!quota) return { isReady: true, state: 'unknown', detail: 'Not asked yet.' };
-      const detail = `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
-      return { isReady: true, state: quota.remaining === 0 ? 'exhausted' : 'ok', detail };
+      const quota = tracker.leadTracker.quota();
+      const left =
+        quota &&
+        `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
+      if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
+      const condition = tracker.condition();
+      if (condition.state === 'failing') {
+        tracker.probe();
+        const { cause, since } = condition;
+        const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
+        return { isReady: true, state: 'failing', detail };
+      }
+      const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
+      return { isReady: true, state: condition.state, ...(detail !== undefined && { detail }) };
     },
   };
 }
@@ -69,7 +82,8 @@ export function issuerCheck({ verifier }: Identity): HealthCheck {
     check: () => {
       const { state, keys, failure } = verifier.status();
       const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
-      if (state === 'unknown') return { isReady: true, state, detail: 'Not asked yet.' };
+      if (state === 'unknown')
+        return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
       const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
       return { isReady: true, state, detail: `${known}${trouble}` };
     },

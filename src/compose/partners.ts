@@ -80,7 +80,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   return {
     routes: {
       verify: (call) => verifyCall({ partners, clock }, call),
-      accept: (delivery) => acceptDelivery(accepting, delivery),
+      accept: (delivery) => store.writes.watch(acceptDelivery(accepting, delivery)),
       checkBearer: identity
         ? (request) => authenticateBearer(identity.verifier, request)
         : refuseBearer,

@@ -2,6 +2,7 @@ import type { ConsumerStore } from '#access/consumer-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate, type Migration } from '#adapters/sqlite/migrate.ts';
+import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -21,6 +22,8 @@ export type Store = {
   /** Seals and opens the cursors of every list. */
   cursors: CursorSealer;
   consumers: ConsumerStore;
+  /** Whether deliveries can be kept. */
+  writes: WriteCheck;
   /** What was applied just now. */
   migrated: readonly Migration[];
   close(): void;
@@ -46,6 +49,7 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
         secretKey,
         cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
         consumers: createConsumerStore({ database, clock }),
+        writes: createWriteCheck(database, clock),
         migrated,
         close: () => database.close(),
       };

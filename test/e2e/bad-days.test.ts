@@ -8,6 +8,7 @@ import type { Fault } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../support/clock.ts';
+import { claimLeads } from '../support/directory.ts';
 import { connectTo } from '../support/stores.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from './composed.ts';
 import { personalTexts, seedPeople } from './people.ts';
@@ -128,6 +129,11 @@ const badDays: BadDay[] = [
   },
 ];
 
+type Readiness = { status: string; checks: { tracker: { state: string; detail?: string } } };
+
+const SINCE =
+  /^Calls have failed since 2026-03-01T12:00:00Z\. Last cause: [a-z-]+(?: \((?:\d{3}|E[A-Z]+)\))?\.$/;
+
 function endOf({ end }: BadDay, tracker: Tracker): void {
   tracker.clearFaults();
   end?.(tracker);
@@ -188,6 +194,32 @@ describe.each(badDays)('the tracker answers $name', (day) => {
     expect(await answer.json()).toMatchObject({ items: [{ title: 'Later' }, {}, {}] });
   });
 
+  test('/readyz tells it after a refused credential or the third failure, and its end', async () => {
+    const { tracker, clock, get } = await openWorld(day.world);
+    const check = async () => {
+      const { status, checks } = (await (await get('/readyz')).json()) as Readiness;
+      expect(status).toBe('ready');
+      return checks.tracker;
+    };
+    expect(await check()).toEqual({ state: 'unknown', detail: 'No call has succeeded yet.' });
+    day.begin(tracker);
+    for (let failures = 0; failures < (day.name === '401' ? 1 : 3); failures += 1) {
+      expect((await check()).state).toBe('unknown');
+      expect((await get('/api/v1/leads')).status).toBe(day.answer.status);
+      if (day.name === 'the primary limit') break;
+      await clock.advance(3 * MINUTE);
+    }
+    if (day.name === 'the primary limit')
+      expect(await check()).toMatchObject({ state: 'exhausted' });
+    else expect(await check()).toEqual({ state: 'failing', detail: expect.stringMatching(SINCE) });
+
+    endOf(day, tracker);
+    await clock.advance(3 * MINUTE);
+    if (day.name === 'the primary limit') await get('/api/v1/leads');
+    // Nobody reads: asking how things are is enough.
+    await expect.poll(async () => (await check()).state).toBe('ok');
+  });
+
   test('longer than staleIfError, nothing stale is served', async () => {
     const { tracker, clock, get } = await openWorld({
       ...day.world,
@@ -199,6 +231,16 @@ describe.each(badDays)('the tracker answers $name', (day) => {
     await clock.advance(MINUTE + FRESH_FOR_MS + 1);
     expect((await get('/api/v1/leads')).status).toBe(day.answer.status);
   });
+});
+
+test('a lead that a deletion claimed is not found while the tracker is down, too', async () => {
+  const { tracker, service, numbers, get } = await openWorld();
+  const [first = 0] = numbers;
+  claimLeads(service.store.database, { numbers: [first] });
+  tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
+  const answer = await get(`/api/v1/leads/${first}`);
+  expect([answer.status, (await problemOf(answer)).code]).toEqual([404, 'lead-not-found']);
+  expect(tracker.calls.count({ path: /\/issues\/\d+$/ })).toBe(0);
 });
 
 test('an outage costs few calls, however many readers ask', async () => {
@@ -421,6 +463,12 @@ describe('store trouble', () => {
   const countReceipts = ({ service }: World): unknown =>
     service.store.database.handle.prepare('SELECT count(*) FROM receipt').pluck().get();
 
+  async function storeOf({ get }: World): Promise<unknown> {
+    const answer = await get('/readyz');
+    const { checks } = (await answer.json()) as { checks: { store: object } };
+    return { status: answer.status, ...checks.store };
+  }
+
   /** More than the store can take where it is: the payload is kept until it is settled. */
   const big = {
     eventId: 'big',
@@ -436,12 +484,14 @@ describe('store trouble', () => {
         const pages = handle.pragma('page_count', { simple: true }) as number;
         handle.pragma(`max_page_count = ${pages}`);
       },
+      detail: 'The store has no space left.',
       end: (world: World) =>
         void world.service.store.database.handle.pragma('max_page_count = 1000000'),
     },
     {
       name: 'a store that cannot be written',
       begin: (world: World) => void world.service.store.database.handle.pragma('query_only = ON'),
+      detail: 'The store cannot be written.',
       end: (world: World) => void world.service.store.database.handle.pragma('query_only = OFF'),
     },
   ])('$name: nothing is accepted, leads are still read, and all goes on after it', async (day) => {
@@ -457,9 +507,11 @@ describe('store trouble', () => {
     expect(JSON.stringify(problem)).not.toMatch(/SQLITE|trackport\.db|INSERT/i);
     expect(countReceipts(world)).toBe(0);
     expect((await get('/api/v1/leads')).status).toBe(200);
-    expect((await get('/readyz')).status).toBe(200);
+    expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail: day.detail });
 
     day.end(world);
+    await world.clock.advance(2000);
+    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
     const accepted = await sendDeletion(world, big);
     expect(accepted.status).toBe(202);
     expect(await accepted.json()).toMatchObject({ status: 'ACCEPTED' });
@@ -483,6 +535,32 @@ describe('store trouble', () => {
     handle.exec('ROLLBACK');
     expect(countReceipts(world)).toBe(1);
     expect(world.service.store.database.handle.pragma('busy_timeout', { simple: true })).toBe(100);
+  });
+
+  test('a store that nobody writes to is known to be read-only within ten seconds', async () => {
+    const world = await openWorld({ settings: { partners } });
+    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
+    const { handle } = world.service.store.database;
+    handle.pragma('query_only = ON');
+    await world.clock.advance(10_000);
+    const detail = 'The store cannot be written.';
+    expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
+    expect((await world.get('/api/v1/leads')).status).toBe(200);
+    handle.pragma('query_only = OFF');
+    await world.clock.advance(2000);
+    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
+  });
+
+  test('another process that does not let go of the store shows, and heals', async () => {
+    const world = await openWorld({ settings: { partners } });
+    const { handle } = connectTo(world.storePath);
+    handle.exec('BEGIN IMMEDIATE');
+    expect((await sendDeletion(world, big)).status).toBe(503);
+    const detail = 'The store is busy with another process.';
+    expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
+    handle.exec('ROLLBACK');
+    await world.clock.advance(2000);
+    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
   });
 
   test('a damaged file: 503, never a guess and never a crash', async () => {

@@ -227,7 +227,7 @@ describe('the whole service', () => {
       const response = await fetch(`${service.url}/readyz`);
       return ((await response.json()) as { checks: { issuer: object } }).checks.issuer;
     };
-    expect(await check()).toEqual({ state: 'unknown', detail: 'Not asked yet.' });
+    expect(await check()).toEqual({ state: 'unknown', detail: 'Not asked in the last 24 hours.' });
     await call('GET', '/catalog', (await asMachine(issuer)).body.access_token);
     expect(await check()).toEqual({ state: 'ok', detail: '1 key known.' });
   });

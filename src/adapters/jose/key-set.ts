@@ -87,7 +87,11 @@ export function createKeySet(deps: KeySetDeps): KeySet {
       return findAgain(state, header, clock.now());
     },
     version: () => state.keys?.version ?? 0,
-    status: () => statusOf(state, clock.now()),
+    status: () => {
+      // Nobody may need a key for hours: the end of the trouble is to be noticed all the same.
+      if (state.failure !== undefined) void refresh();
+      return statusOf(state, clock.now());
+    },
     close: () => closed.abort(),
   };
 }

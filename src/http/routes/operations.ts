@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Area, HttpContext } from '../http-app.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 
 /** What one part of the service says of itself. */
@@ -15,7 +16,10 @@ type CheckResult = {
 export type HealthCheck = {
   /** The key in the body's `checks`, such as `store`. */
   name: string;
-  /** Runs on every call of `/readyz`; what throws or takes longer than 2 s is not ready. */
+  /**
+   * Runs on every call of `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
+   * of a `TrackportError` is told.
+   */
   check: () => Promise<CheckResult> | CheckResult;
 };
 
@@ -75,7 +79,13 @@ async function runCheck({ clock, log }: HttpContext, check: HealthCheck): Promis
     return [check.name, await Promise.race([check.check(), tooSlow])];
   } catch (error) {
     log.warn({ check: check.name, ...errorFields(error) }, 'a health check failed');
-    return [check.name, { isReady: false, state: 'unavailable' }];
+    const detail = isTrackportError(error) ? error.detail : undefined;
+    const result = {
+      isReady: false,
+      state: 'unavailable',
+      ...(detail !== undefined && { detail }),
+    };
+    return [check.name, result];
   } finally {
     giveUp.abort(new Error('the check is over'));
   }

@@ -151,6 +151,20 @@ describe('an issuer in trouble', () => {
     expect(keySet.status()).toMatchObject({ state: 'ok', keys: 1 });
   });
 
+  it('is known to be well again though nobody needs a key', async () => {
+    const world = await openWorld();
+    const { issuer, verifier, clock, keySet } = world;
+    issuer.behave('broken');
+    await expect(verifier.verify(await lasting(world))).rejects.toMatchObject(unavailable);
+    issuer.behave('good');
+    expect(keySet.status().state).toBe('unavailable');
+    expect(issuer.calls).toEqual({ discovery: 1, keys: 0 });
+    await clock.advance(30_000);
+    keySet.status();
+    await expect.poll(() => keySet.status().state).toBe('ok');
+    expect(issuer.calls).toEqual({ discovery: 2, keys: 1 });
+  });
+
   it('cannot tell an unknown key id from a new one: 503, and one attempt', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;

@@ -1,0 +1,72 @@
+import { SECOND, type Clock } from '#shared/clock.ts';
+import { isTrackportError, type TrackportError } from '#shared/errors.ts';
+import type { Database } from './database.ts';
+import { guard } from './errors.ts';
+import { createGroupCommit } from './group-commit.ts';
+
+/** Whether the store takes writes: a disk that is full, or read-only, still lets everybody read. */
+export type WriteCheck = {
+  /** Answers the same. Whether the store took it or failed it is what counts from then on. */
+  watch<T>(write: Promise<T>): Promise<T>;
+  /**
+   * Resolves while writing works. Tries it now and then, also to find out that it works again.
+   * @throws {store-unavailable} with why the last write failed
+   */
+  check(): Promise<void>;
+};
+
+/** While all is well a small write is tried this often, for a store that nobody writes to. */
+const TRY_EVERY_MS = 10 * SECOND;
+const TRY_AGAIN_MS = 2 * SECOND;
+/** More than most deliveries: a few bytes may fit where those do not. */
+const LARGE_BYTES = 64 * 1024;
+
+const MAKE_LARGE = `
+  CREATE TABLE IF NOT EXISTS write_check (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
+  INSERT OR REPLACE INTO write_check (id, filler) VALUES (1, zeroblob(${LARGE_BYTES}))`;
+const DROP_LARGE = 'DROP TABLE IF EXISTS write_check';
+
+/** Waits for another process's lock as deliveries do. */
+export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>): WriteCheck {
+  const { handle } = database;
+  const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
+  const touch = guard(() => handle.prepare('UPDATE claim_version SET version = version'));
+  let failure: TrackportError | undefined;
+  let triedAt = -Infinity;
+  let trying: Promise<void> | undefined;
+
+  const noteFailure = (error: unknown): void => {
+    if (isTrackportError(error, 'store-unavailable')) failure = error;
+  };
+  const write = async (): Promise<void> => {
+    if (!failure) return void (await commit(() => touch.run()));
+    await commit(() => handle.exec(MAKE_LARGE));
+    await commit(() => handle.exec(DROP_LARGE));
+    failure = undefined;
+  };
+  const tryNow = async (): Promise<void> => {
+    triedAt = clock.now();
+    await write().catch(noteFailure);
+  };
+  return {
+    watch: async (pending) => {
+      try {
+        const result = await pending;
+        failure = undefined;
+        return result;
+      } catch (error) {
+        noteFailure(error);
+        throw error;
+      }
+    },
+    check: async () => {
+      const isDue = Math.abs(clock.now() - triedAt) >= (failure ? TRY_AGAIN_MS : TRY_EVERY_MS);
+      if (isDue)
+        trying ??= tryNow().finally(() => {
+          trying = undefined;
+        });
+      await trying;
+      if (failure) throw failure;
+    },
+  };
+}
