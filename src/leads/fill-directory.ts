@@ -3,6 +3,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
 import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
+import { isListed } from './is-listed.ts';
 import {
   directoryChecks,
   toDirectoryEntry,
@@ -70,6 +71,8 @@ export type DirectoryFiller = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   catchUp(): Promise<{ complete: boolean }>;
+  /** `isListed` with a catch-up of its own. */
+  isListed(number: number): Promise<boolean | undefined>;
   /** Takes in what the tracker's webhook told. @throws {store-unavailable} */
   apply(event: TrackerEvent): Promise<void>;
   status(): DirectoryStatus;
@@ -104,6 +107,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   const onFailure = (code: string): void => {
     status = { ...status, lastError: code };
   };
+  const caughtUp = createSharedRun(() => (catchingUp = catchUp(runtime)));
   return {
     start: () => {
       background ??= runInBackground(runtime, onFailure);
@@ -113,7 +117,8 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       await Promise.allSettled([background, catchingUp]);
     },
     identify: () => runtime.identify.run(),
-    catchUp: createSharedRun(() => (catchingUp = catchUp(runtime))),
+    catchUp: caughtUp,
+    isListed: (number) => isListed({ ...deps, catchUp: caughtUp }, number),
     apply: async (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted or moved issue keeps its row until a full crawl misses it, so that a deletion

@@ -45,7 +45,7 @@ export type DirectoryChecks = { key: Buffer; rules: Buffer };
 
 /**
  * Port: issue number ↔ keyed hashes, for the repository of the configured name. Rows of claimed
- * leads are frozen: no write changes or removes them. Every call throws `store-unavailable` when
+ * leads are frozen: no write removes them, or changes more of them than when they were seen. Every call throws `store-unavailable` when
  * the store fails.
  */
 export type LeadDirectory = {
@@ -63,6 +63,8 @@ export type LeadDirectory = {
   /** Numbers of the leads with this identity, in ascending order. One indexed look-up. */
   find(hash: Buffer): Promise<readonly number[]>;
   has(number: number): Promise<boolean>;
+  /** When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row. */
+  updatedAt(number: number): Promise<number | undefined>;
   /** Adds or replaces; a row that is newer than the entry stays. Ignored before `open`. */
   put(entries: readonly DirectoryEntry[]): Promise<void>;
   /** The same for the page of a catch-up, whose rows were changed up to `reached`. */

@@ -5,10 +5,14 @@ import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
 import { leastErasure } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
+import type { Pacer } from './pacer.ts';
 import { waitAfterFailure, type Random } from './retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
+import type { WriteRefusals } from './write-refusals.ts';
 
-export type ActDeps = LeadDeps & {
+export type ActDeps = Omit<LeadDeps, 'pacer' | 'refusals'> & {
+  pacer: Pacer;
+  refusals: WriteRefusals;
   store: Pick<
     WorkStore,
     'held' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
@@ -17,6 +21,8 @@ export type ActDeps = LeadDeps & {
   random: Random;
   /** Waits between tries, in ms; after the last one the event ends FAILED. */
   retryMs: readonly number[];
+  /** How long an event waits whose write was refused without a reason, in ms. */
+  probeEveryMs: number;
 };
 
 /** What the event's end, or its delay, means for all others. */
@@ -24,12 +30,15 @@ export type ActResult =
   | { kind: 'settled'; outcome: Settlement['outcome'] }
   | { kind: 'rescheduled' }
   | Extract<Delay, { kind: 'limited' | 'paused' }>
+  /** A write was refused: perhaps only of this issue, perhaps of all. */
+  | { kind: 'unclear' }
   /** Another worker has it, or this one stops. */
   | { kind: 'left' };
 
 type BegunItem = WorkItem & { progress: ActProgress };
 
 class LeaseLost extends Error {}
+class LeadReleased extends Error {}
 
 /**
  * Changes the issues of one event's leads. Every lead that can be finished is, whatever becomes of
@@ -71,27 +80,50 @@ async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<Act
 async function actOnLeads(deps: ActDeps, item: BegunItem, signal: AbortSignal): Promise<ActResult> {
   const { actions } = item.progress;
   let { leads } = item.progress;
-  let transient: string | undefined;
   const keep = async (changed: LeadProgress): Promise<void> => {
     leads = leads.map((lead) => (lead.number === changed.number ? changed : lead));
     const progress: ActProgress = { stage: 'act', actions, leads };
     if (!(await deps.store.saveProgress(item, progress, deps.clock.now()))) throw new LeaseLost();
   };
-  for (const lead of leads.filter(({ state }) => state === 'open')) {
+  const turn = async (lead: LeadProgress): Promise<void> => {
+    await deps.pacer.turn(signal);
+    await keep(lead);
     // An operator may have given the lead back a moment ago: then nothing more is done to it.
-    if (!(await deps.store.held(item)).includes(lead.number)) {
-      leads = leads.filter(({ number }) => number !== lead.number);
-      continue;
+    if (!(await deps.store.held(item)).includes(lead.number)) throw new LeadReleased();
+  };
+  const delays: LeadDelay[] = [];
+  for (const lead of leads.filter(({ state }) => state === 'open')) {
+    const { number } = lead;
+    try {
+      const task = { receiptId: item.receiptId, actions, lead, turn };
+      const { lead: changed, delay } = await actOnLead(deps, task);
+      await keep(changed);
+      if (delay) delays.push({ number, delay: understand(deps, number, delay) });
+    } catch (error) {
+      if (!(error instanceof LeadReleased)) throw error;
+      leads = leads.filter((other) => other.number !== number);
     }
-    const task = { receiptId: item.receiptId, actions, lead, keep, signal };
-    const { lead: changed, delay } = await actOnLead(deps, task);
-    await keep(changed);
-    if (delay?.kind === 'transient') transient ??= delay.code;
-    else if (delay) return delayAll(deps, item, delay);
+    const stop = delays.at(-1)?.delay;
+    if (stop?.kind === 'limited' || stop?.kind === 'paused') return delayAll(deps, item, stop);
   }
-  if (transient === undefined) return settle(deps, item, leads);
+  if (delays.length === 0) return settle(deps, item, leads);
   signal.throwIfAborted(); // calls were cut short: that is no try
-  return retry(deps, item, { leads, lastError: transient });
+  return delayEvent(deps, item, { leads, delays: delays.map(({ delay }) => delay) });
+}
+
+type LeadDelay = { number: number; delay: Delay };
+
+/** A 403 is taken for the repository's only when it is not this one issue's. */
+function understand({ refusals }: ActDeps, number: number, delay: Delay): Delay {
+  if (delay.kind !== 'forbidden') return delay;
+  switch (refusals.noteRefusal(number)) {
+    case 'own':
+      return { kind: 'transient', code: 'forbidden' };
+    case 'unclear':
+      return delay;
+    case 'general':
+      return { kind: 'paused', code: 'forbidden' };
+  }
 }
 
 /** Waiting for the tracker spends no try. */
@@ -107,6 +139,36 @@ async function delayAll(
     lastError: isLimited ? 'tracker-limited' : delay.code,
   });
   return delay;
+}
+
+type Unfinished = { leads: readonly LeadProgress[]; delays: readonly Delay[] };
+
+/** What went wrong for good counts first, and nothing but that spends a try. */
+async function delayEvent(
+  deps: ActDeps,
+  item: WorkItem,
+  { leads, delays }: Unfinished,
+): Promise<ActResult> {
+  const { clock, probeEveryMs, refusals, store } = deps;
+  const { attempts } = item;
+  if (delays.some(({ kind }) => kind === 'forbidden') && !refusals.isWell()) {
+    // Behind all others: the next one tells whether only this issue may not be written.
+    const dueAt = clock.now() + probeEveryMs;
+    await store.reschedule(item, { dueAt, attempts, lastError: 'forbidden' });
+    return { kind: 'unclear' };
+  }
+  const failure = delays.find(({ kind }) => kind === 'transient' || kind === 'forbidden');
+  if (failure) {
+    const lastError = failure.kind === 'transient' ? failure.code : 'forbidden';
+    return retry(deps, item, { leads, lastError });
+  }
+  const instants = delays.flatMap((delay) => (delay.kind === 'missing' ? [delay.retryAt] : []));
+  await store.reschedule(item, {
+    dueAt: Math.min(...instants),
+    attempts,
+    lastError: 'not-found',
+  });
+  return { kind: 'rescheduled' };
 }
 
 async function retry(

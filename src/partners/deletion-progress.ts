@@ -17,8 +17,8 @@ const leadSchema = z.strictObject({
   /** An earlier try was told that it may not delete, in a way that may pass. */
   isDoubted: z.boolean().optional(),
   isCommented: z.boolean().optional(),
-  /** An earlier try did not find the issue: a replica that lags looks the same. */
-  isMissing: z.boolean().optional(),
+  /** Since when the issue is not found, in ms: a replica that lags looks the same. */
+  missingSince: z.int().optional(),
 });
 
 const schema = z.discriminatedUnion('stage', [

@@ -8,6 +8,8 @@ export type Refusal =
   | { kind: 'limited'; retryAt: number }
   /** The credential or the repository itself does not allow it: nothing can be done for anyone. */
   | { kind: 'paused'; code: PauseCode }
+  /** Not allowed, and the tracker tells no reason: this issue's own, or the same for all. */
+  | { kind: 'forbidden' }
   /** The issue is not there, and the repository says that it is well. */
   | { kind: 'gone'; deleted: boolean }
   /** The issue was moved to another repository. */
@@ -29,6 +31,8 @@ export type EditableIssue = IssueFacts & {
  * answers; redirects are never followed; an answer about another issue is nonsense.
  */
 export type IssueEditor = {
+  /** False: there is no token for `remove`, which then calls nobody. */
+  canRemove: boolean;
   /** Asks for the repository itself. `id` is its number. */
   checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
   /** The same, and whether the tracker tells that issues there may not be changed. */

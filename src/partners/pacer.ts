@@ -1,23 +1,24 @@
 import type { Clock } from '#shared/clock.ts';
 
-/** Keeps writes to the tracker apart. */
+/** Keeps writes to the tracker apart. For one writer at a time. */
 export type Pacer = {
   /** Resolves when the next write may be made. @throws the signal's reason when it is aborted */
   turn(signal: AbortSignal): Promise<void>;
+  /** To be called when a write begins. A turn that was not used is still there. */
+  noteWrite(): void;
 };
 
 /** At least `intervalMs` between the starts of two writes. */
 export function createPacer(clock: Clock, intervalMs: number): Pacer {
-  let nextAt = 0;
-  let seenAt = 0;
+  let writtenAt = -Infinity;
   return {
     turn: async (signal) => {
       signal.throwIfAborted();
-      nextAt -= Math.max(0, seenAt - clock.now()); // the clock was set back
-      seenAt = clock.now();
-      const at = Math.max(clock.now(), nextAt);
-      nextAt = at + intervalMs;
-      await clock.sleep(at - clock.now(), { signal });
+      const waitMs = writtenAt + intervalMs - clock.now();
+      await clock.sleep(Math.min(waitMs, intervalMs), { signal }); // the clock may have been set back
+    },
+    noteWrite: () => {
+      writtenAt = clock.now();
     },
   };
 }

@@ -19,8 +19,11 @@ const IDENTIFY_AGAIN_MS = 5 * SECOND;
 /** Dropped payloads are taken out of the store's files at most this often. */
 const SCRUB_EVERY_MS = SECOND;
 
-/** What keeps the worker from changing issues, for all events alike. */
-type Pause = { code: PauseCode; since: number; probeAt: number };
+/**
+ * What keeps the worker from changing issues, for all events alike. `isCertain`: false while it may
+ * be one issue's own; then the others are tried as ever.
+ */
+type Pause = { code: PauseCode; since: number; probeAt: number; isCertain: boolean };
 
 export type LoopDeps = {
   store: WorkStore;
@@ -118,11 +121,12 @@ export async function runWatching({ store, alarms, clock, stopping }: LoopDeps):
 
 async function actWhenAllowed(deps: LoopDeps): Promise<number> {
   const { alarms, clock, state } = deps;
-  if (state.pause) return probe(deps, state.pause);
+  if (state.pause?.isCertain) return probe(deps, state.pause);
   const limitedMs = state.limitedUntil - clock.now();
   if (limitedMs > 0) return limitedMs;
   const result = await actOnNext(deps);
   if (!result) return waitForDue(deps, 'act');
+  if (state.pause && !state.pause.isCertain && deps.act.refusals.isWell()) endPause(deps);
   alarms.match.ring(); // it may have come again while it was in hand
   return 0;
 }
@@ -172,6 +176,7 @@ async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
       actOnEvent(act, item as WorkItem<ActProgress>, stopping),
   );
   if (result.kind === 'paused') setPause(deps, result.code);
+  if (result.kind === 'unclear') setPause(deps, 'forbidden', { isCertain: false });
   if (result.kind === 'limited') state.limitedUntil = result.retryAt;
   if (result.kind === 'settled' && result.outcome === 'DONE') state.isDirty = true;
   return result;
@@ -196,10 +201,20 @@ async function delayUntilIdentified(
   }
 }
 
-function setPause({ clock, log, probeEveryMs, state }: LoopDeps, code: PauseCode): void {
+function setPause(
+  { clock, log, probeEveryMs, state }: LoopDeps,
+  code: PauseCode,
+  { isCertain = true } = {},
+): void {
   const now = clock.now();
   if (!state.pause) log.error({ reason: code }, 'the tracker refuses: deletions wait');
-  state.pause = { code, since: state.pause?.since ?? now, probeAt: now + probeEveryMs };
+  const since = state.pause?.since ?? now;
+  state.pause = { code, since, probeAt: now + probeEveryMs, isCertain };
+}
+
+function endPause({ log, state }: LoopDeps): void {
+  state.pause = undefined;
+  log.info({}, 'the tracker allows it again: deletions go on');
 }
 
 /**
@@ -207,7 +222,7 @@ function setPause({ clock, log, probeEveryMs, state }: LoopDeps, code: PauseCode
  * next event, if there is one, is not refused: not every lack of rights can be read.
  */
 async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
-  const { clock, editor, log, probeEveryMs, state } = deps;
+  const { clock, editor, probeEveryMs } = deps;
   if (clock.now() < pause.probeAt) return pause.probeAt - clock.now();
   const isForbidden = pause.code === 'forbidden';
   const answer = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
@@ -216,8 +231,7 @@ async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
   else {
     const result = await actOnNext(deps);
     if (result?.kind === 'paused') return probeEveryMs;
-    state.pause = undefined;
-    log.info({}, 'the tracker allows it again: deletions go on');
+    if (result?.kind !== 'unclear') endPause(deps);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
 import { MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import { MISSING_LOOKS_MS } from './act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
 import { createCatchUpDesk } from './catch-up.ts';
 import type { DeletionLabels } from './deletion.ts';
@@ -18,10 +19,11 @@ import {
   type LoopState,
 } from './worker-loops.ts';
 import type { WorkCounts, WorkStore } from './work-store.ts';
+import { createWriteRefusals } from './write-refusals.ts';
 
 export type WorkerDeps = {
   store: WorkStore;
-  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'status'>;
+  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;
   labels: DeletionLabels;
@@ -36,6 +38,8 @@ export type WorkerDeps = {
   random: Random;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
+  /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
+  missingLooksMs?: readonly number[];
   /** How often a paused worker asks whether it may go on, in ms; default a minute. */
   probeEveryMs?: number;
 };
@@ -94,6 +98,7 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const { clock, log, filler } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
+  const { missingLooksMs = MISSING_LOOKS_MS } = deps;
   const state: LoopState = {
     seenAt: -Infinity,
     owed: [],
@@ -109,7 +114,14 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
     identify: () => filler.identify(),
     probeEveryMs,
     match: { ...deps, unmatchedWaitsMs, desk },
-    act: { ...deps, pacer: createPacer(clock, deps.writeIntervalMs) },
+    act: {
+      ...deps,
+      isListed: (number) => filler.isListed(number),
+      missingLooksMs,
+      pacer: createPacer(clock, deps.writeIntervalMs),
+      refusals: createWriteRefusals(),
+      probeEveryMs,
+    },
     alarms: { match: createAlarm(clock), act: createAlarm(clock) },
     stopping,
     state,

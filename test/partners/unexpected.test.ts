@@ -11,6 +11,7 @@ import { createPacer } from '#partners/pacer.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { WorkItem } from '#partners/work-store.ts';
+import { createWriteRefusals } from '#partners/write-refusals.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog, type Log } from '#shared/log.ts';
@@ -84,7 +85,11 @@ const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
   store: desk.store,
   editor: editor as IssueEditor,
   labels: { approved: 'approved', deleted: 'deleted' },
+  isListed: async () => false,
+  missingLooksMs: [],
   pacer: createPacer(desk.clock, 0),
+  refusals: createWriteRefusals(),
+  probeEveryMs: 1000,
   clock: desk.clock,
   log: silentLog,
   random: () => 0.5,

@@ -40,7 +40,10 @@ export type DeskOptions = {
   clock?: Clock;
   log?: Log;
   worker?: Partial<
-    Pick<WorkerDeps, 'retryMs' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'probeEveryMs'>
+    Pick<
+      WorkerDeps,
+      'retryMs' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
+    >
   >;
   requestTimeoutMs?: number;
 };
@@ -93,6 +96,7 @@ export async function openDesk(options: DeskOptions = {}) {
     log,
     random: () => 0.5,
     unmatchedWaitsMs: [20, 20],
+    missingLooksMs: [20, 40],
     ...options.worker,
   });
   const stop = async (): Promise<void> => {

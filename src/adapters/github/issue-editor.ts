@@ -32,13 +32,16 @@ export type IssueEditorDeps = {
 
 /** Writes to GitHub's issues. Each method is one need of a deletion. */
 export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
+  const ofIssue = <T>(work: () => Promise<T>) =>
+    refusing(deps, () => explainingForbidden(deps, work));
   return {
+    canRemove: deps.adminClient !== undefined,
     checkRepository: () => refusing(deps, () => checkRepository(deps)),
     checkWriting: () => refusing(deps, () => checkWriting(deps)),
-    read: (number) => refusing(deps, () => read(deps, number)),
-    edit: (number, edit) => refusing(deps, () => write(deps, number, edit)),
-    findComment: (number, marker) => refusing(deps, () => findComment(deps, number, marker)),
-    comment: (number, text) => refusing(deps, () => comment(deps, number, text)),
+    read: (number) => ofIssue(() => read(deps, number)),
+    edit: (number, edit) => ofIssue(() => write(deps, number, edit)),
+    findComment: (number, marker) => ofIssue(() => findComment(deps, number, marker)),
+    comment: (number, text) => ofIssue(() => comment(deps, number, text)),
     remove: (nodeId) => refusing(deps, () => remove(deps, nodeId)),
     countRevisions: (nodeId) => countRevisions(deps, nodeId),
   };
@@ -159,6 +162,21 @@ async function explainAbsence(
   if (reason) return { kind: 'paused', code: reason };
   if (status < 400) return { kind: 'transferred' };
   return { kind: 'gone', deleted: status === 410 };
+}
+
+/** A 403 about one issue says nothing of the others, unless the repository knows of a reason. */
+async function explainingForbidden<T>(
+  { client, repository }: IssueEditorDeps,
+  work: () => Promise<T>,
+): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTrackerFailure(error, 'forbidden')) throw error;
+    const { facts, headers } = await repository.read();
+    const code = reasonNotToWrite(client, facts, headers);
+    return code ? { kind: 'paused', code } : { kind: 'forbidden' };
+  }
 }
 
 async function remove({ adminClient }: IssueEditorDeps, nodeId: string) {

@@ -44,6 +44,11 @@ function prepareReads(handle: BetterSqlite3.Database) {
         `SELECT 1 FROM directory_lead WHERE number = ? AND repositoryId = ${NAMED}`,
       )
       .pluck(),
+    updatedAt: handle
+      .prepare<[number, string], number>(
+        `SELECT updatedAt FROM directory_lead WHERE number = ? AND repositoryId = ${NAMED}`,
+      )
+      .pluck(),
     state: handle.prepare<[string], StateRow>(`
       SELECT crawl, crawling, crawlStartedAt AS startedAt, crawlIssues AS issues,
         crawlReached AS reached, completedAt, caughtUpTo
@@ -66,9 +71,10 @@ function prepareRows(handle: BetterSqlite3.Database) {
       ON CONFLICT (repositoryId, number) DO UPDATE SET updatedAt = excluded.updatedAt,
         approved = excluded.approved, labels = excluded.labels, crawl = excluded.crawl
       WHERE excluded.updatedAt >= directory_lead.updatedAt AND NOT ${IS_CLAIMED}`),
-    markSeen: handle.prepare<[LeadKey]>(`
+    markSeen: handle.prepare<[LeadKey & { updatedAt: number }]>(`
       UPDATE directory_lead
-      SET crawl = (SELECT crawl FROM directory_state WHERE repositoryId = @id)
+      SET crawl = (SELECT crawl FROM directory_state WHERE repositoryId = @id),
+        updatedAt = max(updatedAt, @updatedAt)
       WHERE repositoryId = @id AND number = @number`),
     putKey: handle.prepare<[LeadKey & HashedIdentity]>(`
       INSERT INTO directory_key (keyHash, repositoryId, number, kind)

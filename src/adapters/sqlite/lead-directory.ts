@@ -44,6 +44,7 @@ export function createLeadDirectory(
     state: async () => guard(() => toState(sql.state.get(name))),
     find: async (hash) => guard(() => sql.find.all(hash, name)),
     has: async (number) => guard(() => sql.has.get(number, name) !== undefined),
+    updatedAt: async (number) => guard(() => sql.updatedAt.get(number, name)),
     put: async (entries) => write((id) => putAll(sql, id, entries)),
     putCaughtUp: async (entries, reached) =>
       write((id) => {
@@ -57,17 +58,7 @@ export function createLeadDirectory(
         sql.crawled.run({ id, seen: entries.length, reached });
       }),
     completeCrawl: async (at) => {
-      let removed = 0;
-      for (let from: number | undefined = 0; from !== undefined;) {
-        const after: number = from;
-        from = undefined;
-        write((id) => {
-          const chunk = removeUnseen(sql, id, after);
-          removed += chunk.removed;
-          from = chunk.next;
-        });
-        await setImmediate(); // a million rows must not hold up readers
-      }
+      const removed = await removeAllUnseen(sql, write);
       write((id) => sql.completeCrawl.run({ id, at }));
       return removed;
     },
@@ -84,7 +75,7 @@ function putAll(sql: DirectoryStatements, id: number, entries: readonly Director
       labels: JSON.stringify(entry.labels),
     });
     if (changes === 0) {
-      sql.markSeen.run(row); // claimed, or what is stored is newer
+      sql.markSeen.run({ ...row, updatedAt: entry.updatedAt }); // claimed, or what is stored is newer
       continue;
     }
     sql.dropKeys.run(row);
@@ -95,6 +86,24 @@ function putAll(sql: DirectoryStatements, id: number, entries: readonly Director
 function dropRows(sql: DirectoryStatements, id: number): void {
   sql.dropAllKeys.run(id);
   sql.dropAllLeads.run(id);
+}
+
+async function removeAllUnseen(
+  sql: DirectoryStatements,
+  write: (work: (repositoryId: number) => void) => void,
+): Promise<number> {
+  let removed = 0;
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const after: number = from;
+    from = undefined;
+    write((id) => {
+      const chunk = removeUnseen(sql, id, after);
+      removed += chunk.removed;
+      from = chunk.next;
+    });
+    await setImmediate(); // a million rows must not hold up readers
+  }
+  return removed;
 }
 
 /** Looks at one chunk of rows; `next` is where the following one starts. */
