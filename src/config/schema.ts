@@ -110,11 +110,16 @@ const tracker = section({
   requestTimeout: duration(100, MINUTE).prefault('5s'),
 });
 
-const heading = line('the heading as the issue form shows it, without ###');
+const HEADING_CHARACTERS_MAX = 200;
+const heading = line('the heading as the issue form shows it, without ###').refine(
+  (text) => text.length <= HEADING_CHARACTERS_MAX,
+  { error: `a heading of at most ${HEADING_CHARACTERS_MAX} characters` },
+);
 
-const formField = z.union([heading, z.strictObject({ heading, multiline: flag().optional() })], {
-  error: 'a heading, or { heading, multiline }',
-});
+const formField = z.union(
+  [heading, z.strictObject({ heading, multiline: flag().optional(), expose: flag().optional() })],
+  { error: 'a heading, or { heading, multiline, expose }' },
+);
 
 const form = named(
   formField,
@@ -125,9 +130,13 @@ const form = named(
   'the fields of the issue form in its order, each with its heading',
 ).transform((fields) =>
   Object.entries(fields).map(([name, field]) => {
-    const { heading, multiline } =
-      typeof field === 'string' ? { heading: field, multiline: undefined } : field;
-    return { name, heading, multiline: multiline ?? name === 'message' };
+    const { heading, multiline, expose } = typeof field === 'string' ? { heading: field } : field;
+    return {
+      name,
+      heading,
+      multiline: multiline ?? name === 'message',
+      ...(expose === true && { expose }),
+    };
   }),
 );
 
@@ -146,6 +155,7 @@ const leads = section({
     sourcePage: 'Source page',
   }),
   portalAuthors: list(line('a login'), 'logins').prefault([]),
+  url: flag().prefault(false),
   freshFor: duration(0, HOUR).prefault('15s'),
   staleIfError: duration(0, 30 * DAY).prefault('1h'),
   cacheSizeMax: size('64KiB', '64GiB').prefault('64MiB'),

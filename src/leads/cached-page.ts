@@ -3,6 +3,7 @@ import { matchesFilter, orderTime } from './lead-query.ts';
 import { isApproved, toLead, type LeadRules } from './lead.ts';
 import type { Lead } from './lead-reader.ts';
 import type { Issue, IssueQuery, PageAnswer } from './lead-tracker.ts';
+import { mapIssues } from './map-issues.ts';
 import { lagsBehind, type IssueEvent } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */
@@ -26,7 +27,7 @@ export type CachedPage = {
 export const LEAD_OVERHEAD_BYTES = 1000;
 
 /** What to keep of the tracker's answer; the same page object as long as nothing in it changed. */
-export function toLoadedPage(
+export async function toLoadedPage(
   answer: PageAnswer,
   context: {
     query: IssueQuery;
@@ -34,7 +35,7 @@ export function toLoadedPage(
     held: Entry<CachedPage> | undefined;
     rules: LeadRules;
   },
-): Loaded<CachedPage> {
+): Promise<Loaded<CachedPage>> {
   const { query, from, held, rules } = context;
   if (answer.kind === 'unchanged') {
     if (!held) throw new Error('the tracker answered "unchanged" to an unconditional question');
@@ -51,7 +52,7 @@ export function toLoadedPage(
     query,
     ...(from !== undefined && { from }),
     leads: new Map(
-      kept.map((issue) => [
+      await mapIssues(kept, (issue) => [
         issue.number,
         { issue: withoutBody(issue), lead: toLead(issue, rules) },
       ]),

@@ -10,7 +10,7 @@ const CRAWL_EVERY_MS = DAY;
 export type CrawlDeps = {
   tracker: LeadTracker;
   directory: LeadDirectory;
-  toEntries(issues: readonly Issue[]): DirectoryEntry[];
+  toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
   clock: Clock;
   log: Log;
@@ -37,7 +37,7 @@ async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
   log.info({ issues: state.issues }, 'the lead directory is being filled');
   await deps.budget.spend(signal);
   await walkChanges(tracker, Math.max(0, state.reached - SECOND), async ({ issues, after }) => {
-    await directory.putCrawled(deps.toEntries(issues), newestChange(issues));
+    await directory.putCrawled(await deps.toEntries(issues), newestChange(issues));
     await noteProgress(deps);
     signal.throwIfAborted();
     if (after !== undefined) await deps.budget.spend(signal);

@@ -7,6 +7,7 @@ import { refuseCursor, type CursorSealer } from '#shared/page.ts';
 import type { CachedLead, CachedPage } from './cached-page.ts';
 import type { Claims, ClaimView } from './claims.ts';
 import type { Got } from './confirmed-cache.ts';
+import { contactLength } from './lead.ts';
 import type { LeadCache } from './lead-cache.ts';
 import { cursorBinding, matchesFilter, toFilter, type LeadFilter } from './lead-query.ts';
 import type {
@@ -209,7 +210,7 @@ function isReadable(deps: LeadReaderDeps, found: CachedLead, visibility: Visibil
 /** Estimated bytes of the items as they are answered. */
 function sizeOfItems(items: readonly Lead[]): number {
   return items.reduce(
-    (sum, { contact }) => sum + KEPT_OVERHEAD_BYTES + (contact.message?.length ?? 0),
+    (sum, { contact }) => sum + KEPT_OVERHEAD_BYTES + contactLength(contact),
     KEPT_OVERHEAD_BYTES,
   );
 }

@@ -13,6 +13,7 @@ import {
 import { createSharedRun } from './shared-run.ts';
 import type { LeadRules } from './lead.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
+import { mapIssues } from './map-issues.ts';
 import { walkChanges } from './walk-changes.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
@@ -90,9 +91,10 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   let background: Promise<void> | undefined;
   let catchingUp: Promise<unknown> | undefined;
   const toEntries: CrawlDeps['toEntries'] = (issues) =>
-    issues
-      .filter((issue) => !issue.isPullRequest)
-      .map((issue) => toDirectoryEntry(issue, deps.rules, deps.key));
+    mapIssues(
+      issues.filter((issue) => !issue.isPullRequest),
+      (issue) => toDirectoryEntry(issue, deps.rules, deps.key),
+    );
   const runtime: Runtime = {
     ...deps,
     toEntries,
@@ -123,7 +125,8 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted or moved issue keeps its row until a full crawl misses it, so that a deletion
       // that names it ends with the truth about that issue instead of UNMATCHED.
-      if (event.kind === 'issue' && !event.gone) await deps.directory.put(toEntries([event.issue]));
+      if (event.kind === 'issue' && !event.gone)
+        await deps.directory.put(await toEntries([event.issue]));
     },
     status: () => status,
     readStatus: async () => {
@@ -170,7 +173,7 @@ async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
     ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
     : state.caughtUpTo - OVERLAP_MS;
   await walkChanges(tracker, Math.max(0, from), async ({ issues }) => {
-    await directory.putCaughtUp(runtime.toEntries(issues), newestChange(issues));
+    await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
   });
   return { complete: !isFirst };

@@ -1,152 +1,185 @@
 /**
- * Reads the body of an issue form. A form's answers are Markdown, and visitors type Markdown too,
- * so a Markdown parser would believe them. Only the multi-line field can hold more than one line:
- * everything before it is read forward from the start and everything after it backward from the
- * end, and what lies between is that field, whatever it looks like.
+ * Reads the body of an issue form, which people edit. A form's answers are Markdown, and visitors
+ * type Markdown too, so a Markdown parser would believe them; here places count. Fields before the
+ * multi-line one are searched forward, by their headings, so that notes may stand before and between
+ * them. Those behind it are the last place where all of them stand together: what a visitor types
+ * into the multi-line field can only come before it, and what a person adds behind it is a note.
  */
-
-/** One field of the issue form, in the form's order. */
-type FormField = {
-  name: string;
-  /** The label as the form shows it, without `###`. */
-  heading: string;
-  /** At most one field of a form. */
-  multiline: boolean;
-};
-
-export type FormLayout = readonly FormField[];
+import { headingFinder, type FormLayout } from './form-layout.ts';
 
 /** Values by field name; a field without a value is absent. */
 export type FormValues = Readonly<Record<string, string>>;
 
+/** What a reader may see of a line of the body. */
+export type LineFilter = (line: string) => string;
+
 const NO_RESPONSE = '_No response_';
 
-type Reader = {
-  /** As typed. */
+/** The lines of a body that are not blank. */
+type Lines = {
+  /** Every line, as typed. */
   typed: readonly string[];
-  /** As compared with headings. */
-  lines: readonly string[];
-  headings: readonly string[];
-  form: FormLayout;
+  /** Which of them are not blank, ascending. */
+  numbers: readonly number[];
+  /** For each of those, the place in the form of the field whose heading it equals, or −1. */
+  fields: readonly number[];
 };
 
+/** A field's value: the line that is not blank and stands at this place among those. */
+type Value = { field: number; at: number };
+
+/** Where the fields behind the multi-line one stand among the lines that are not blank. */
+type Tail = { start: number; end: number; values: readonly Value[] };
+
 /** Linear in the length of the body. CRLF, LF and trailing spaces are alike. */
-export function readForm(body: string, form: FormLayout): FormValues {
-  const typed = body.split(/\r\n|\n|\r/);
-  const reader: Reader = {
-    typed,
-    lines: typed.map(comparable),
-    headings: form.map((field) => comparable(`### ${field.heading}`)),
-    form,
-  };
-  const multilineAt = form.findIndex((field) => field.multiline);
+export function readForm(
+  body: string,
+  form: FormLayout,
+  shown: LineFilter = (line) => line,
+): FormValues {
+  const lines = readLines(body, form);
+  const multiline = form.findIndex((field) => field.multiline);
+  const head = readHead(lines, multiline === -1 ? form.length : multiline);
   const values = new Map<string, string>();
-  const start = readForward(reader, multilineAt === -1 ? form.length : multilineAt, values);
-  if (multilineAt !== -1) {
-    const end = readBackward(reader, multilineAt + 1, start, values);
-    readBetween(reader, { field: multilineAt, start, end }, values);
+  const keep = (field: number, text: string): void => {
+    const name = form[field]?.name;
+    const value = text.trim();
+    if (name !== undefined && value !== '' && value !== NO_RESPONSE) values.set(name, value);
+  };
+  const keepLines = (found: readonly Value[]): void => {
+    for (const { field, at } of found)
+      keep(field, shown(lines.typed[lines.numbers[at] ?? -1] ?? ''));
+  };
+  keepLines(head.values);
+  if (multiline !== -1) {
+    const headingAt = lines.fields.indexOf(multiline, head.end);
+    const tail = findTail(lines, {
+      fields: { first: multiline + 1, count: form.length },
+      floor: headingAt === -1 ? head.end : headingAt + 1,
+    });
+    if (headingAt !== -1)
+      keep(multiline, textBetween(lines, { from: headingAt + 1, to: tail.start }, shown));
+    keepLines(tail.values);
   }
   return Object.fromEntries(values);
 }
 
-/** Headings are compared in NFC; other lines stay as they were typed. */
-function comparable(line: string): string {
-  const trimmed = line.trimEnd();
-  return trimmed.startsWith('### ') ? `### ${trimmed.slice(4).trim().normalize('NFC')}` : trimmed;
+function readLines(body: string, form: FormLayout): Lines {
+  const findHeading = headingFinder(form);
+  const typed = body.split(/\r\n|\n|\r/);
+  const numbers: number[] = [];
+  const fields: number[] = [];
+  for (const [number, line] of typed.entries())
+    if (line.trim() !== '') {
+      numbers.push(number);
+      fields.push(findHeading(line));
+    }
+  return { typed, numbers, fields };
 }
 
-/** Reads the fields before `count` and returns the line behind them. */
-function readForward(reader: Reader, count: number, values: Map<string, string>): number {
-  const { typed, lines, headings, form } = reader;
-  let at = 0;
+/** Reads the fields before `count`; `end` is the line behind them. */
+function readHead(lines: Lines, count: number): { values: Value[]; end: number } {
+  const values: Value[] = [];
+  let end = 0;
   for (let field = 0; field < count; field += 1) {
-    const headingAt = nextNonBlank(lines, at);
-    if (lines[headingAt] !== headings[field]) continue;
-    const valueAt = nextNonBlank(lines, headingAt + 1);
-    const next = headings[field + 1];
-    const isNextHeading =
-      lines[valueAt] === next && lines[nextNonBlank(lines, valueAt + 1)] !== next;
-    if (valueAt >= lines.length || isNextHeading) {
-      at = headingAt + 1;
-    } else {
-      keep(values, form[field], typed[valueAt]);
-      at = valueAt + 1;
-    }
+    const headingAt = findHeading(lines, { field, last: count }, end);
+    if (headingAt === undefined) continue;
+    const valueAt = headingAt + 1;
+    const isEmpty = isNext(lines, valueAt, field) && !isRepeated(lines, { valueAt, field, count });
+    const hasValue = valueAt < lines.fields.length && !isEmpty;
+    if (hasValue) values.push({ field, at: valueAt });
+    end = valueAt + (hasValue ? 1 : 0);
   }
-  return at;
+  return { values, end };
+}
+
+/** The first heading of the field from `start` on; the search ends at that of a later one up to `last`. */
+function findHeading(
+  { fields }: Lines,
+  { field, last }: { field: number; last: number },
+  start: number,
+): number | undefined {
+  for (let at = start; at < fields.length; at += 1) {
+    const found = fields[at] ?? -1;
+    if (found === field) return at;
+    if (found > field && found <= last) return undefined;
+  }
+  return undefined;
 }
 
 /**
- * Reads the fields from `first` on, from the end of the body; they count only all together.
- * Returns the line where the first of them starts, or the end of the body when they do not stand.
+ * True when the line below a heading is the heading of the next field, and this one empty. A heading
+ * that stands twice is, the first time, what somebody typed as the value.
  */
-function readBackward(
-  reader: Reader,
-  first: number,
-  floor: number,
-  values: Map<string, string>,
-): number {
-  const { typed, lines, headings, form } = reader;
-  const found = new Map<string, string>();
-  let end = lines.length;
-  for (let field = form.length - 1; field >= first; field -= 1) {
-    const heading = headings[field];
-    const lastAt = previousNonBlank(lines, end);
-    const beforeAt = previousNonBlank(lines, lastAt);
-    const isEmpty =
-      lines[lastAt] === heading &&
-      (lines[beforeAt] !== heading || isValueOfPrevious(reader, { field, first, beforeAt }));
-    const headingAt = isEmpty ? lastAt : beforeAt;
-    if (headingAt < floor || lines[headingAt] !== heading) return lines.length;
-    if (!isEmpty) keep(found, form[field], typed[lastAt]);
-    end = headingAt;
-  }
-  for (const [name, value] of found) values.set(name, value);
-  return end;
+function isNext({ fields }: Lines, at: number, field: number): boolean {
+  return fields[at] === field + 1 && fields[at + 1] !== field + 1;
 }
 
-/** A heading that stands twice belongs, the first time, to the field before it when that is empty. */
-function isValueOfPrevious(
-  { lines, headings }: Reader,
-  { field, first, beforeAt }: { field: number; first: number; beforeAt: number },
+/** The same where a person's note parts the two; but a multi-line value may well hold its heading. */
+function isRepeated(
+  lines: Lines,
+  { valueAt, field, count }: { valueAt: number; field: number; count: number },
 ): boolean {
-  return field > first && lines[previousNonBlank(lines, beforeAt)] === headings[field - 1];
+  const next = { field: field + 1, last: count };
+  return next.field < count && findHeading(lines, next, valueAt + 1) !== undefined;
 }
 
-function readBetween(
-  { typed, lines, headings, form }: Reader,
-  { field, start, end }: { field: number; start: number; end: number },
-  values: Map<string, string>,
-): void {
-  const headingAt = nextNonBlank(lines, start);
-  if (headingAt >= end || lines[headingAt] !== headings[field]) return;
-  const from = nextNonBlank(lines, headingAt + 1);
-  const to = previousNonBlank(lines, end) + 1;
-  if (from < to) keep(values, form[field], typed.slice(from, to).join('\n'));
+/**
+ * The last place from `floor` on where all fields from `first` to before `count` stand. Where a
+ * heading of the last one follows it the true tail is broken by a note, and what was found is a
+ * visitor's lookalike: then none of these fields has a value.
+ */
+function findTail(
+  lines: Lines,
+  { fields: { first, count }, floor }: { fields: { first: number; count: number }; floor: number },
+): Tail {
+  const none: Tail = { start: lines.fields.length, end: lines.fields.length, values: [] };
+  if (first === count) return none;
+  const lastHeadingAt = lines.fields.lastIndexOf(count - 1);
+  for (let start = lastHeadingAt; start >= floor; start -= 1) {
+    const found = readTail(lines, { first, count }, start);
+    if (!found) continue;
+    // A first heading that stands twice is, the second time, what somebody typed as its value.
+    const before =
+      start > floor && found.values.length < count - first
+        ? readTail(lines, { first, count }, start - 1)
+        : undefined;
+    const tail = before && before.values.length > found.values.length ? before : found;
+    return tail.end > lastHeadingAt ? tail : none;
+  }
+  return none;
 }
 
-function keep(
-  values: Map<string, string>,
-  field: FormField | undefined,
-  text: string | undefined,
-): void {
-  const value = text?.trim();
-  if (field && value && value !== NO_RESPONSE) values.set(field.name, value);
+/** The fields from `first` to before `count`, when the headings of all stand from `start` on. */
+function readTail(
+  lines: Lines,
+  { first, count }: { first: number; count: number },
+  start: number,
+): Tail | undefined {
+  const values: Value[] = [];
+  let end = start;
+  for (let field = first; field < count; field += 1) {
+    if (lines.fields[end] !== field) return undefined;
+    const hasValue = end + 1 < lines.fields.length && !isNext(lines, end + 1, field);
+    if (hasValue) values.push({ field, at: end + 1 });
+    end += hasValue ? 2 : 1;
+  }
+  return { start, end, values };
 }
 
-function nextNonBlank(lines: readonly string[], from: number): number {
-  let at = from;
-  while (at < lines.length && isBlank(lines[at])) at += 1;
-  return at;
-}
-
-/** The last non-blank line before `end`, or −1. */
-function previousNonBlank(lines: readonly string[], end: number): number {
-  let at = end - 1;
-  while (at >= 0 && isBlank(lines[at])) at -= 1;
-  return at;
-}
-
-function isBlank(line: string | undefined): boolean {
-  return line === undefined || line.trim() === '';
+/** Everything between two of the lines that are not blank; lines that are all hidden fall away. */
+function textBetween(
+  { typed, numbers }: Lines,
+  { from, to }: { from: number; to: number },
+  shown: LineFilter,
+): string {
+  const first = numbers[from];
+  const last = numbers[to - 1];
+  if (first === undefined || last === undefined) return '';
+  return typed
+    .slice(first, last + 1)
+    .map((line) => ({ line, left: shown(line) }))
+    .filter(({ line, left }) => left === line || left.trim() !== '')
+    .map(({ left }) => left)
+    .join('\n');
 }

@@ -20,7 +20,7 @@ import {
   type Source,
 } from './confirmed-cache.ts';
 import { matchesFilter, type LeadFilter } from './lead-query.ts';
-import { isApproved, toLead, type LeadRules } from './lead.ts';
+import { contactLength, isApproved, toLead, type LeadRules } from './lead.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from './lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
 import { createTrackerHealth } from './tracker-health.ts';
@@ -142,7 +142,8 @@ function createCaches(options: LeadCacheOptions) {
   const issues = createConfirmedCache<CachedIssue>({
     ...common,
     bytesMax: Math.floor(sizeMax * ISSUES_SHARE),
-    sizeOf: ({ found }) => LEAD_OVERHEAD_BYTES + (found?.lead.contact.message?.length ?? 0) * 2,
+    sizeOf: ({ found }) =>
+      LEAD_OVERHEAD_BYTES + (found ? contactLength(found.lead.contact) : 0) * 2,
   });
   return { pages, issues, index };
 }

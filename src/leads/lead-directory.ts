@@ -118,7 +118,8 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
 
 /** What the entries of these rules and this key depend on. */
 export function directoryChecks(rules: LeadRules, key: Buffer): DirectoryChecks {
-  const { approvedLabel, form, portalAuthors } = rules;
+  const { approvedLabel, portalAuthors } = rules;
+  const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
   return {
     key: hmacSha256(key, 'trackport/directory-check').subarray(0, HASH_BYTES),
     rules: hmacSha256(

@@ -3,6 +3,8 @@ import type { Pagination } from '#shared/page.ts';
 /** A lead as consumers see it. What nothing is known of is omitted. */
 export type Lead = {
   id: string;
+  /** The issue's own address, where the configuration asks for it. */
+  url?: string;
   title: string;
   state: 'open' | 'closed';
   priority?: string;
@@ -21,6 +23,8 @@ export type Contact = {
   interest?: string;
   message?: string;
   sourcePage?: string;
+  /** Fields of the form that the configuration exposes, by their names. */
+  fields?: Readonly<Record<string, string>>;
 };
 
 export type LeadList = { items: readonly Lead[]; pagination: Pagination };

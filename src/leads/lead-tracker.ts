@@ -6,6 +6,8 @@
 /** An issue as the tracker has it, whatever shape its wire format has. Pull requests included. */
 export type Issue = {
   number: number;
+  /** Where people see it; undefined when the tracker did not tell. */
+  url?: string;
   title: string;
   /** `''` when the tracker has none. */
   body: string;

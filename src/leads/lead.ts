@@ -1,9 +1,11 @@
 import { toRfc3339 } from '#shared/clock.ts';
 
-import { readForm, type FormLayout } from './issue-body.ts';
+import type { FormLayout } from './form-layout.ts';
+import { isEmailLength } from './identity.ts';
+import { readForm, type FormValues } from './issue-body.ts';
 import type { Contact, Lead } from './lead-reader.ts';
 import type { Issue } from './lead-tracker.ts';
-import { httpUrlOf, splitMetadata, type SplitBody } from './metadata-block.ts';
+import { httpUrlOf, splitMetadata, withoutBlocks, type Metadata } from './metadata-block.ts';
 
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {
@@ -12,7 +14,12 @@ export type LeadRules = {
   form: FormLayout;
   /** Logins whose metadata blocks count, in any case. */
   portalAuthors: readonly string[];
+  /** Whether readers get the issue's own address. Default: false. */
+  url?: boolean;
 };
+
+/** GitHub takes 65,536 characters; a body beyond four times that is not read. */
+const BODY_CHARACTERS_MAX = 262_144;
 
 /** What a body says about a person and a portal run. Personal data: never logged, never stored. */
 export type BodyFacts = {
@@ -69,20 +76,34 @@ export function readIssueBody(
   issue: Pick<Issue, 'body' | 'author'>,
   rules: Pick<LeadRules, 'form' | 'portalAuthors'>,
 ): BodyFacts {
-  const { text, metadata }: SplitBody = isPortalAuthor(issue.author, rules.portalAuthors)
-    ? splitMetadata(issue.body)
-    : { text: issue.body };
-  const values = readForm(text, rules.form);
+  const { values, metadata } = readBody(issue, rules);
   const correlationId = metadata?.correlationId ?? values['correlationId'];
   const portalRunUrl = metadata?.portalRunUrl ?? httpUrlOf(values['portalRunUrl']);
   return {
-    contact: Object.fromEntries(
-      contactFields.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
-    ),
+    contact: toContact(values, rules.form),
     ...(correlationId !== undefined && { correlationId }),
     ...(portalRunUrl !== undefined && { portalRunUrl }),
     externalIds: metadata?.externalIds ?? {},
   };
+}
+
+function readBody(
+  { body, author }: Pick<Issue, 'body' | 'author'>,
+  { form, portalAuthors }: Pick<LeadRules, 'form' | 'portalAuthors'>,
+): { values: FormValues; metadata?: Metadata | undefined } {
+  if (body.length > BODY_CHARACTERS_MAX) return { values: {} };
+  if (!isPortalAuthor(author, portalAuthors)) return { values: readForm(body, form) };
+  const { text, metadata } = splitMetadata(body, form);
+  return { values: readForm(text, form, withoutBlocks), metadata };
+}
+
+function toContact(values: FormValues, form: FormLayout): Contact {
+  const isThere = (name: string): boolean =>
+    Object.hasOwn(values, name) && (name !== 'email' || isEmailLength(values[name] ?? ''));
+  const pick = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.filter(isThere).map((name) => [name, values[name] ?? '']));
+  const fields = pick(form.filter(({ expose }) => expose === true).map(({ name }) => name));
+  return { ...pick(contactFields), ...(Object.keys(fields).length > 0 && { fields }) };
 }
 
 function isPortalAuthor(author: string | undefined, portalAuthors: readonly string[]): boolean {
@@ -96,8 +117,10 @@ export function toLead(issue: Issue, rules: LeadRules): Lead {
   const { contact, correlationId, portalRunUrl } = readIssueBody(issue, rules);
   const priority = priorityOf(issue.labels, rules.priorityLabelPrefix);
   const assignee = issue.assignees[0];
+  const url = rules.url === true ? httpUrlOf(issue.url) : undefined;
   return {
     id: String(issue.number),
+    ...(url !== undefined && { url }),
     title: issue.title,
     state: issue.state,
     ...(priority !== undefined && { priority }),
@@ -111,6 +134,11 @@ export function toLead(issue: Issue, rules: LeadRules): Lead {
       ...(portalRunUrl !== undefined && { portalRunUrl }),
     },
   };
+}
+
+/** Characters of a contact's long texts, for what caches take in memory. */
+export function contactLength({ message = '', fields = {} }: Contact): number {
+  return Object.values(fields).reduce((sum, text) => sum + text.length, message.length);
 }
 
 function priorityOf(labels: readonly string[], prefix: string): string | undefined {

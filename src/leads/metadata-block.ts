@@ -1,9 +1,15 @@
+/**
+ * What a portal writes behind the form's answers, for machines. Only issues of portals are looked at
+ * here. A portal always appends its own block, so nothing that a visitor typed is the last one; and
+ * blocks name people's ids in the partners' systems, so no reader ever sees one, believed or not.
+ */
 import { parse } from 'yaml';
 
 import { isRecord } from '#shared/json.ts';
 
-/** What a portal writes behind the form's answers, for machines. */
-type Metadata = {
+import { headingFinder, type FormLayout } from './form-layout.ts';
+
+export type Metadata = {
   correlationId?: string;
   /** Only an http or https URL. */
   portalRunUrl?: string;
@@ -11,27 +17,119 @@ type Metadata = {
   externalIds: Readonly<Record<string, string>>;
 };
 
-/** The body without its metadata block, and the block when there is one. */
+/** The body for the form, without its metadata blocks, and what the last of them says. */
 export type SplitBody = { text: string; metadata?: Metadata };
 
-const START = '<!-- trackport';
+const START = /<!-- trackport(?=\s|-->|$)/g;
+const START_CHARACTERS = '<!-- trackport'.length;
 const END = '-->';
 const BLOCK_CHARACTERS_MAX = 8192;
 
+/** Where a block stands in the body; `end` is behind it. */
+type Place = { start: number; end: number; isClosed: boolean; isOneLine: boolean };
+
+/** A line that is a heading of the form, as an offset and the field's place in the form. */
+type Heading = { at: number; field: number };
+
 /**
- * Splits the metadata block off the end of a body. It counts only as the very last thing; whether
- * the issue's author may write one is the caller's question. What cannot be read is left as text.
+ * Takes the blocks out of a body. The last one counts when it can be read, has lines of its own, and
+ * no heading of the form stands behind it; then what follows it is a person's note and no part of
+ * the text. An earlier one never counts. Blocks of one line never count either, for that is what a
+ * visitor can type into any field: they stay in the text, where `withoutBlocks` hides them, so that
+ * they still hold the place of the value that they are.
  */
-export function splitMetadata(body: string): SplitBody {
-  const trimmed = body.trimEnd();
-  if (!trimmed.endsWith(END)) return { text: body };
-  const startAt = trimmed.lastIndexOf(START);
-  if (startAt === -1 || trimmed.length - startAt > BLOCK_CHARACTERS_MAX) return { text: body };
-  if (startAt > 0 && !/[\r\n]/.test(trimmed.charAt(startAt - 1))) return { text: body };
-  const inner = trimmed.slice(startAt + START.length, -END.length);
-  if (!/^\s/.test(inner) || inner.includes(END)) return { text: body };
-  const metadata = parseMetadata(inner);
-  return metadata ? { text: trimmed.slice(0, startAt), metadata } : { text: body };
+export function splitMetadata(body: string, form: FormLayout): SplitBody {
+  const starts = [...body.matchAll(START)].map(({ index }) => index);
+  const last = starts.at(-1);
+  if (last === undefined) return { text: body };
+  const headings = headingsOf(body, form);
+  const places = findPlaces(body, starts, headings);
+  const multiline = form.findIndex((field) => field.multiline);
+  const messageAt = headings.find(({ field }) => field === multiline)?.at ?? Infinity;
+  const isBelieved = (headings.at(-1)?.at ?? -1) < last && !isMoved(places, messageAt);
+  const metadata = isBelieved ? readBlock(body, places.at(-1)) : undefined;
+  const text = metadata ? body.slice(0, last) : body;
+  return { text: withoutPlaces(text, places), ...(metadata && { metadata }) };
+}
+
+/**
+ * True when a person moved the portal's block, so that the last one may be a visitor's: none types
+ * several lines above the multi-line field.
+ */
+function isMoved(places: readonly Place[], messageAt: number): boolean {
+  return places.slice(0, -1).some(({ start, isOneLine }) => !isOneLine && start < messageAt);
+}
+
+/** A line without the metadata blocks that start and end in it. */
+export function withoutBlocks(line: string): string {
+  const end = line.lastIndexOf(END);
+  if (end === -1 || !line.includes('<!-- trackport')) return line;
+  // Up to the last end every start has one, so that this is linear.
+  const inside = line.slice(0, end + END.length);
+  return inside.replaceAll(/<!-- trackport(?=\s|-->)[^]*?-->/g, '') + line.slice(end + END.length);
+}
+
+function headingsOf(body: string, form: FormLayout): Heading[] {
+  const findHeading = headingFinder(form);
+  return [...body.matchAll(/(?:^|\r\n|\n|\r)(### [^\r\n]*)/g)]
+    .map(({ index, 1: line = '' }) => ({ at: index, field: findHeading(line) }))
+    .filter(({ field }) => field !== -1);
+}
+
+/**
+ * A block ends before the next one and before any heading of the form, so that nobody hides a field
+ * by an open one. Where an end was lost, the last block goes on to there: it holds ids all the same.
+ */
+function findPlaces(
+  body: string,
+  starts: readonly number[],
+  headings: readonly Heading[],
+): Place[] {
+  const places: Place[] = [];
+  let heading = 0;
+  let closedAt = -1;
+  for (const [index, start] of starts.entries()) {
+    while ((headings[heading]?.at ?? Infinity) < start) heading += 1;
+    const limit = Math.min(starts[index + 1] ?? body.length, headings[heading]?.at ?? body.length);
+    const inside = start + START_CHARACTERS;
+    if (closedAt < inside) closedAt = indexOrInfinity(body, inside);
+    const isClosed = closedAt + END.length <= limit;
+    if (!isClosed && index < starts.length - 1) continue;
+    const end = isClosed ? closedAt + END.length : limit;
+    places.push({ start, end, isClosed, isOneLine: !/[\r\n]/.test(body.slice(start, end)) });
+  }
+  return places;
+}
+
+function indexOrInfinity(body: string, from: number): number {
+  const at = body.indexOf(END, from);
+  return at === -1 ? Infinity : at;
+}
+
+function withoutPlaces(text: string, places: readonly Place[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end, isClosed, isOneLine } of places) {
+    if (start >= text.length || (isClosed && isOneLine)) continue;
+    pieces.push(text.slice(from, start));
+    from = end;
+  }
+  return pieces.join('') + text.slice(from);
+}
+
+function readBlock(body: string, place: Place | undefined): Metadata | undefined {
+  if (!place?.isClosed || place.isOneLine) return undefined;
+  if (place.end - place.start > BLOCK_CHARACTERS_MAX || !isBlankBefore(body, place.start))
+    return undefined;
+  const inner = body.slice(place.start + START_CHARACTERS, place.end - END.length);
+  return parseMetadata(inner.replaceAll(/\r\n?/g, '\n'));
+}
+
+/** True when nothing but blanks stands before this place on its line. */
+function isBlankBefore(body: string, place: number): boolean {
+  let at = place - 1;
+  while (body[at] === ' ' || body[at] === '\t') at -= 1;
+  return at < 0 || body[at] === '\n' || body[at] === '\r';
 }
 
 function parseMetadata(inner: string): Metadata | undefined {
@@ -49,18 +147,45 @@ function parseMetadata(inner: string): Metadata | undefined {
   };
 }
 
+/** Enough for a hundred external ids. Each token costs the YAML parser up to 50 µs. */
+const TOKENS_MAX = 600;
+const TOKEN = /\n[^\S\n]*|[^\S\n]+|[:,[\]{}"']/g;
+/** Lists and maps inside each other: the parser calls itself for each. */
+const BRACKETS_MAX = 16;
+/** Nesting that takes a character or two a level, and keys of several lines. */
+const NESTED_OR_LONG_KEY = /^[ \t]*(?:\?(?:\s|$)|(?:[-:][ \t]+){2})/m;
+
+/** True for what the YAML parser reads in a few milliseconds, and with a flat stack. */
+function isModest(text: string): boolean {
+  const tokens = text.match(TOKEN) ?? [];
+  const brackets = tokens.filter((token) => token === '[' || token === '{');
+  return (
+    tokens.length <= TOKENS_MAX && brackets.length <= BRACKETS_MAX && !NESTED_OR_LONG_KEY.test(text)
+  );
+}
+
 /** In the failsafe schema every scalar is text, so that `0123` and `4711` stay as written. */
 function parseYaml(text: string): unknown {
+  if (!isModest(text)) return undefined;
   try {
-    return parse(text, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'error' });
+    return parse(text, {
+      schema: 'failsafe',
+      maxAliasCount: 0,
+      logLevel: 'error',
+      prettyErrors: false,
+    });
   } catch {
     return undefined;
   }
 }
 
+/** A longer text is no URL: bringing a host into ASCII can take quadratic time. */
+const URL_CHARACTERS_MAX = 2048;
+
 /** The URL when it is http or https, else nothing: a link is shown to people. */
 export function httpUrlOf(text: string | undefined): string | undefined {
-  if (text === undefined || !URL.canParse(text)) return undefined;
+  if (text === undefined || text.length > URL_CHARACTERS_MAX || !URL.canParse(text))
+    return undefined;
   const { protocol } = new URL(text);
   return protocol === 'http:' || protocol === 'https:' ? text : undefined;
 }

@@ -258,7 +258,7 @@ test('a wrong name is told beside what is wrong below it', () => {
     {
       path: 'leads.form.first-name.headin',
       found: 'an unknown key',
-      allowed: 'one of heading, multiline',
+      allowed: 'one of heading, multiline, expose',
       suggestion: 'did you mean heading?',
     },
     {

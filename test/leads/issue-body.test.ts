@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { readForm } from '#leads/issue-body.ts';
@@ -26,6 +25,12 @@ function render(values: Answers, eol = '\n'): string {
     ])
     .join(eol);
 }
+
+const line = (name: string, heading: string) => ({ name, heading, multiline: false });
+/** The message, and behind it two fields together. */
+const withTail = [...form, line('correlationId', 'Correlation ID')];
+const renderWithTail = (values: Answers, correlationId: string): string =>
+  `${render(values)}\n### Correlation ID\n\n${correlationId}\n`;
 
 describe('reading an issue form', () => {
   it('reads every field', () => {
@@ -79,71 +84,120 @@ describe('reading an issue form', () => {
   );
 
   it('gives no value to a heading that is not in its place', () => {
-    expect(readForm(`Hello\n\n${render(answers)}`, form)).toEqual({ sourcePage: '/pricing' });
-    expect(readForm(render(answers).replace('### Email', '### E-Mail'), form)).toMatchObject({
-      firstName: 'Ada',
-      sourcePage: '/pricing',
-    });
-    expect(readForm(render(answers).replace('### Email', '### E-Mail'), form)).not.toHaveProperty(
-      'email',
-    );
-  });
-
-  it('reads the message to the end when what should follow it does not stand', () => {
-    const body = render(answers).replace('### Source page', '### Page');
-    const values = readForm(body, form);
-    expect(values).not.toHaveProperty('sourcePage');
-    expect(values['message']).toContain('### Page');
+    const changed = render(answers).replace('### Email', '### E-Mail');
+    const { email: _, ...rest } = answers;
+    expect(readForm(changed, form)).toEqual(rest);
+    const swapped = render(answers)
+      .replace('### Email', '### X')
+      .replace('### Company', '### Email')
+      .replace('### X', '### Company');
+    const { email: __, ...others } = answers;
+    expect(readForm(swapped, form)).toEqual({ ...others, company: 'ada@example.com' });
   });
 
   it('takes an empty field before its repeated heading for that heading as a value', () => {
-    const tail = [...form, { name: 'correlationId', heading: 'Correlation ID', multiline: false }];
-    const body = `${render(answers).replace('/pricing', '### Correlation ID')}\n### Correlation ID\n\n`;
-    expect(readForm(body, tail)).toEqual({ ...answers, sourcePage: '### Correlation ID' });
+    const body = renderWithTail({ ...answers, sourcePage: '### Correlation ID' }, '');
+    expect(readForm(body, withTail)).toEqual({ ...answers, sourcePage: '### Correlation ID' });
+    const blank = render(answers).replace('ada@example.com', '');
+    const { email: _, ...rest } = answers;
+    expect(readForm(blank, form)).toEqual(rest);
   });
 
   it('compares headings in NFC', () => {
-    const german = [{ name: 'company', heading: 'Büro', multiline: false }];
+    const german = [line('company', 'Büro')];
     expect(readForm('### Bu\u0308ro\n\nHier', german)).toEqual({ company: 'Hier' });
+    const decomposed = [line('company', 'Bu\u0308ro')];
+    expect(readForm('### Büro\n\nHier', decomposed)).toEqual({ company: 'Hier' });
+  });
+
+  it('knows no heading of more than 200 characters', () => {
+    const heading = (length: number) => [line('email', 'ü'.repeat(length))];
+    const body = (length: number) => `### ${'ü'.repeat(length)}\n\na@example.com`;
+    expect(readForm(body(200), heading(200))).toEqual({ email: 'a@example.com' });
+    expect(readForm(body(201), heading(201))).toEqual({});
   });
 
   it('survives NUL, lone surrogates and 65,536 characters', () => {
     const message = `\u0000\uD800${'### Email\n\n'.repeat(5000)}end`;
-    expect(readForm(render({ ...answers, message }), form)).toEqual({
-      ...answers,
-      message,
-    });
+    expect(readForm(render({ ...answers, message }), form)).toEqual({ ...answers, message });
   });
 });
 
-describe('whatever a visitor types', () => {
-  const heading = fc.constantFrom(...form.map((field) => `### ${field.heading}`));
-  const line = fc
-    .oneof(heading, fc.string({ maxLength: 20 }), fc.constantFrom('```', '~~~', '<!--', '-->', ''))
-    .map((text) => text.replaceAll(/[\r\n]/g, ' ').trim());
-  const oneLine = line.map((text) => (text === '' ? '_No response_' : text));
-  const manyLines = fc
-    .array(line, { maxLength: 12 })
-    .map((lines) => lines.join('\n').trim())
-    .map((text) => (text === '' ? '_No response_' : text));
-  const typed = fc.record({
-    firstName: oneLine,
-    email: oneLine,
-    company: oneLine,
-    interest: oneLine,
-    message: manyLines,
-    sourcePage: oneLine,
+describe('a note that a person adds', () => {
+  const note = 'Called her.\n- wants a demo\n#### next week\n';
+
+  it('on top costs no field', () => {
+    expect(readForm(`${note}\n${render(answers)}`, form)).toEqual(answers);
   });
 
-  it('changes no field but its own', () => {
-    fc.assert(
-      fc.property(typed, fc.constantFrom('\n', '\r\n'), (values, eol) => {
-        const expected = Object.fromEntries(
-          Object.entries(values).filter(([, value]) => value !== '_No response_'),
-        );
-        expect(readForm(render(values, eol), form)).toEqual(expected);
-      }),
-      { numRuns: 2000 },
+  it.each(form.map(({ heading }) => heading))('above %s costs no field', (heading) => {
+    const body = render(answers).replace(`### ${heading}`, `${note}\n### ${heading}`);
+    const { message, ...rest } = readForm(body, form);
+    expect({ ...rest, message }).toEqual(
+      heading === 'Source page' // there it is part of the message
+        ? { ...answers, message: `${answers.message}\n\n${note.trim()}` }
+        : answers,
     );
+  });
+
+  it.each(['Ada', 'ada@example.com', 'Analytical Engines', 'Pricing', '/pricing'])(
+    'below %s costs no field',
+    (value) => {
+      const body = render(answers).replace(`\n${value}\n`, `\n${value}\n${note}`);
+      expect(readForm(body, form)).toEqual(answers);
+    },
+  );
+
+  it('at the end costs no field behind the message', () => {
+    const body = `${renderWithTail(answers, 'c-1')}\n${note}`;
+    expect(readForm(body, withTail)).toEqual({ ...answers, correlationId: 'c-1' });
+    const inOneLine = `${renderWithTail(answers, 'c-1')}call back`;
+    expect(readForm(inOneLine, withTail)).toEqual({ ...answers, correlationId: 'c-1' });
+  });
+});
+
+describe('the fields behind the message', () => {
+  it('count only all together', () => {
+    const broken = renderWithTail(answers, 'c-1').replace('### Source page', '### Page');
+    const values = readForm(broken, withTail);
+    expect(values).not.toHaveProperty('sourcePage');
+    expect(values).not.toHaveProperty('correlationId');
+    expect(values['message']).toContain('### Page');
+  });
+
+  it('are the last that stand together: a visitor’s can only come before them', () => {
+    const message = 'x\n\n### Source page\n\n/evil\n\n### Correlation ID\n\nevil';
+    const body = `${renderWithTail({ ...answers, message }, 'c-1')}\nA note.`;
+    expect(readForm(body, withTail)).toEqual({ ...answers, message, correlationId: 'c-1' });
+  });
+
+  it.each([
+    ['all of them', 'x\n\n### Source page\n\n/evil\n\n### Correlation ID\n\nevil'],
+    ['what the true ones complete', 'x\n\n### Source page\n\n/evil\n\n### Correlation ID'],
+  ])('are not a visitor’s (%s) when a note breaks the true ones', (_what, message) => {
+    const body = renderWithTail({ ...answers, message }, 'c-1').replace(
+      '\n/pricing\n',
+      '\n/pricing\n\nA note between them.\n',
+    );
+    const values = readForm(body, withTail);
+    expect(values).not.toHaveProperty('sourcePage');
+    expect(values).not.toHaveProperty('correlationId');
+  });
+
+  it('may hold their own headings as values, beside a message that ends with one', () => {
+    const values = { ...answers, message: 'x\n\n### Source page', sourcePage: '### Source page' };
+    expect(readForm(renderWithTail(values, 'c-1'), withTail)).toEqual({
+      ...values,
+      correlationId: 'c-1',
+    });
+    const shifted = renderWithTail(
+      { ...answers, sourcePage: '### Source page' },
+      '### Correlation ID',
+    );
+    expect(readForm(shifted, withTail)).toEqual({
+      ...answers,
+      sourcePage: '### Source page',
+      correlationId: '### Correlation ID',
+    });
   });
 });

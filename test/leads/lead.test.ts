@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { carriesAll, isApproved, readIssueBody, toLead } from '#leads/lead.ts';
+import { carriesAll, isApproved, toLead, type LeadRules } from '#leads/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
-import { splitMetadata } from '#leads/metadata-block.ts';
 
 import { rules } from './support.ts';
 
-const block = [
-  '<!-- trackport',
-  'correlationId: 0b9f',
-  'portalRunUrl: https://portal.example.com/runs/81',
-  'externalIds: { crm-two: "4711", crm-one: 0042 }',
-  '-->',
-].join('\n');
 const body = '### First name\n\nAda\n\n### Email\n\nada@example.com\n';
 
 const issue: Issue = {
@@ -60,60 +52,40 @@ describe('a lead', () => {
   });
 });
 
-describe('the metadata block', () => {
-  const byPortal = { body: `${body}\n${block}\n\n`, author: 'ACME-portal[bot]' };
+describe('what the configuration adds to a lead', () => {
+  const exposing: LeadRules = {
+    ...rules,
+    form: [
+      ...rules.form.map((field) => ({ ...field, expose: field.name === 'company' })),
+      { name: 'constructor', heading: 'Budget', multiline: false, expose: true },
+      { name: 'consent', heading: 'Consent', multiline: false },
+    ],
+  };
+  const tail = '\n### Source page\n\n/\n\n### Budget\n\n5,000\n\n### Consent\n\n- [X] yes\n';
+  const full = `${body}\n### Company\n\nAcme\n\n### Message\n\nHello\n${tail}`;
 
-  it('counts at the end of what a portal wrote', () => {
-    expect(readIssueBody(byPortal, rules)).toEqual({
-      contact: { firstName: 'Ada', email: 'ada@example.com' },
-      correlationId: '0b9f',
-      portalRunUrl: 'https://portal.example.com/runs/81',
-      externalIds: { 'crm-two': '4711', 'crm-one': '0042' },
-    });
+  it('is, with `expose`, fields of the form under their names', () => {
+    const { contact } = toLead({ ...issue, body: full }, exposing);
+    expect(contact).toMatchObject({ company: 'Acme', sourcePage: '/' });
+    expect(contact.fields).toEqual({ company: 'Acme', constructor: '5,000' });
+    const blank = full.replace('5,000', '_No response_').replace('Acme', '_No response_');
+    expect(toLead({ ...issue, body: blank }, exposing).contact).not.toHaveProperty('fields');
   });
 
-  it('counts for nobody else', () => {
-    const { correlationId, externalIds } = readIssueBody({ ...byPortal, author: 'ada' }, rules);
-    expect(correlationId).toBeUndefined();
-    expect(externalIds).toEqual({});
-    const { author: _, ...withoutAuthor } = byPortal;
-    expect(readIssueBody(withoutAuthor, rules).externalIds).toEqual({});
+  it('is, with `url`, the address of the issue', () => {
+    const url = 'https://github.com/acme/leads/issues/7';
+    expect(toLead({ ...issue, url }, { ...rules, url: true }).url).toBe(url);
+    expect(toLead({ ...issue, url }, rules)).not.toHaveProperty('url');
+    expect(toLead(issue, { ...rules, url: true })).not.toHaveProperty('url');
+    const script = { ...issue, url: 'javascript:alert(1)' };
+    expect(toLead(script, { ...rules, url: true })).not.toHaveProperty('url');
   });
+});
 
-  it('is the last one when a visitor typed one before it', () => {
-    const typed = block.replace('0b9f', 'evil').replace('4711', '666');
-    const facts = readIssueBody(
-      { ...byPortal, body: `${body}\n### Company\n\n${typed}\n\n${block}` },
-      rules,
-    );
-    expect(facts).toMatchObject({ correlationId: '0b9f', externalIds: { 'crm-two': '4711' } });
-  });
-
-  it.each([
-    ['text behind it', `${block}\nmore`],
-    ['text before it on its line', `x ${block}`],
-    ['another word', block.replace('trackport', 'trackporter')],
-    ['broken YAML', '<!-- trackport\n: : {\n-->'],
-    ['a list', '<!-- trackport\n- a\n-->'],
-    ['an alias', '<!-- trackport\na: &x 1\nb: *x\n-->'],
-    ['an early end', '<!-- trackport\na: 1\n-->\n-->'],
-  ])('does not count with %s', (_what, text) => {
-    expect(splitMetadata(`${body}\n${text}`)).toEqual({ text: `${body}\n${text}` });
-  });
-
-  it('shows only an http or https address as portalRunUrl', () => {
-    const text = byPortal.body.replace('https://portal.example.com/runs/81', 'javascript:alert(1)');
-    expect(readIssueBody({ ...byPortal, body: text }, rules)).not.toHaveProperty('portalRunUrl');
-  });
-
-  it('wins over headings', () => {
-    const form = [
-      ...rules.form.slice(0, 2),
-      { name: 'correlationId', heading: 'Correlation ID', multiline: false },
-    ];
-    const own = { body: `${body}\n### Correlation ID\n\nc-1\n`, author: 'ACME-portal[bot]' };
-    expect(readIssueBody(own, { ...rules, form }).correlationId).toBe('c-1');
-    const both = { ...own, body: `${own.body}\n${block}` };
-    expect(readIssueBody(both, { ...rules, form }).correlationId).toBe('0b9f');
-  });
+it('has no e-mail of more than 320 characters', () => {
+  const email = (length: number) => 'a@example.com'.padStart(length, 'a');
+  const contactOf = (text: string) =>
+    toLead({ ...issue, body: body.replace('ada@example.com', text) }, rules).contact;
+  expect(contactOf(email(320)).email).toHaveLength(320);
+  expect(contactOf(email(321))).toEqual({ firstName: 'Ada' });
 });

@@ -14,6 +14,7 @@ const label = z.union([z.string(), z.object({ name: z.string().nullish() })]);
 export const issueSchema = z
   .object({
     number: z.int().positive(),
+    html_url: z.string().nullish().catch(undefined),
     title: z.string(),
     body: z.string().nullish(),
     state: z.enum(['open', 'closed']),
@@ -28,6 +29,7 @@ export const issueSchema = z
 
 type WireIssue = {
   number: number;
+  html_url?: string | null | undefined;
   title: string;
   body?: string | null | undefined;
   state: 'open' | 'closed';
@@ -42,6 +44,7 @@ type WireIssue = {
 function toIssue(wire: WireIssue): Issue {
   return {
     number: wire.number,
+    ...(typeof wire.html_url === 'string' && { url: wire.html_url }),
     title: wire.title,
     body: wire.body ?? '',
     state: wire.state,

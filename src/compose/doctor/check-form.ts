@@ -1,4 +1,4 @@
-import type { FormLayout } from '#leads/issue-body.ts';
+import { headingFinder, type FormLayout } from '#leads/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
 import { failed, ok, warning, type Finding } from './finding.ts';
@@ -23,15 +23,16 @@ export async function checkForm(deps: FormCheckDeps): Promise<Finding> {
     order: 'created-desc',
   });
   const issues = answer.kind === 'changed' ? answer.page.issues : [];
-  const newest = issues.find((issue) => !issue.isPullRequest && headingsOf(issue).size > 0);
+  const newest = issues.find((issue) => !issue.isPullRequest && headingLinesOf(issue).length > 0);
   if (!newest)
     return warning(
       SUBJECT,
       'No approved issue was made with a form yet, so its headings cannot be compared.',
       'Run doctor again when there is one.',
     );
-  const present = headingsOf(newest);
-  const missing = deps.form.filter(({ heading }) => !present.has(comparable(heading)));
+  const findHeading = headingFinder(deps.form);
+  const present = new Set(headingLinesOf(newest).map((line) => findHeading(line)));
+  const missing = deps.form.filter((_, place) => !present.has(place));
   if (missing.length === 0) return ok(SUBJECT, `Issue ${newest.number} has every heading.`);
   return failed(
     SUBJECT,
@@ -40,11 +41,6 @@ export async function checkForm(deps: FormCheckDeps): Promise<Finding> {
   );
 }
 
-function headingsOf(issue: Issue): ReadonlySet<string> {
-  const lines = issue.body.split(/\r\n|\n|\r/).filter((line) => line.startsWith('### '));
-  return new Set(lines.map((line) => comparable(line.slice(4))));
-}
-
-function comparable(heading: string): string {
-  return heading.trim().normalize('NFC');
+function headingLinesOf(issue: Issue): readonly string[] {
+  return issue.body.split(/\r\n|\n|\r/).filter((line) => line.startsWith('### '));
 }

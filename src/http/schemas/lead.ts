@@ -15,6 +15,10 @@ const contactOut = z
     interest: z.string().optional(),
     message: z.string().optional(),
     sourcePage: z.string().optional(),
+    fields: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Further fields of the form, by the names that the configuration exposes.'),
   })
   .describe('What the person typed into the form. A field that is unknown is absent.');
 
@@ -29,6 +33,7 @@ const connectOut = z
 export const leadOut = z
   .object({
     id: z.string().describe('The issue number as text.'),
+    url: z.string().optional().describe('Where people see the issue, with `leads.url: true`.'),
     title: z.string(),
     state: z.enum(['open', 'closed']),
     priority: z.string().optional().describe('From the first priority label, in lower case.'),

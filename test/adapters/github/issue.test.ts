@@ -19,6 +19,13 @@ describe('an issue of the tracker', () => {
     });
   });
 
+  it('has the address where people see it, when the tracker tells one', () => {
+    const html_url = 'https://github.com/acme/leads/issues/7';
+    expect(issueSchema.parse({ ...wireIssue, html_url }).url).toBe(html_url);
+    for (const none of [null, undefined, 7])
+      expect(issueSchema.parse({ ...wireIssue, html_url: none })).not.toHaveProperty('url');
+  });
+
   it('may have lost its author', () => {
     expect(issueSchema.parse({ ...wireIssue, user: null })).not.toHaveProperty('author');
   });

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { normalizeIdentity, parseLeadId } from '#leads/identity.ts';
+import { readIssueBody, toLead, type LeadRules } from '#leads/lead.ts';
+import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../support/growth.ts';
+import { rules } from './support.ts';
+
+const line = (name: string, heading: string) => ({ name, heading, multiline: false });
+const hostileRules: LeadRules = {
+  ...rules,
+  form: [
+    ...rules.form,
+    line('correlationId', 'Correlation ID'),
+    line('portalRunUrl', 'Portal run'),
+    line('other', 'Ü'.repeat(200)),
+  ],
+};
+const read = (body: string) => readIssueBody({ body, author: 'acme-portal[bot]' }, hostileRules);
+
+type Text = (characters: number) => string;
+const after =
+  (start: string, text: Text, end = ''): Text =>
+  (characters) =>
+    start + text(characters) + end;
+const message = '### Message\n\n';
+
+const bodies: Record<string, Text> = {
+  'combining marks': combiningMarks,
+  'a heading of combining marks': after('### ', combiningMarks),
+  'many headings of combining marks': repeated(`### ${combiningMarks(196)}\n`),
+  'an e-mail of combining marks': after('### Email\n\n', combiningMarks, '@example.com'),
+  'an e-mail domain of combining marks': after('### Email\n\na@', combiningMarks),
+  'a host of combining marks': after('### Portal run\n\nhttps://', combiningMarks),
+  'a correlation id of combining marks': after('### Correlation ID\n\n', combiningMarks),
+  'one long line': repeated('a'),
+  blanks: repeated(' '),
+  'blanks before a block': after('', repeated(' '), '<!-- trackport\na: 1\n-->'),
+  'line feeds': repeated('\n'),
+  'carriage returns': repeated('\r'),
+  both: repeated('\r\n'),
+  'line separators': repeated('\u2028'),
+  'invisible characters': repeated('\u200b'),
+  'marks of direction': repeated('\u202e\u2066'),
+  sigmas: repeated('Σ'),
+  'dotted capitals': repeated('İ'),
+  'the first heading': repeated('### First name\n'),
+  'the first heading of the last fields': repeated('### Source page\n'),
+  'the last heading': repeated(`### ${'Ü'.repeat(200)}\n`),
+  'nearly the last fields': repeated(
+    '### Source page\n\nx\n\n### Correlation ID\n\ny\n\n### Portal run\n\nz\n\n',
+  ),
+  'headings without words': repeated('### \n'),
+  'starts of blocks': repeated('<!-- trackport '),
+  'starts of blocks on lines of their own': repeated('<!-- trackport\n'),
+  'starts of blocks and one end': after(message, repeated('<!-- trackport '), '-->'),
+  'starts of blocks and line separators': after(message, repeated('<!-- trackport \u2028'), '-->'),
+  blocks: repeated('<!-- trackport\na: 1\n-->\n'),
+  'blocks in one line': after(message, repeated('<!-- trackport a: 1 -->')),
+  'blocks around headings': repeated('### Email\n<!-- trackport\n### Email\n-->\n'),
+  'ends of blocks': repeated('-->\n'),
+  'ends of blocks in one line': repeated('-->'),
+  'a block of any length': after('<!-- trackport\na: "', repeated('[ '), '"\n-->'),
+};
+
+describe('reading a body is linear in its length', () => {
+  test.each(Object.entries(bodies))('for %s', (_what, body) => {
+    expect(growthOf(body, read)).toBeLessThan(LINEAR_GROWTH_MAX);
+  });
+
+  test('and a body that no tracker takes is not read', () => {
+    const body = '### Email\n\na@example.com\n';
+    expect(read(body.padEnd(262_144)).contact.email).toBe('a@example.com');
+    expect(read(body.padEnd(262_145)).contact).toEqual({});
+  });
+});
+
+/** Less than 8,192 characters each. Without a bound these take up to half a second, or all of the stack. */
+const yaml: Record<string, string> = {
+  'open lists': '['.repeat(8000),
+  'lists in each other': '['.repeat(4000) + ']'.repeat(4000),
+  'maps in each other': '{a: '.repeat(2000),
+  'maps and lists in each other': '[a: {b: '.repeat(1000),
+  dashes: '- '.repeat(4000),
+  'long keys': '? '.repeat(4000),
+  'long keys, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}?`).join(
+    '\n',
+  ),
+  'maps, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}a:`).join(
+    '\n',
+  ),
+  'lists, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}-`).join(
+    '\n',
+  ),
+  'many keys': Array.from({ length: 1200 }, (_, index) => `a${index}:`).join('\n'),
+  'one key again and again': 'a: 1\n'.repeat(1600),
+  'a map of many keys': `{${',a'.repeat(4000)}}`,
+  commas: `{${','.repeat(8000)}`,
+  'closing brackets': '] '.repeat(4000),
+  'quotation marks': '"" '.repeat(2600),
+  anchors: `a: ${'&x '.repeat(2600)}`,
+  aliases: '*a '.repeat(2600),
+  'a billion laughs': Array.from(
+    { length: 9 },
+    (_, index) => `a${index}: &a${index} [${`*a${index - 1}, `.repeat(9)}]`,
+  ).join('\n'),
+  tags: `a: ${'!!x '.repeat(2000)}`,
+  merges: '<<: a\n'.repeat(1300),
+  comments: '#\n'.repeat(4000),
+  directives: '%\n'.repeat(4000),
+  documents: '---\n'.repeat(2000),
+  'reserved characters': 'a: @\n'.repeat(1600),
+  'empty lines': '\n'.repeat(8000),
+};
+
+/** A hundred times what a modest block takes on a slow machine, a tenth of what a bomb takes. */
+const YAML_MS_MAX = 200;
+
+describe('a metadata block', () => {
+  test.each(Object.entries(yaml))('of %s is read at once, and counts as none', (_what, text) => {
+    const body = `### First name\n\nAda\n\n<!-- trackport\n${text}\n-->`;
+    expect(body.length).toBeLessThan(8192);
+    const times = Array.from({ length: 3 }, () => {
+      const startedAt = performance.now();
+      expect(read(body)).toEqual({ contact: { firstName: 'Ada' }, externalIds: {} });
+      return performance.now() - startedAt;
+    });
+    expect(Math.min(...times)).toBeLessThan(YAML_MS_MAX);
+  });
+});
+
+describe('other texts that strangers write are taken in linear time', () => {
+  const issue = {
+    number: 1,
+    title: '',
+    body: '',
+    state: 'open' as const,
+    labels: [] as string[],
+    assignees: [],
+    createdAt: 0,
+    updatedAt: 0,
+    isPullRequest: false,
+  };
+
+  test.each([
+    ['combining marks', combiningMarks],
+    ['capitals', repeated('A')],
+    ['dotted capitals', repeated('İ')],
+    ['sigmas', repeated('Σ')],
+    ['brackets', repeated('<')],
+    ['signs', repeated('@<')],
+    ['invisible characters', repeated('\u200b')],
+    ['blanks', after('a', repeated(' '), 'a')],
+    ['number signs', repeated('#')],
+    ['digits', repeated('1')],
+  ] as const)('%s', (_what, text) => {
+    const growth = growthOf(text, (value) => {
+      normalizeIdentity({ kind: 'email', value });
+      normalizeIdentity({ kind: 'correlation-id', value });
+      normalizeIdentity({ kind: 'external-id', partnerId: 'crm', value });
+      parseLeadId(value);
+      toLead({ ...issue, title: value, labels: [`priority:${value}`, value] }, rules);
+    });
+    expect(growth).toBeLessThan(LINEAR_GROWTH_MAX);
+  });
+});
