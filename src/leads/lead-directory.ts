@@ -44,8 +44,10 @@ export type DirectoryState = {
 export type DirectoryChecks = { key: Buffer; rules: Buffer };
 
 /**
- * Port: issue number ↔ keyed hashes, for the repository of the configured name. Rows of claimed
- * leads are frozen: no write removes them, or changes more of them than when they were seen. Every call throws `store-unavailable` when
+ * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
+ * identity that it ever had, until its row goes: a person is found by the address that somebody
+ * corrected yesterday. Rows of claimed leads are frozen: no write removes them, or changes more of them
+ * than when they were seen and what identities are added. Every call throws `store-unavailable` when
  * the store fails.
  */
 export type LeadDirectory = {
@@ -65,7 +67,10 @@ export type LeadDirectory = {
   has(number: number): Promise<boolean>;
   /** When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row. */
   updatedAt(number: number): Promise<number | undefined>;
-  /** Adds or replaces; a row that is newer than the entry stays. Ignored before `open`. */
+  /**
+   * Adds rows, or replaces the approval and labels of those that are not newer than the entry.
+   * Identities are added, those of an older entry too, and never taken away. Ignored before `open`.
+   */
   put(entries: readonly DirectoryEntry[]): Promise<void>;
   /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
   putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createCrawlBudget } from '#leads/crawl-budget.ts';
 import { createDirectoryFiller } from '#leads/fill-directory.ts';
+import type { LeadIdentity } from '#leads/identity.ts';
 import { directoryChecks, hashIdentity } from '#leads/lead-directory.ts';
 import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
@@ -74,7 +75,6 @@ describe('the first crawl', () => {
     gate.open();
     await complete(desk);
     expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
-    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
   });
 });
 
@@ -94,6 +94,24 @@ describe('the daily crawl', () => {
     expect(await desk.directory.find(byEmail('person-1@example.com'))).toEqual([2]);
     expect(await desk.directory.has(3)).toBe(true);
     await vi.waitFor(async () => expect((await desk.directory.state())?.crawling).toBe(false));
+    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+  });
+
+  test('adds what bodies say now, and takes nothing away that they said before', async () => {
+    const clock = createFakeClock();
+    const desk = await openDesk({ clock });
+    desk.tracker.seedIssues(seeds(2));
+    desk.filler.start();
+    await complete(desk);
+    desk.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
+    desk.tracker.editIssue(2, { body: 'Somebody wrote this instead.' });
+    await clock.advance(DAY);
+    await vi.waitFor(async () => {
+      expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
+      expect((await desk.directory.state())?.crawling).toBe(false);
+    }, 5000);
+    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+    expect(await desk.directory.find(byEmail('person-1@example.com'))).toEqual([2]);
   });
 });
 
@@ -110,6 +128,24 @@ describe('a catch-up', () => {
     expect(listCalls(desk).map(({ query }) => new URLSearchParams(query).get('since'))).toEqual([
       '2025-12-31T23:59:02Z',
     ]);
+  });
+
+  test('adds what an edit brings and keeps what it takes away', async () => {
+    const desk = await openDesk();
+    const ids = { 'crm-two': '4711' };
+    desk.tracker.createIssue(leadIssue({ externalIds: ids, correlationId: 'c-1' }));
+    desk.filler.start();
+    await complete(desk);
+    const edited = leadIssue({ email: 'new@example.com', externalIds: { 'crm-two': '4712' } });
+    desk.tracker.editIssue(1, { body: edited.body });
+    await desk.filler.catchUp();
+    const found = (identity: LeadIdentity) =>
+      desk.directory.find(hashIdentity(directoryKey, identity));
+    for (const email of ['ada@example.com', 'new@example.com'])
+      expect(await found({ kind: 'email', value: email })).toEqual([1]);
+    for (const value of ['4711', '4712'])
+      expect(await found({ kind: 'external-id', partnerId: 'crm-two', value })).toEqual([1]);
+    expect(await found({ kind: 'correlation-id', value: 'c-1' })).toEqual([1]);
   });
 
   test('in flight serves nobody who came after it began; the next serves all of them', async () => {
@@ -159,23 +195,31 @@ describe('the tracker’s webhook', () => {
 
   const edited = { body: leadIssue({ email: 'new@example.com' }).body };
 
-  test('keeps the row current, and an older event that comes late changes nothing', async () => {
+  test('adds what an edit brings, also when the event of an older one comes late', async () => {
     const desk = await filledDesk();
     const issue = issueOf(desk, 1);
-    const newer = issueOf(desk, 1, { ...edited, updatedAt: issue.updatedAt + MINUTE });
+    const newer = issueOf(desk, 1, { ...edited, updatedAt: issue.updatedAt + 2 * MINUTE });
+    const between = {
+      body: leadIssue({ email: 'between@example.com' }).body,
+      updatedAt: issue.updatedAt + MINUTE,
+    };
     await desk.filler.apply({ kind: 'issue', issue: newer, gone: false });
-    await desk.filler.apply({ kind: 'issue', issue, gone: false });
-    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
-    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+    await desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), gone: false });
+    for (const email of ['person-0', 'between', 'new'])
+      expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
-  test('never changes the row of a claimed lead: a later event still finds it', async () => {
+  test('takes no identity of a claimed lead away, and adds new ones: a later event finds it', async () => {
     const desk = await filledDesk();
     const repositoryId = (await desk.directory.repositoryId()) ?? 0;
     claimLeads(desk.database, { numbers: [1], repositoryId });
     const redacted = issueOf(desk, 1, { body: '', updatedAt: Date.now() });
     await desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
     expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+    const corrected = issueOf(desk, 1, { ...edited, updatedAt: Date.now() });
+    await desk.filler.apply({ kind: 'issue', issue: corrected, gone: false });
+    for (const email of ['person-0', 'new'])
+      expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('of an issue that is gone keeps the row until the next crawl', async () => {
@@ -202,6 +246,28 @@ describe('what the stored hashes depend on', () => {
     const otherForm = { ...leadRules, portalAuthors: [] };
     expect(await open(desk, directoryKey, otherForm)).toEqual({ has: true });
     expect(await open(desk, Buffer.alloc(32, 9))).toEqual({ has: false });
+  });
+
+  test('another form keeps what was known; another key knows only what bodies say then', async () => {
+    const first = await openDesk();
+    first.tracker.seedIssues(seeds(1));
+    first.filler.start();
+    await complete(first);
+    first.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
+    await first.stop();
+    await open(first, directoryKey, { ...leadRules, portalAuthors: [] });
+    const second = await openDesk({ of: first });
+    second.filler.start();
+    await complete(second);
+    for (const email of ['person-0', 'new'])
+      expect(await second.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
+    await second.stop();
+    await open(second, Buffer.alloc(32, 9));
+    const third = await openDesk({ of: first });
+    third.filler.start();
+    await complete(third);
+    expect(await third.directory.find(byEmail('new@example.com'))).toEqual([1]);
+    expect(await third.directory.find(byEmail('person-0@example.com'))).toEqual([]);
   });
 });
 

@@ -74,11 +74,8 @@ function putAll(sql: DirectoryStatements, id: number, entries: readonly Director
       approved: entry.approved ? 1 : 0,
       labels: JSON.stringify(entry.labels),
     });
-    if (changes === 0) {
-      sql.markSeen.run({ ...row, updatedAt: entry.updatedAt }); // claimed, or what is stored is newer
-      continue;
-    }
-    sql.dropKeys.run(row);
+    // Claimed, or what is stored is newer.
+    if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
     for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
   }
 }
