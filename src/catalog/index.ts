@@ -1,7 +1,7 @@
 import { importFiles, type ImportRequest } from './import/import-files.ts';
 import { changeLifecycle, setDefault, type LifecycleChange } from './lifecycle/change-lifecycle.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
-import type { Draft, Words } from './version/content-check.ts';
+import { filterProblems, problemsInBody, type Draft, type Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
 import {
   deleteVersion,
@@ -58,6 +58,10 @@ export function createCatalog({ words, ...ports }: CatalogPorts) {
     setDefault: (caller: Caller, target: Parameters<typeof setDefault>[2]) =>
       setDefault(deps, caller, target),
     importFiles: (caller: Caller, request: ImportRequest) => importFiles(deps, caller, request),
+    /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
+    problemsInBody: (body: unknown) => problemsInBody(body, deps.words),
+    /** What is wrong with the words of a list's filters. */
+    problemsInFilter: (filter: unknown) => filterProblems(filter, deps.words),
     /** Another number whenever the store may have changed. @throws {store-unavailable} */
     version: () => deps.store.version(),
   };

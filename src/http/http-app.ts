@@ -7,7 +7,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
-import type { ErrorCode } from '#shared/errors.ts';
+import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
 
@@ -42,6 +42,11 @@ declare module 'fastify' {
     freeQuery?: boolean;
     /** The body stays raw bytes: its schema is for openapi.json alone. */
     signedBody?: boolean;
+    /**
+     * Finds what no schema can know, such as words of the configuration, so that it is told together
+     * with the rest. A part that its schema refused is as it was given, and can be anything.
+     */
+    check?: (request: FastifyRequest) => FieldProblem[];
     /** Answers while the service is overloaded or stopping, too. */
     operation?: boolean;
     /** Names of documented response headers by status, for openapi.json. */

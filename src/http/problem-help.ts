@@ -90,9 +90,10 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
       'Use the key of the first answer. If that is lost, rotate the key that consumerId and keyId name, with an overlap of 0s, and send that call with a new Idempotency-Key.',
   },
   'precondition-failed': {
-    meaning: 'What you want to change has changed since you read it.',
+    meaning:
+      'What you want to change has changed since you read it, or If-Match names a weak ETag, which never matches.',
     remedy:
-      'Read it again, apply your change to what it is now, and send its new ETag in If-Match.',
+      'Read it again, apply your change to what it is now, and send its new ETag in If-Match. An ETag that begins with W/ was weakened on its way, as a rule by a proxy that compresses: send it without W/.',
   },
   'precondition-required': {
     meaning: 'This change is only made when If-Match says what it is based on.',

@@ -154,6 +154,35 @@ describe('POST /consumers', () => {
       '#/name',
     ]);
   });
+
+  it('names every mistake inside of its fields at once', async () => {
+    const { call } = openOperatorApp();
+    const body = {
+      name: '\u0007',
+      limitPerMinute: 1.5,
+      expires: '4000d',
+      grants: [
+        { action: 'leads:read', labels: ['a,b', ''] },
+        { action: 'leads:read', lables: [] },
+        { action: 'leads:write' },
+        7,
+      ],
+    };
+    const { errors } = (await call('POST', '/consumers', { body })).body as {
+      errors: { pointer: string; code: string }[];
+    };
+    expect(errors.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
+      '#/expires invalid',
+      '#/grants/0/labels/0 invalid',
+      '#/grants/0/labels/1 out-of-range',
+      '#/grants/1/action repeated-action',
+      '#/grants/1/lables unknown',
+      '#/grants/2/action unknown-action',
+      '#/grants/3 invalid',
+      '#/limitPerMinute invalid',
+      '#/name invalid',
+    ]);
+  });
 });
 
 describe('GET /consumers', () => {

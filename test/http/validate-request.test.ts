@@ -69,6 +69,163 @@ test('a name is echoed without what could harm a terminal or a page', async () =
   expect(errors[0].detail).toMatch(/^`[\x20-\x7e]+` is not known here\./);
 });
 
+describe('what a library would say', () => {
+  const parts = z.strictObject({
+    text: z.string().min(2).max(3),
+    shaped: z.string().regex(/^a+$/),
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    whole: z.int().min(1).max(2),
+    number: z.number().multipleOf(2),
+    flag: z.boolean(),
+    one: z.enum(['a', 'b']),
+    only: z.literal('x'),
+    list: z.array(z.string()).min(1).max(2),
+    object: z.strictObject({ a: z.string() }),
+    record: z.record(z.string().regex(/^k/), z.int()),
+    either: z.union([z.string(), z.strictObject({ b: z.int() })]),
+    own: z.string().refine((text) => text === 'own'),
+    nothing: z.null(),
+  });
+  const values = [
+    undefined,
+    null,
+    true,
+    0,
+    1.5,
+    3,
+    1e300,
+    '',
+    'x',
+    'xxxx',
+    [],
+    [[], 1, 2],
+    {},
+    { z: 1 },
+  ];
+
+  function serveParts(): HttpApp {
+    app = buildTestApp();
+    app.register(async (scope) => {
+      scope.post('/parts', { schema: { body: parts } }, async () => ({}));
+    });
+    return app;
+  }
+
+  test('is said in our own words, whatever is wrong', async () => {
+    const server = serveParts();
+    const send = (payload: unknown) =>
+      server.inject({
+        method: 'POST',
+        url: '/parts',
+        payload: JSON.stringify(payload ?? null),
+        headers: { 'content-type': 'application/json' },
+      });
+    const bodies = values.map((value) =>
+      Object.fromEntries(Object.keys(parts.shape).map((name) => [name, value])),
+    );
+    const details = new Set<string>();
+    for (const body of [...values, ...bodies]) {
+      const answer = await send(body);
+      expect(answer.statusCode).toBe(400);
+      for (const { detail } of answer.json().errors) details.add(detail);
+    }
+    expect(details.size).toBeGreaterThan(25);
+    for (const detail of details) {
+      expect(detail).toMatch(/^(?:`[^`]+`|The body) (?:must|is) .*[.?]$/);
+      expect(detail).not.toMatch(/invalid|expected|received|too (?:small|big)|unrecognized/i);
+    }
+  });
+
+  test('tells what kind of value is wanted', async () => {
+    const answer = await serveParts().inject({
+      method: 'POST',
+      url: '/parts',
+      payload: JSON.stringify({ text: 'x', whole: 7, list: {}, object: 'a', only: 1, one: 2 }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.json().errors.map(({ detail }: { detail: string }) => detail)).toEqual(
+      expect.arrayContaining([
+        '`text` must have at least 2 characters.',
+        '`whole` must be at most 2.',
+        '`list` must be a list.',
+        '`object` must be an object.',
+        '`only` must be `x`.',
+        '`one` must be one of `a`, `b`.',
+        '`shaped` is required.',
+      ]),
+    );
+  });
+});
+
+describe('a name that is not known', () => {
+  const query = z.strictObject(
+    Object.fromEntries(
+      ['limit', 'cursor', 'since', 'state', 'label', 'type', 'q', 'externalId'].map((name) => [
+        name,
+        z.string().optional(),
+      ]),
+    ),
+  );
+
+  async function hintFor(name: string): Promise<string | undefined> {
+    app = buildTestApp();
+    app.register(async (scope) => {
+      scope.get('/list', { schema: { querystring: query } }, async () => ({}));
+    });
+    const answer = await app.inject(`/list?${name}=1`);
+    await app.close();
+    return /Did you mean `(\w+)`\?/.exec(answer.json().errors[0].detail)?.[1];
+  }
+
+  test.each([
+    ['limt', 'limit'],
+    ['Limit', 'limit'],
+    ['lmiit', 'limit'],
+    ['labels', 'label'],
+    ['sinse', 'since'],
+    ['tpye', 'type'],
+    ['external_id', 'externalId'],
+    ['externalID', 'externalId'],
+    ['per_page', 'limit'],
+    ['perPage', 'limit'],
+    ['page_size', 'limit'],
+    ['page', 'cursor'],
+    ['after', 'cursor'],
+    ['updated_since', 'since'],
+    ['status', 'state'],
+    ['search', 'q'],
+  ])('%s may mean %s', async (name, meant) => {
+    expect(await hintFor(name)).toBe(meant);
+  });
+
+  test.each([
+    'size2',
+    'sort',
+    'x',
+    'p',
+    'id',
+    'lead',
+    'table',
+    'stat_of_it',
+    'crm',
+    'pace',
+    'time',
+  ])('%s is near nothing in letters and meaning', async (name) => {
+    expect(await hintFor(name)).toBeUndefined();
+  });
+
+  test('in a part of the body gets the names that are known there', async () => {
+    const answer = await post('/things/a', { title: 'x', members: [{ id: 'a', idd: 'b' }] });
+    expect(answer.json().errors).toMatchObject([
+      {
+        pointer: '#/members/0/idd',
+        detail: '`members.0.idd` is not known here. Did you mean `id`?',
+      },
+    ]);
+  });
+});
+
 describe('a body', () => {
   test.each([
     ['nothing', ''],

@@ -1,4 +1,5 @@
 import { refuse, TrackportError, type FieldProblem } from '#shared/errors.ts';
+import { isRecord } from '#shared/json.ts';
 import {
   ARTIFACT_ID,
   COUNT_KEY_CHARACTERS_MAX,
@@ -31,20 +32,54 @@ export type Words = { types: readonly string[]; sources: readonly string[] };
  * @throws {payload-too-large} for a spec of more than 5 MiB
  */
 export function checkDraft(draft: Draft, words: Words): void {
-  const problems = [
-    ...problem(!ARTIFACT_ID.test(draft.id), '#/id', 'pattern', ID_RULE),
+  const problems = [...nameProblems(draft), ...contentProblems(draft, words)];
+  if (problems.length > 0) refuse(problems);
+  checkSpecSize(draft.specText);
+}
+
+const TEXT_FIELDS = ['type', 'owner', 'title', 'description', 'source', 'projectId', 'groupPath'];
+
+/**
+ * What is wrong with the content of a body of any shape. Only values of the right kind are looked at:
+ * the schema has told of the others.
+ */
+export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
+  if (!isRecord(body)) return [];
+  const texts = TEXT_FIELDS.filter((name) => typeof body[name] === 'string');
+  return contentProblems(
+    {
+      ...(Object.fromEntries(texts.map((name) => [name, body[name]])) as Partial<Content>),
+      ...(Array.isArray(body['members']) && { members: body['members'] as string[] }),
+      ...(isRecord(body['counts']) && { counts: body['counts'] as Record<string, number> }),
+    },
+    words,
+  );
+}
+
+/** What is wrong with the words of a filter, each a query parameter of its name. */
+export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
+  if (!isRecord(filter)) return [];
+  const found = [
+    ...wordProblems('type', filter['type'], words.types),
+    ...wordProblems('source', filter['source'], words.sources),
+  ];
+  return found.map(({ pointer = '', code, detail }) => ({
+    parameter: pointer.slice('#/'.length),
+    code,
+    detail,
+  }));
+}
+
+function nameProblems({ id, version }: Draft): FieldProblem[] {
+  return [
+    ...problem(!ARTIFACT_ID.test(id), '#/id', 'pattern', ID_RULE),
     ...problem(
-      draft.version !== undefined && !VERSION.test(draft.version),
+      version !== undefined && !VERSION.test(version),
       '#/version',
       'pattern',
       VERSION_RULE,
     ),
-    ...contentProblems(draft, words),
-    ...memberProblems(draft.members ?? []),
-    ...countProblems(draft.counts ?? {}),
   ];
-  if (problems.length > 0) refuse(problems);
-  checkSpecSize(draft.specText);
 }
 
 export const ID_RULE =
@@ -52,7 +87,7 @@ export const ID_RULE =
 export const VERSION_RULE =
   'A version has 1 to 64 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.';
 
-/** What is wrong with the fields that PATCH can change, too. */
+/** What is wrong with fields of a version, PATCH's among them. */
 export function contentProblems(
   content: Partial<Omit<Content, 'specText'>>,
   words: Words,
@@ -71,15 +106,13 @@ export function contentProblems(
       'pattern',
       `A group path has 1 to ${GROUP_PATH_SEGMENTS_MAX} segments with "/" between them, none empty, and at most ${GROUP_PATH_CHARACTERS_MAX} characters.`,
     ),
+    ...memberProblems(content.members ?? []),
+    ...countProblems(content.counts ?? {}),
   ];
 }
 
-function wordProblems(
-  field: string,
-  word: string | undefined,
-  known: readonly string[],
-): FieldProblem[] {
-  const unknown = word !== undefined && !known.includes(word);
+function wordProblems(field: string, word: unknown, known: readonly string[]): FieldProblem[] {
+  const unknown = typeof word === 'string' && !known.includes(word);
   return problem(
     unknown,
     `#/${field}`,
@@ -107,7 +140,8 @@ function memberProblems(members: readonly string[]): FieldProblem[] {
   if (members.length > MEMBERS_MAX)
     return problem(true, '#/members', 'too-many', `More than ${MEMBERS_MAX} members.`);
   const seen = new Set<string>();
-  return members.flatMap((id, index) => {
+  return members.flatMap((id: unknown, index) => {
+    if (typeof id !== 'string') return [];
     const repeated = seen.has(foldId(id));
     seen.add(foldId(id));
     return [
@@ -137,7 +171,7 @@ function countProblems(counts: Record<string, number>): FieldProblem[] {
       ),
       ...problem(isComputedCount(name), pointer, 'read-only', `The count "${name}" is computed.`),
       ...problem(
-        !Number.isSafeInteger(value) || value < 0,
+        typeof value === 'number' && (!Number.isSafeInteger(value) || value < 0),
         pointer,
         'out-of-range',
         'A count is a whole number from 0 to 9007199254740991.',

@@ -34,16 +34,30 @@ export function requireCondition(condition: Precondition | undefined): Precondit
 }
 
 /**
- * Looks at what was written alone: other versions and members change counts, and lose no update.
- * @throws {precondition-failed} when no tag is of the present revision; weak tags never are
+ * Looks at what was written alone: other versions and members change counts, and lose no update. The
+ * comparison is strong (RFC 9110 §13.1.1): a weak tag never matches.
+ * @throws {precondition-failed} when no tag is of the present revision
  */
 export function requireTag(tags: readonly string[], current: Revision): void {
   const present = `"${digestOf([current.serial, current.revision])}`;
   if (tags.some((tag) => tag.startsWith(present))) return;
-  throw new TrackportError('precondition-failed', {
+  throw tags.some((tag) => tag.startsWith('W/')) ? weakTag() : staleTag();
+}
+
+function staleTag(): TrackportError {
+  return new TrackportError('precondition-failed', {
     detail: 'The version has changed since the `ETag` in `If-Match`. Read it again first.',
     errors: [
       { header: 'If-Match', code: 'stale', detail: 'No entity tag of `If-Match` is current.' },
     ],
+  });
+}
+
+function weakTag(): TrackportError {
+  const detail =
+    '`If-Match` names a weak entity tag, which never matches. Send the tag without `W/`: something between us, such as a proxy that compresses, puts that there.';
+  return new TrackportError('precondition-failed', {
+    detail,
+    errors: [{ header: 'If-Match', code: 'weak', detail }],
   });
 }

@@ -4,7 +4,7 @@ import { refuse } from '#shared/errors.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
 import type { ListQuery, VersionPosition } from '../artifact-store.ts';
 import { refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
-import { SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
+import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from './version-order.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
@@ -94,8 +94,7 @@ export async function listAudit(
 }
 
 function requireTerms(q: string): string[] {
-  const terms = [...new Set(searchTerms(q))];
-  if (terms.length > 0 && terms.length <= SEARCH_TERMS_MAX) return terms;
+  if (isSearchable(q)) return [...new Set(searchTerms(q))];
   return refuse([
     {
       parameter: 'q',

@@ -29,6 +29,12 @@ export function searchTerms(text: string): string[] {
   return terms.map(cut);
 }
 
+/** True when a search by this text has a word to look for, and not too many. */
+export function isSearchable(text: string): boolean {
+  const terms = new Set(searchTerms(text));
+  return terms.size > 0 && terms.size <= SEARCH_TERMS_MAX;
+}
+
 /** Counts code points, as stores do. */
 function cut(term: string): string {
   if (term.length <= TERM_CHARACTERS_MAX) return term;

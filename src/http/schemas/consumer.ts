@@ -3,6 +3,7 @@ import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumer.ts';
 import { GRANT_LABEL_CHARACTERS_MAX, GRANT_LABELS_MAX, grantActions } from '#access/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/manage-keys.ts';
+import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
 import { paginationOut } from './common.ts';
 import { pageParameters } from './page.ts';
@@ -50,7 +51,21 @@ const grantIn = z
 const GRANTS_MAX = 10;
 const grantsIn = z
   .array(grantIn, 'must be a list of grants')
-  .max(GRANTS_MAX, `must be at most ${GRANTS_MAX}`);
+  .max(GRANTS_MAX, `must be at most ${GRANTS_MAX}`)
+  .superRefine(refuseRepeated, { when: ({ value }) => Array.isArray(value) });
+
+/** Looked at beside all else that is wrong with the grants. */
+function refuseRepeated(grants: readonly unknown[], context: z.RefinementCtx): void {
+  const actions = grants.map((grant) => (isRecord(grant) ? grant['action'] : undefined));
+  for (const [at, action] of actions.entries())
+    if (typeof action === 'string' && actions.indexOf(action) < at)
+      context.addIssue({
+        code: 'custom',
+        path: [at, 'action'],
+        message: 'must not stand in two grants: give one, with all its labels',
+        params: { code: 'repeated-action' },
+      });
+}
 
 /** A duration as text; what comes out are milliseconds. */
 function duration({ min, max, example }: { min: number; max: number; example: string }) {

@@ -44,7 +44,10 @@ const filters = {
       return z.NEVER;
     })
     .exactOptional()
-    .meta({ description: 'The number of an issue that an event has matched.' }),
+    .meta({
+      description: 'The number of an issue that an event has matched.',
+      pattern: '^#?[1-9][0-9]{0,15}$',
+    }),
   since: sinceParameter.exactOptional().meta({ description: 'Received at or after this instant.' }),
 };
 

@@ -29,6 +29,7 @@ import {
   versionQuery,
 } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { withCheck } from '../../validate-request.ts';
 
 const PATH = '/api/v1/catalog';
 
@@ -40,7 +41,8 @@ export function addCatalogReads(
 ): void {
   const sendPageHeaders = createPageHeaders(publicUrl);
   const kept = createKeptAnswers(() => deps.catalog.version());
-  app.get(PATH, listRoute, async (request, reply) => {
+  const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
+  app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const { items, pagination } = await deps.catalog.list(
       callerOf(request),
       toListRequest(request.query),

@@ -18,6 +18,7 @@ import {
   VERSION,
 } from '#catalog/version/artifact.ts';
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
+import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { parseSince } from '#leads/lead-query.ts';
 import { paginationOut } from '../../schemas/common.ts';
 import { ENTITY_TAGS } from '../../precondition.ts';
@@ -229,6 +230,10 @@ export const catalogQuery = z.strictObject({
   groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
   projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
   q: text(SEARCH_CHARACTERS_MAX)
+    .refine((given) => isSearchable(given), {
+      error: `must have 1 to ${SEARCH_TERMS_MAX} words of letters and digits`,
+      params: { code: 'out-of-range' },
+    })
     .exactOptional()
     .describe(
       'Full text over id, title, description, owner and group path: each word must begin a word there.',

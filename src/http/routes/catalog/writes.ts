@@ -1,6 +1,8 @@
 import type { Draft } from '#catalog/version/content-check.ts';
 import { foldId, type Content } from '#catalog/version/artifact.ts';
-import { refuse, type FieldProblem } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import { isRecord } from '#shared/json.ts';
+import type { FastifyRequest } from 'fastify';
 import { withScope } from '../../bearer.ts';
 import { addressOf, versionAnswer, versionHeaderNames } from './response.ts';
 import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
@@ -19,13 +21,15 @@ import {
 import { idempotencyHeader } from '../../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
+import { withCheck } from '../../validate-request.ts';
 
 const PATH = '/api/v1/catalog';
 
 /** Creating, replacing, editing and deleting versions. */
 export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   const { catalog } = deps;
-  app.post(PATH, createRoute, async (request, reply) => {
+  const checkDraft = ({ body }: FastifyRequest) => catalog.problemsInBody(body);
+  app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
     const sent = await answerVersionOnce(deps, request, {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
@@ -37,9 +41,12 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     });
     return sendAnswer(reply, sent);
   });
-  app.put(`${PATH}/:id`, replaceRoute, async (request, reply) => {
+  const checkReplace = (request: FastifyRequest) => [
+    ...addressProblems(request),
+    ...checkDraft(request),
+  ];
+  app.put(`${PATH}/:id`, withCheck(replaceRoute, checkReplace), async (request, reply) => {
     const { id: _id, version: _version, ...body } = request.body;
-    requireSameAddress(request.body, { ...request.params, ...request.query });
     const view = await catalog.replace(callerOf(request), {
       ...request.params,
       ...request.query,
@@ -48,7 +55,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     });
     return sendAnswer(reply, { answer: versionAnswer(view) });
   });
-  app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
+  app.patch(`${PATH}/:id`, withCheck(patchRoute, checkDraft), async (request, reply) => {
     const view = await catalog.patch(callerOf(request), {
       ...request.params,
       ...request.query,
@@ -73,16 +80,19 @@ function toContent({ spec, ...fields }: Written): Content {
   return { ...fields, ...(spec && { specText: JSON.stringify(spec) }) };
 }
 
-type Named = { id?: string; version?: string };
-
 /** A replace cannot move a version: what the body says of its name must be what the address says. */
-function requireSameAddress(body: Named, address: Named): void {
-  const problems: FieldProblem[] = [];
-  if (body.id !== undefined && foldId(body.id) !== foldId(address.id ?? ''))
-    problems.push(otherAddress('id'));
-  if (body.version !== undefined && body.version !== address.version)
-    problems.push(otherAddress('version'));
-  if (problems.length > 0) refuse(problems);
+function addressProblems({ body, params, query }: FastifyRequest): FieldProblem[] {
+  if (!isRecord(body)) return [];
+  const { id } = params as { id: string };
+  const { version } = query as { version?: string };
+  const moves = {
+    id: typeof body['id'] === 'string' && foldId(body['id']) !== foldId(id),
+    version: typeof body['version'] === 'string' && body['version'] !== version,
+  };
+  return [
+    ...(moves.id ? [otherAddress('id')] : []),
+    ...(moves.version ? [otherAddress('version')] : []),
+  ];
 }
 
 function otherAddress(field: string): FieldProblem {

@@ -307,3 +307,63 @@ test('findings in a draft are told and refuse nothing; a valid document has none
   const valid = await call('POST', '', { body: { ...least, spec: openapi } });
   expect(valid.body).not.toHaveProperty('findings');
 });
+
+const wrongDraft = {
+  id: '/',
+  type: 'DATASET',
+  owner: ' ',
+  title: 'a\u0000b',
+  source: 'nowhere',
+  sorce: 'GIT',
+  members: ['a', 3, 'A'],
+  counts: { versions: 1, '': 2, fine: -1 },
+  groupPath: 'a//b',
+  spec: [],
+};
+const wrongPlaces = [
+  '#/counts/',
+  '#/counts/fine',
+  '#/counts/versions',
+  '#/groupPath',
+  '#/id',
+  '#/members/1',
+  '#/members/2',
+  '#/owner',
+  '#/sorce',
+  '#/source',
+  '#/spec',
+  '#/title',
+  '#/type',
+];
+
+test('everything that is wrong with a draft is told at once, configured words among it', async () => {
+  const { call } = openCatalogApp();
+  const refused = await call('POST', '', { body: wrongDraft });
+  expect(refused.status).toBe(400);
+  const errors = refused.body.errors as { pointer: string; detail: string }[];
+  expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual(wrongPlaces);
+  expect(errors.find(({ pointer }) => pointer === '#/type')?.detail).toContain('DASHBOARD');
+});
+
+test('of a replace, too, with an address that differs and headers that are wrong', async () => {
+  const { call } = openCatalogApp();
+  const refused = await call('PUT', '/petstore?version=1.0.0&x=1', {
+    body: { ...wrongDraft, id: 'other', version: '2' },
+    headers: { 'if-match': 'open' },
+  });
+  const errors = refused.body.errors as Record<string, string>[];
+  const places = errors.map(({ pointer, parameter, header }) =>
+    String(pointer ?? parameter ?? header),
+  );
+  expect(places.toSorted()).toEqual(['#/version', ...wrongPlaces, 'If-Match', 'x'].toSorted());
+});
+
+test('of an edit, too', async () => {
+  const { call } = openCatalogApp();
+  const body = { title: ' ', owner: 3, groupPath: '/', description: '\u0007', more: 1 };
+  const refused = await call('PATCH', '/petstore', { body });
+  const errors = refused.body.errors as { pointer: string }[];
+  expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual(
+    ['description', 'groupPath', 'more', 'owner', 'title'].map((name) => `#/${name}`),
+  );
+});

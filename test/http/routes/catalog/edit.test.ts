@@ -41,6 +41,11 @@ describe.each([
     const etag = await make(call);
     const refused = await call(method, path, { ...options, headers: { 'if-match': `W/${etag}` } });
     expect(refused.status).toBe(412);
+    expect(refused.body).toMatchObject({
+      code: 'precondition-failed',
+      detail: expect.stringContaining('weak'),
+      errors: [{ header: 'If-Match', code: 'weak', detail: expect.stringContaining('`W/`') }],
+    });
   });
 
   test.each(['nonsense', '"open', 'W/*', '"a" "b"'])(

@@ -193,12 +193,29 @@ describe('the list', () => {
     'q=---',
     `q=${'x'.repeat(201)}`,
     'titel=x',
+    'type=DATASET',
+    'source=NOWHERE',
   ])('refuses %s', async (query) => {
     const { call } = openCatalogApp();
     const refused = await call('GET', `?${query}`);
     expect(refused.status).toBe(400);
     expect(refused.body.code).toBe('validation-failed');
     expect(refused.body.errors[0].parameter).toBe(query.split('=')[0]);
+  });
+
+  test('every wrong filter is told, with the words that are configured', async () => {
+    const { call } = openCatalogApp();
+    const refused = await call('GET', '?type=DATASET&source=no&lifecycle=x&titel=x&limit=0&q=-');
+    const errors = refused.body.errors as { parameter: string; detail: string }[];
+    expect(errors.map(({ parameter }) => parameter).toSorted()).toEqual(
+      ['lifecycle', 'limit', 'q', 'source', 'titel', 'type'].toSorted(),
+    );
+    expect(errors.find(({ parameter }) => parameter === 'type')?.detail).toContain('DASHBOARD');
+  });
+
+  test('a word that is configured is one to filter by', async () => {
+    const { call } = openCatalogApp();
+    expect((await call('GET', '?type=DASHBOARD&source=CRAWLER')).status).toBe(200);
   });
 
   test.each(['', '&q=pet', '&q=pet?', '&versions=all', '&type=API', '&owner=team-a'])(
