@@ -221,8 +221,8 @@ async function insertDraft(store: ArtifactStore, number: number): Promise<Versio
   return inserted.stored.record;
 }
 
-function auditOf(at: number, verb: string) {
-  return { at, actor: caller.actor, action: `artifact.${verb}` };
+function auditOf(at: number, verb: 'create' | 'publish') {
+  return { at, actor: caller.actor, action: `artifact.${verb}` as const };
 }
 
 function wordOf(number: number): string {

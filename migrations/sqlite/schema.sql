@@ -269,7 +269,15 @@ CREATE TABLE tracker_repository (
 
 CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 
+CREATE INDEX audit_by_action ON audit (action, at);
+
+CREATE INDEX audit_by_actor ON audit (actorSubject, at);
+
+CREATE INDEX audit_by_actor_and_action ON audit (actorSubject, action, at);
+
 CREATE INDEX audit_by_subject ON audit (subject, id);
+
+CREATE INDEX audit_by_time ON audit (at);
 
 CREATE INDEX catalog_version_by_group
   ON catalog_version (workspaceId, groupKey, isFace, artifactSerial, lifecycle, type)

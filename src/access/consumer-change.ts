@@ -1,4 +1,4 @@
-import type { Actor, AuditEntry } from '#shared/audit.ts';
+import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -18,7 +18,7 @@ export type ManageDeps = {
 /** Who asks for a change, for the audit log. */
 export type Origin = { actor: Actor; requestId?: string };
 
-export type AuditFacts = { at: number; action: string; changes: Record<string, unknown> };
+export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };
 
 /** One line of the audit log about a consumer. */
 export function auditOf(consumer: Consumer, origin: Origin, facts: AuditFacts): AuditEntry {

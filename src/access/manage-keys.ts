@@ -43,7 +43,7 @@ export async function addKey(
   const consumer = await deps.store.change(id as ConsumerId, (before) => {
     refuseRevoked(before);
     refuseTooManyKeys(before, now);
-    const facts = { at: now, action: 'key.create', changes: { keyId, expiresAt } };
+    const facts = { at: now, action: 'key.create', changes: { keyId, expiresAt } } as const;
     const change = {
       consumer: { ...before, keys: [...before.keys, issued.stored] },
       audit: auditOf(before, origin, facts),

@@ -68,6 +68,14 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'audit',
+    summary: 'list who changed what, and when',
+    register: async (command, { actionOf, services }) => {
+      const { registerAudit } = await import('./commands/audit.ts');
+      registerAudit(command, actionOf(services.audit));
+    },
+  },
+  {
     name: 'sign',
     summary: 'sign a call as a partner would, to try it out',
     register: async (command, context) => {

@@ -1,3 +1,4 @@
+import { parseSince } from '#leads/lead-query.ts';
 import { parseDuration } from '#shared/units.ts';
 
 import { UsageError } from './command.ts';
@@ -14,4 +15,14 @@ export function durationOption(name: string, text: string): number {
 export function numberOption(name: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} takes a whole number, not "${text}"`);
   return Number(text);
+}
+
+/** Milliseconds since the Unix epoch of a date or a date-time. @throws {UsageError} */
+export function instantOption(name: string, text: string): number {
+  const instant = parseSince(text);
+  if (instant === undefined)
+    throw new UsageError(
+      `${name} takes a date such as 2026-09-21, or 2026-09-21T12:00:00Z, not "${text}"`,
+    );
+  return instant;
 }

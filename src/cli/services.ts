@@ -1,3 +1,4 @@
+import type { AuditServices } from './commands/audit.ts';
 import type { CatalogServices } from './commands/catalog-import.ts';
 import type { ClaimServices } from './commands/claim.ts';
 import type { ConsumerServices } from './commands/consumer.ts';
@@ -20,5 +21,6 @@ export type Services = {
   consumer: Open<ConsumerServices>;
   receipt: Open<ReceiptServices>;
   claim: Open<ClaimServices>;
+  audit: Open<AuditServices>;
   catalog: Open<CatalogServices>;
 };

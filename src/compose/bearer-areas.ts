@@ -1,3 +1,4 @@
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { Limiter } from '#access/limit.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
@@ -23,10 +24,10 @@ export type BearerAreaDeps = {
   clock: Clock;
 };
 
-/** The areas that need a bearer token: catalog, consumers, receipts. */
+/** The areas that need a bearer token: catalog, consumers, receipts, audit. */
 export function createBearerAreas(
   deps: BearerAreaDeps,
-): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts'>> {
+): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit'>> {
   const { config, identity, store, partners, refusalLimiter, clock } = deps;
   const authorize = createAuthorizeBearer({
     verifier: identity.verifier,
@@ -42,5 +43,9 @@ export function createBearerAreas(
       authorize,
     },
     receipts: { ...partners.receipts, authorize },
+    audit: {
+      list: { audit: createAuditLog(store.database), cursors: store.cursors },
+      authorize,
+    },
   };
 }

@@ -43,6 +43,7 @@ export async function renderOpenApi(): Promise<string> {
       authorize: notServing,
     },
     receipts: { read: unserved, replay: unserved, authorize: notServing },
+    audit: { list: unserved, authorize: notServing },
   });
   try {
     return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;

@@ -1,4 +1,5 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
@@ -72,6 +73,7 @@ function createStoreServices(clock: Clock) {
     claim: withStore(({ database }, { tracker }) => ({
       claims: createClaimStore(database, tracker),
     })),
+    audit: withStore(({ database, cursors }) => ({ audit: createAuditLog(database), cursors })),
     catalog: async (config: Config) => {
       const { composeCatalog } = await import('./catalog.ts');
       return withStore((store) => ({ catalog: composeCatalog({ config, clock, store }) }))(config);

@@ -17,6 +17,7 @@ import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
+import type { AuditRoutesDeps } from './routes/audit.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
@@ -58,6 +59,7 @@ export type AppDeps = ServerDeps & {
   catalog?: CatalogRoutesDeps;
   consumers?: ConsumerRoutesDeps;
   receipts?: ReceiptRoutesDeps;
+  audit?: AuditRoutesDeps;
   partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
@@ -66,7 +68,7 @@ export type AppDeps = ServerDeps & {
 /** The public server: not listening yet. */
 export function createApp(deps: AppDeps): HttpApp {
   const { app, context } = createServer(deps);
-  const { catalog, consumers, receipts } = deps;
+  const { catalog, consumers, receipts, audit } = deps;
   // What needs an issuer is loaded where there is one.
   const areas: (Area | undefined)[] = [
     deps.operations && operationRoutes(context, deps.operations),
@@ -85,6 +87,8 @@ export function createApp(deps: AppDeps): HttpApp {
     receipts &&
       (async (scope) =>
         (await import('./routes/receipts.ts')).receiptRoutes(context, receipts)(scope)),
+    audit &&
+      (async (scope) => (await import('./routes/audit.ts')).auditRoutes(context, audit)(scope)),
     deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);

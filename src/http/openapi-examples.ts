@@ -88,6 +88,19 @@ const examples: Readonly<Record<string, unknown>> = {
   ArtifactPatch: { title: 'Orders API of the shop' },
   Artifact: { ...summary, counts: { versions: 1, members: 0 }, spec },
   ArtifactList: { items: [summary], pagination: { hasMore: false } },
+  AuditList: {
+    items: [
+      {
+        at: '2026-03-02T09:00:00Z',
+        actor: { kind: 'token', subject: 'operator', clientId: 'console' },
+        action: 'key.revoke',
+        subject: 'consumer/0f8fad5b-d9cb-469f-a165-70867728950e',
+        changes: { keyId: key.keyId },
+        requestId: '7d9d9f33-9b25-4366-9223-726f869ce87a',
+      },
+    ],
+    pagination: { hasMore: false },
+  },
   ConsumerIn: { name: 'Sales tool', grants: [{ action: 'leads:read', labels: ['emea'] }] },
   Consumer: {
     id: '0f8fad5b-d9cb-469f-a165-70867728950e',

@@ -1,4 +1,4 @@
-import type { Actor } from '#shared/audit.ts';
+import type { Actor, AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
 import { type Outcome, outcomes } from './receipt.ts';
@@ -42,7 +42,12 @@ export async function replayReceipt(
   id: string,
   origin: ReplayOrigin,
 ): Promise<Replayed> {
-  const entry = { ...origin, at: clock.now(), action: 'receipt.replay', subject: `receipt/${id}` };
+  const entry: AuditEntry = {
+    ...origin,
+    at: clock.now(),
+    action: 'receipt.replay',
+    subject: `receipt/${id}`,
+  };
   const result = (await store.replay(id, entry)) ?? refuseReceipt();
   if (result.queued > 0) wakeWorker();
   return toReplayed(result);

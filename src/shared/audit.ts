@@ -7,14 +7,47 @@ export type Actor = {
   clientId?: string;
 };
 
+/** What can happen to an artifact of the catalog. */
+const artifactActions = [
+  'create',
+  'replace',
+  'edit',
+  'delete',
+  'publish',
+  'deprecate',
+  'reinstate',
+  'retire',
+  'set-default',
+] as const;
+
+/** Everything that the audit log tells of, as `noun.verb`. */
+export const auditActions = [
+  'consumer.create',
+  'consumer.update',
+  'consumer.grant',
+  'consumer.revoke',
+  'key.create',
+  'key.rotate',
+  'key.revoke',
+  'claim.release',
+  'claim.withdraw',
+  'receipt.replay',
+  ...artifactActions.map((action) => `artifact.${action}` as const),
+] as const;
+
+export type ArtifactAction = (typeof artifactActions)[number];
+export type AuditAction = (typeof auditActions)[number];
+
 /** One line of the audit log. Never a secret, never personal data of a lead. */
 export type AuditEntry = {
   /** Milliseconds since the Unix epoch. */
   at: number;
   actor: Actor;
-  /** What happened, as `noun.verb`: `consumer.create`, `key.rotate`, `claim.release`. */
-  action: string;
-  /** What it happened to: `consumer/<id>`, `claim/<number>`. */
+  action: AuditAction;
+  /**
+   * What it happened to: `consumer/<id>`, `claim/<number>`, `receipt/<id>`, `receipts` (many at
+   * once), `artifact/<workspace>/<id in lower case>`.
+   */
   subject: string;
   /** Names and new values of what changed. */
   changes?: Record<string, unknown>;

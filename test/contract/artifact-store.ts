@@ -15,7 +15,7 @@ const W = 'default';
 const audit: ChangeAudit = {
   at: 1,
   actor: { kind: 'token', subject: 'owner', clientId: 'tool' },
-  action: 'artifact.test',
+  action: 'artifact.create',
   changes: { title: 'x' },
   requestId: 'r-1',
 };
@@ -419,7 +419,10 @@ export function describeArtifactStore(engine: string, open: Open): void {
         { audit: { ...audit, at: 2, action: 'artifact.edit' } },
       );
       const entries = await store.listAudit(W, { id: 'PetStore', limit: 10 });
-      expect(entries?.map(({ entry }) => entry.action)).toEqual(['artifact.edit', 'artifact.test']);
+      expect(entries?.map(({ entry }) => entry.action)).toEqual([
+        'artifact.edit',
+        'artifact.create',
+      ]);
       expect(entries?.[1]?.entry).toMatchObject({
         ...audit,
         changes: { version: '1.0.0', title: 'x' },
@@ -429,7 +432,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
         after: entries?.[0]?.position ?? 0,
         limit: 10,
       });
-      expect(rest?.map(({ entry }) => entry.action)).toEqual(['artifact.test']);
+      expect(rest?.map(({ entry }) => entry.action)).toEqual(['artifact.create']);
     });
 
     test("members are the owner's list, in its order, by default version", async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { type FakeClock, createFakeClock } from '../support/clock.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
@@ -211,7 +211,7 @@ function key(number: number, facts: Partial<Key> = {}): Key {
   return { keyId, digest, last4, createdBy: 'operator', createdAt: number, ...facts };
 }
 
-function audit(action: string): AuditEntry {
+function audit(action: AuditAction): AuditEntry {
   return { at: 1, actor: { kind: 'cli', subject: 'operator' }, action, subject: `consumer/${ID}` };
 }
 

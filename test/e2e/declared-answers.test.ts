@@ -147,6 +147,11 @@ async function askForConsumers(ask: Ask, headers: Record<string, string>) {
   await ask('GET', LEADS, { headers: { 'x-api-key': key } });
 }
 
+async function askForAudit(ask: Ask, headers: Record<string, string>) {
+  for (const query of ['', '?limit=1', '?action=key.create', '?action=no', '?cursor=x'])
+    await ask('GET', '/api/v1/audit', { headers, query });
+}
+
 const draft = {
   id: 'orders',
   type: 'API',
@@ -211,6 +216,7 @@ test('every answer of every operation is as openapi.json declares it', async () 
   await askForReceipts(ask, headers);
   await askForConsumers(ask, headers);
   await askForArtifacts(ask, headers);
+  await askForAudit(ask, headers);
   await askBadly(ask, document, banner);
 
   expect([...complaints]).toEqual([]);

@@ -28,6 +28,7 @@ const operatorPaths = [
   ['POST', '/consumers/x/keys'],
   ['POST', '/consumers/x/keys/y/rotate'],
   ['DELETE', '/consumers/x/keys/y'],
+  ['GET', '/audit'],
   ['GET', '/receipts'],
   ['GET', '/receipts/x'],
   ['POST', '/receipts/x/replay'],

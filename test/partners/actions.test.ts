@@ -350,10 +350,10 @@ describe('retries', () => {
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'tracker-server', attempts: 3 });
     const entry = {
       at: Date.now(),
-      actor: { kind: 'cli' as const, subject: 'ada' },
+      actor: { kind: 'cli', subject: 'ada' },
       action: 'receipt.replay',
       subject: 'receipts',
-    };
+    } as const;
     expect(await desk.receipts.replayAll({ outcome: 'FAILED' }, entry)).toMatchObject({
       queued: 1,
     });

@@ -106,6 +106,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       replay: { store: receipts, clock, wakeWorker: () => void (woken += 1) },
       authorize,
     },
+    audit: { list: { audit: createAuditLog(database), cursors }, authorize },
   });
   onTestFinished(() => app.close());
   const audit = createAuditLog(database);

@@ -1,9 +1,10 @@
-import type { Actor, AuditEntry } from '#shared/audit.ts';
+import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit-reader.ts';
+import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
 /** The audit log. Rows are only ever added. */
-export type AuditLog = {
+export type AuditLog = AuditReader & {
   /** Call it inside the transaction of the change that it tells of. @throws {store-unavailable} */
   append(entry: AuditEntry): void;
   /** Entries about one subject, oldest first. @throws {store-unavailable} */
@@ -16,7 +17,7 @@ export type AuditRow = {
   actorKind: Actor['kind'];
   actorSubject: string;
   actorClientId: string | null;
-  action: string;
+  action: AuditAction;
   subject: string;
   changes: string | null;
   requestId: string | null;
@@ -26,9 +27,8 @@ const INSERT = `
   INSERT INTO audit (at, actorKind, actorSubject, actorClientId, action, subject, changes, requestId)
   VALUES (@at, @actorKind, @actorSubject, @actorClientId, @action, @subject, @changes, @requestId)`;
 
-const LIST_OF_SUBJECT = `
-  SELECT at, actorKind, actorSubject, actorClientId, action, subject, changes, requestId
-  FROM audit WHERE subject = ? ORDER BY id`;
+const COLUMNS = 'at, actorKind, actorSubject, actorClientId, action, subject, changes, requestId';
+const LIST_OF_SUBJECT = `SELECT ${COLUMNS} FROM audit WHERE subject = ? ORDER BY id`;
 
 export function createAuditLog({ handle }: Database): AuditLog {
   const insert = handle.prepare<[AuditRow]>(INSERT);
@@ -37,8 +37,52 @@ export function createAuditLog({ handle }: Database): AuditLog {
     append: (entry) => {
       guard(() => insert.run(toRow(entry)));
     },
+    list: async ({ filter, limit, after }) =>
+      guard(() => {
+        const { sql, values } = listStatement(filter, after);
+        // One more than asked for tells whether there are more.
+        const rows = handle
+          .prepare<Value[], AuditRow & { id: number }>(sql)
+          .all(...values, limit + 1);
+        const items = rows.slice(0, limit);
+        const last = items.at(-1);
+        const hasMore = rows.length > limit && last !== undefined;
+        return {
+          items: items.map(toEntry),
+          ...(hasMore && { next: { at: last.at, id: last.id } }),
+        };
+      }),
     listOf: (subject) => guard(() => listOfSubject.all(subject).map(toEntry)),
   };
+}
+
+type Value = string | number;
+
+/** Only what is given is asked, of the index that is named: without statistics SQLite guesses. */
+function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
+  const { actor, action, subject, since } = filter;
+  const conditions: [string, Value | undefined][] = [
+    ['actorSubject = ?', actor],
+    ['action = ?', action],
+    ['subject = ?', subject],
+    ['at >= ?', since],
+  ];
+  const given = conditions.filter((one): one is [string, Value] => one[1] !== undefined);
+  const where = [...given.map(([condition]) => condition), ...(after ? ['(at, id) < (?, ?)'] : [])];
+  const values = [...given.map(([, value]) => value), ...(after ? [after.at, after.id] : [])];
+  return {
+    sql: `SELECT id, ${COLUMNS} FROM audit INDEXED BY ${indexFor(filter)}
+      ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+      ORDER BY at DESC, id DESC LIMIT ?`,
+    values,
+  };
+}
+
+/** The index that finds a page without looking at much else; a subject has few entries. */
+function indexFor({ actor, action, subject }: AuditFilter): string {
+  if (subject !== undefined) return 'audit_by_subject';
+  if (actor === undefined) return action === undefined ? 'audit_by_time' : 'audit_by_action';
+  return action === undefined ? 'audit_by_actor' : 'audit_by_actor_and_action';
 }
 
 function toRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {

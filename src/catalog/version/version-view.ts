@@ -1,4 +1,4 @@
-import type { Actor } from '#shared/audit.ts';
+import type { Actor, ArtifactAction } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/page.ts';
@@ -98,7 +98,7 @@ export function taggedOf({ record, counts, members }: VersionView): Tagged {
 export function accompany(
   { clock }: Pick<CatalogDeps, 'clock'>,
   { actor, requestId, keep }: Caller,
-  { action, changes }: { action: string; changes?: Record<string, unknown> },
+  { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
 ): Accompaniment {
   return {
     audit: {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/identity.ts';
-import { parseSince } from '#leads/lead-query.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipt.ts';
 import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
@@ -8,7 +7,7 @@ import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
 import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
-import { numberOption } from '../option-values.ts';
+import { instantOption, numberOption } from '../option-values.ts';
 import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 
 /** What the `receipt` commands work on. */
@@ -121,7 +120,7 @@ function toFilter(options: FilterOptions): ReceiptFilter {
     ...(eventId === undefined ? {} : { eventId }),
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(leadId === undefined ? {} : { leadId: toLeadNumber(leadId) }),
-    ...(since === undefined ? {} : { since: toInstant(since) }),
+    ...(since === undefined ? {} : { since: instantOption('--since', since) }),
   };
 }
 
@@ -137,13 +136,4 @@ function toLeadNumber(text: string): number {
   if (number === undefined)
     throw new UsageError(`--lead-id takes the number of an issue such as 24, not "${text}"`);
   return number;
-}
-
-function toInstant(text: string): number {
-  const instant = parseSince(text);
-  if (instant === undefined)
-    throw new UsageError(
-      `--since takes a date such as 2026-09-21, or 2026-09-21T12:00:00Z, not "${text}"`,
-    );
-  return instant;
 }

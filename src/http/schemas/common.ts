@@ -66,6 +66,15 @@ export const secretIdempotencyHeader = z.object({
   ),
 });
 
+/** Who did something. */
+export const actorOut = z
+  .object({
+    kind: z.enum(['cli', 'token', 'system']),
+    subject: z.string().describe('Of a token its `sub`; the user of the command line.'),
+    clientId: z.string().optional().describe('The token’s client.'),
+  })
+  .meta({ id: 'Actor', description: 'Who did something.' });
+
 const fieldProblemOut = z
   .object({
     pointer: z.string().optional().describe('JSON Pointer into the body, as a fragment.'),

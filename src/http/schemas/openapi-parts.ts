@@ -76,5 +76,6 @@ export const tags = [
   { name: 'Partners', description: 'Signed calls of partners and their receipts.' },
   { name: 'Catalog', description: 'Artifacts and their versions.' },
   { name: 'Consumers', description: 'Machine clients with their grants and keys.' },
+  { name: 'Operations', description: 'What operators look up and undo.' },
   { name: 'Webhooks', description: 'Events of the tracker itself.' },
 ] as const;

@@ -20,7 +20,7 @@ import {
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { parseSince } from '#leads/lead-query.ts';
-import { paginationOut } from '../../schemas/common.ts';
+import { actorOut, paginationOut } from '../../schemas/common.ts';
 import { ENTITY_TAGS } from '../../precondition.ts';
 import { pageParameters } from '../../schemas/page.ts';
 
@@ -166,11 +166,7 @@ export const auditListOut = z
       z
         .object({
           at: instantOut,
-          actor: z.object({
-            kind: z.enum(['cli', 'token', 'system']),
-            subject: z.string(),
-            clientId: z.string().optional(),
-          }),
+          actor: actorOut,
           action: z.string(),
           version: z.string().optional(),
           changes: z.record(z.string(), z.unknown()).optional(),

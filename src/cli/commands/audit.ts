@@ -1,0 +1,81 @@
+import type { AuditFilter, AuditReader } from '#access/audit-reader.ts';
+import { type AuditOut, listAudit } from '#access/list-audit.ts';
+import { auditActions } from '#shared/audit.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import { printJson, type Register, type Task, UsageError } from '../command.ts';
+import { instantOption, numberOption } from '../option-values.ts';
+import { NONE, printable, renderTable } from '../table.ts';
+
+/** What the `audit` commands work on. */
+export type AuditServices = { audit: AuditReader; cursors: CursorSealer };
+
+type FilterOptions = { actor?: string; action?: string; subject?: string; since?: string };
+type ListOptions = FilterOptions & { limit?: string; cursor?: string };
+
+const LIMIT_DEFAULT = '50';
+const LIMIT_MAX = 100;
+
+/** Adds `audit list`. */
+export const registerAudit: Register<AuditServices> = (parent, action) => {
+  parent
+    .command('list')
+    .description('list who did what, newest first')
+    .option('--actor <subject>', 'only what this user of the command line, or token, did')
+    .option('--action <action>', `only this: ${auditActions.join(', ')}`)
+    .option('--subject <subject>', 'only to this, such as consumer/ID or claim/NUMBER')
+    .option('--since <time>', 'done then or later: a date, or a date and time with its zone')
+    .option('--limit <number>', `1 to ${LIMIT_MAX}`, LIMIT_DEFAULT)
+    .option('--cursor <cursor>', 'where the page before it ended')
+    .action(action<ListOptions>((task) => showList(task)));
+};
+
+async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
+  const { services, terminal, json, options } = task;
+  const filter = toFilter(options);
+  const { items, pagination } = await listAudit(services, {
+    filter,
+    limit: toLimit(options.limit ?? LIMIT_DEFAULT),
+    ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+  });
+  if (json) return printJson(terminal, { items, pagination });
+  terminal.print(renderEntries(items));
+  if (pagination.nextCursor !== undefined)
+    terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);
+  return undefined;
+}
+
+function renderEntries(entries: readonly AuditOut[]): string {
+  return renderTable(
+    ['when', 'who', 'did', 'to', 'changes', 'request'],
+    entries.map(({ at, actor, action, subject, changes, requestId }) => [
+      at,
+      printable(`${actor.subject} (${actor.kind})`),
+      action,
+      printable(subject),
+      changes === undefined ? NONE : printable(JSON.stringify(changes)),
+      requestId ?? NONE,
+    ]),
+    'Nothing of the kind was done.',
+  );
+}
+
+function toFilter({ actor, action, subject, since }: FilterOptions): AuditFilter {
+  return {
+    ...(actor === undefined ? {} : { actor }),
+    ...(action === undefined ? {} : { action: toAction(action) }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(since === undefined ? {} : { since: instantOption('--since', since) }),
+  };
+}
+
+function toAction(given: string) {
+  const found = auditActions.find((action) => action === given);
+  if (found !== undefined) return found;
+  throw new UsageError(`--action is one of ${auditActions.join(', ')}, not "${given}"`);
+}
+
+function toLimit(text: string): number {
+  const limit = numberOption('--limit', text);
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new UsageError(`--limit is 1 to ${LIMIT_MAX}, not "${text}"`);
+}

@@ -1,0 +1,37 @@
+import { listAudit, type ListAuditDeps } from '#access/list-audit.ts';
+import { forOperators, linkNext, uncached } from '../admin-call.ts';
+import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
+import type { Area, HttpContext } from '../http-app.ts';
+import { auditListOut, auditListQuery } from '../schemas/audit.ts';
+import { bearerProblems, describeRoute } from '../schemas/describe-route.ts';
+
+export type AuditRoutesDeps = { list: ListAuditDeps; authorize: AuthorizeBearer };
+
+/** The audit log, for operators. */
+export function auditRoutes(context: HttpContext, deps: AuditRoutesDeps): Area {
+  return (app) => {
+    requireBearer(app, deps.authorize);
+    app.get('/api/v1/audit', listRoute, async (request, reply) => {
+      const { limit, cursor, ...filter } = request.query;
+      const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
+      const { items, pagination } = await listAudit(deps.list, query);
+      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+      return reply.headers(uncached).send({ items, pagination });
+    });
+  };
+}
+
+const listRoute = forOperators(
+  describeRoute({
+    tag: 'Operations',
+    operationId: 'listAudit',
+    summary: 'List who did what',
+    description:
+      'Newest first: every change of consumers, keys and artifacts, every release of a lead and every replay, in all workspaces.',
+    security: 'Bearer',
+    request: { querystring: auditListQuery },
+    ok: { 200: { description: 'One page of the audit log.', schema: auditListOut } },
+    responseHeaders: { 200: ['Cache-Control', 'Link'] },
+    problems: ['invalid-cursor', ...bearerProblems],
+  }),
+);

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { auditActions } from '#shared/audit.ts';
+import { actorOut, paginationOut, sinceParameter } from './common.ts';
+import { pageParameters } from './page.ts';
+
+/** Longer than any subject of ours: a workspace and an artifact's id among them. */
+const TEXT_CHARACTERS_MAX = 512;
+
+const exactly = (description: string) =>
+  z
+    .string('must be given once')
+    .min(1, 'must not be empty')
+    .max(TEXT_CHARACTERS_MAX, `must have at most ${TEXT_CHARACTERS_MAX} characters`)
+    .exactOptional()
+    .describe(description);
+
+export const auditListQuery = z.strictObject({
+  ...pageParameters,
+  actor: exactly('Who did it: the subject of a token, or the user of the command line.'),
+  action: z
+    .enum(auditActions, `must be one of ${auditActions.join(', ')}`)
+    .exactOptional()
+    .describe('What was done.'),
+  subject: exactly(
+    'What it was done to: `consumer/ID` (keys too), `claim/NUMBER`, `receipt/ID`, `receipts` or `artifact/WORKSPACE/ID`, the last with the id in lower case.',
+  ),
+  since: sinceParameter.exactOptional().meta({ description: 'Done at or after this instant.' }),
+});
+
+const auditEntryOut = z
+  .object({
+    at: z.string().meta({ format: 'date-time' }),
+    actor: actorOut,
+    action: z.enum(auditActions),
+    subject: z.string(),
+    changes: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Names and new values of what changed; never a secret.'),
+    requestId: z.string().optional().describe('`X-Request-Id` of the call that did it.'),
+  })
+  .meta({ id: 'AuditEntry', description: 'Who did what to what, and when.' });
+
+export const auditListOut = z
+  .object({ items: z.array(auditEntryOut), pagination: paginationOut })
+  .meta({ id: 'AuditList' });

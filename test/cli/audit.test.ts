@@ -1,0 +1,105 @@
+import { beforeEach, expect, test } from 'vitest';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { registerAudit } from '#cli/commands/audit.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { type Output, runCommand } from '../support/command.ts';
+import { connectTo, temporaryDatabase } from '../support/stores.ts';
+
+let database: Database;
+const clock = createFakeClock();
+
+beforeEach(() => {
+  database = temporaryDatabase();
+});
+
+function write(facts: Partial<AuditEntry> = {}): void {
+  createAuditLog(database).append({
+    at: clock.now(),
+    actor: { kind: 'cli', subject: 'operator' },
+    action: 'key.revoke',
+    subject: 'consumer/c-1',
+    ...facts,
+  });
+}
+
+/** Runs `trackport audit list …` on a connection of its own. */
+function list(args: string[] = [], json = false): Promise<Output> {
+  const services = {
+    audit: createAuditLog(connectTo(database.handle.name)),
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+  };
+  return runCommand(registerAudit, { args: ['list', ...args], services, clock, json });
+}
+
+async function listed(...args: string[]) {
+  const { out } = await list(args, true);
+  return JSON.parse(out) as { items: { subject: string }[]; pagination: { nextCursor?: string } };
+}
+
+test('as JSON it is what the API answers', async () => {
+  write({ changes: { keyId: 'k', expiresAt: clock.now() }, requestId: 'r-1' });
+  expect(await listed()).toEqual({
+    items: [
+      {
+        at: '2026-03-01T12:00:00Z',
+        actor: { kind: 'cli', subject: 'operator' },
+        action: 'key.revoke',
+        subject: 'consumer/c-1',
+        changes: { keyId: 'k', expiresAt: '2026-03-01T12:00:00Z' },
+        requestId: 'r-1',
+      },
+    ],
+    pagination: { hasMore: false },
+  });
+});
+
+test('for people it is a table, without control characters from outside', async () => {
+  write({ actor: { kind: 'token', subject: 'x\u001B[31m' }, changes: { name: 'a' } });
+  const { out } = await list();
+  const [heading, row] = out.split('\n');
+  expect(heading).toMatch(/^WHEN +WHO +DID +TO +CHANGES +REQUEST$/);
+  expect(row).toMatch(
+    /^2026-03-01T12:00:00Z +x\?\[31m \(token\) +key\.revoke +consumer\/c-1 +\{"name":"a"\} +–$/,
+  );
+  expect(out).not.toContain('\u001B');
+});
+
+test('says so when nothing is found', async () => {
+  write();
+  expect((await list(['--actor', 'nobody'])).out).toBe('Nothing of the kind was done.\n');
+});
+
+test('finds by actor, action, subject and time', async () => {
+  write({ subject: 'claim/1' });
+  write({ subject: 'claim/2', action: 'claim.release', at: clock.now() + 1000 });
+  const subjects = async (...args: string[]) =>
+    (await listed(...args)).items.map(({ subject }) => subject);
+  expect(await subjects()).toEqual(['claim/2', 'claim/1']);
+  expect(await subjects('--actor', 'operator', '--action', 'key.revoke')).toEqual(['claim/1']);
+  expect(await subjects('--subject', 'claim/2')).toEqual(['claim/2']);
+  expect(await subjects('--since', '2026-03-01T12:00:01Z')).toEqual(['claim/2']);
+});
+
+test('goes on where the page before ended', async () => {
+  for (const number of [1, 2, 3]) write({ subject: `claim/${number}` });
+  const { notes } = await list(['--limit', '2']);
+  const [, cursor = ''] = /--cursor (\S+)/.exec(notes) ?? [];
+  const { items } = await listed('--limit', '2', '--cursor', cursor);
+  expect(items.map(({ subject }) => subject)).toEqual(['claim/1']);
+});
+
+test.each([
+  ['--action', 'key.lose'],
+  ['--since', 'yesterday'],
+  ['--limit', '0'],
+  ['--limit', '101'],
+  ['--limit', 'x'],
+])('%s %s is a wrong argument that is quoted', async (option, value) => {
+  await expect(list([option, value])).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringContaining(`"${value}"`),
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import { PUBLIC_URL } from '../support/app.ts';
+import { openOperatorApp, type OperatorApp } from '../support/operator.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+
+/** Writes entries as changes do; `n` is the minute. */
+function write({ database }: OperatorApp, n: number, facts: Partial<AuditEntry> = {}): void {
+  createAuditLog(database).append({
+    at: START + n * 60_000,
+    actor: { kind: 'cli', subject: 'operator' },
+    action: 'consumer.update',
+    subject: `consumer/c-${n}`,
+    ...facts,
+  });
+}
+
+const subjectsOf = ({ body }: { body: { items: { subject: string }[] } }): string[] =>
+  body.items.map(({ subject }) => subject);
+
+describe('GET /audit', () => {
+  test('tells who did what to what, newest first', async () => {
+    const server = openOperatorApp();
+    const made = await server.call('POST', '/consumers', { body: { name: 'a', expires: '30d' } });
+    await server.clock.advance(1000);
+    await server.call('DELETE', `/consumers/${made.body.id}`, { token: 'admin-2' });
+    const reply = await server.call('GET', '/audit');
+    expect(reply.status).toBe(200);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    const subject = `consumer/${made.body.id}`;
+    expect(reply.body).toEqual({
+      items: [
+        {
+          at: '2026-03-01T12:00:01Z',
+          actor: { kind: 'token', subject: 'operator-2', clientId: 'console' },
+          action: 'consumer.revoke',
+          subject,
+          changes: { state: 'revoked' },
+          requestId: expect.any(String),
+        },
+        {
+          at: '2026-03-01T12:00:00Z',
+          actor: { kind: 'token', subject: 'operator-1', clientId: 'console' },
+          action: 'consumer.create',
+          subject,
+          changes: {
+            name: 'a',
+            grants: [],
+            keyId: made.body.key.split('_')[1],
+            expiresAt: '2026-03-31T12:00:00Z',
+          },
+          requestId: made.headers['x-request-id'],
+        },
+      ],
+      pagination: { hasMore: false },
+    });
+  });
+
+  test('is empty where nothing was done', async () => {
+    const { body } = await openOperatorApp().call('GET', '/audit');
+    expect(body).toEqual({ items: [], pagination: { hasMore: false } });
+  });
+
+  test('finds by actor, action, subject and time, and by all of them together', async () => {
+    const server = openOperatorApp();
+    write(server, 1);
+    write(server, 2, { actor: { kind: 'token', subject: 'owner-1' }, action: 'artifact.create' });
+    write(server, 3, { actor: { kind: 'token', subject: 'owner-1' } });
+    write(server, 4, { action: 'artifact.create', subject: 'artifact/default/orders' });
+    const found = async (query: string) => subjectsOf(await server.call('GET', `/audit?${query}`));
+    expect(await found('actor=owner-1')).toEqual(['consumer/c-3', 'consumer/c-2']);
+    expect(await found('actor=owner')).toEqual([]);
+    expect(await found('action=artifact.create')).toEqual([
+      'artifact/default/orders',
+      'consumer/c-2',
+    ]);
+    expect(await found('subject=artifact/default/orders')).toEqual(['artifact/default/orders']);
+    expect(await found('since=2026-03-01T12:03:00Z')).toEqual([
+      'artifact/default/orders',
+      'consumer/c-3',
+    ]);
+    expect(
+      await found('actor=owner-1&action=artifact.create&subject=consumer/c-2&since=2026-03-01'),
+    ).toEqual(['consumer/c-2']);
+    expect(await found('actor=owner-1&action=consumer.revoke')).toEqual([]);
+  });
+
+  test('is walked page by page, also through entries of one instant', async () => {
+    const server = openOperatorApp();
+    for (let n = 0; n < 5; n += 1) write(server, 0, { subject: `claim/${n}` });
+    const seen: string[] = [];
+    let path = '/audit?limit=2&actor=operator';
+    for (let pages = 0; pages < 5 && path !== ''; pages += 1) {
+      const reply = await server.call('GET', path);
+      seen.push(...subjectsOf(reply));
+      write(server, 9, { subject: 'claim/later' });
+      const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(String(reply.headers['link'])) ?? [];
+      expect(reply.body.pagination.hasMore).toBe(next !== '');
+      path = next.replace(`${PUBLIC_URL}/api/v1`, '');
+    }
+    expect(seen).toEqual(['claim/4', 'claim/3', 'claim/2', 'claim/1', 'claim/0']);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['action=consumer.craete', 'action'],
+    ['action=', 'action'],
+    ['actor=', 'actor'],
+    ['actor=a&actor=b', 'actor'],
+    ['since=yesterday', 'since'],
+    ['until=2026-03-01', 'until'],
+    [`subject=${'x'.repeat(513)}`, 'subject'],
+  ])('%s is refused', async (query, parameter) => {
+    const { status, body } = await openOperatorApp().call('GET', `/audit?${query}`);
+    expect([status, body.errors]).toMatchObject([400, [{ parameter }]]);
+  });
+
+  test('a cursor is of no use with other filters, or altered', async () => {
+    const server = openOperatorApp();
+    for (let n = 0; n < 3; n += 1) write(server, n);
+    const { body } = await server.call('GET', '/audit?limit=1');
+    const { nextCursor } = body.pagination;
+    for (const query of [`cursor=${nextCursor}&actor=x`, 'cursor=AAAA', `cursor=${nextCursor}A`]) {
+      const reply = await server.call('GET', `/audit?${query}`);
+      expect([reply.status, reply.body.code]).toEqual([400, 'invalid-cursor']);
+    }
+    expect((await server.call('GET', `/audit?limit=2&cursor=${nextCursor}`)).status).toBe(200);
+  });
+
+  test('is for operators alone', async () => {
+    const server = openOperatorApp();
+    const statuses = [null, 'bad', 'owner'].map(
+      async (token) => (await server.call('GET', '/audit', { token })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([401, 401, 403]);
+  });
+});
