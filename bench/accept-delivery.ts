@@ -16,7 +16,7 @@ import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
-import { verifyCall } from '#partners/verify-call.ts';
+import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -90,6 +90,7 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
     publicUrl: () => 'https://trackport.example.com',
     refusalLimiter: limiter,
     partners: {
+      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => acceptDelivery(deps, delivery),
       checkBearer: async () => {},

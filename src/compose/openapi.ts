@@ -29,6 +29,7 @@ export async function renderOpenApi(): Promise<string> {
     removals: { keys: { authenticate: notServing }, limiter, list: notServing },
     trackerWebhook: { verify: notServing, onTrackerEvent: notServing },
     partners: {
+      refuseUnread: notServing,
       verify: notServing,
       accept: notServing,
       checkBearer: notServing,

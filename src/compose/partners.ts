@@ -17,7 +17,7 @@ import { createBackgroundWork, type BackgroundWork } from '#partners/background-
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import { createReceiptPurger } from '#partners/purge-receipts.ts';
-import { verifyCall } from '#partners/verify-call.ts';
+import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { createDeletionWorker, type DeletionWorker, type WorkerStatus } from '#partners/worker.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -79,6 +79,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   };
   return {
     routes: {
+      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => store.writes.watch(acceptDelivery(accepting, delivery)),
       checkBearer: identity

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import type { EarlyAnswers } from './early-answers.ts';
 import { toTrackportError, uriTooLong } from './framework-errors.ts';
 import type { HttpApp } from './http-app.ts';
 import { createKnownPaths } from './known-paths.ts';
@@ -14,7 +15,12 @@ import { logAnswer, routeOf } from './request-log.ts';
 import { routedPath } from './routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export type AnswerDeps = { publicUrl: () => string; log: Log; metrics: Registry };
+export type AnswerDeps = {
+  publicUrl: () => string;
+  log: Log;
+  metrics: Registry;
+  earlyAnswers: EarlyAnswers;
+};
 
 export type Answers = {
   /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
@@ -51,6 +57,7 @@ export function createAnswers(deps: AnswerDeps): Answers {
       refuseBeforeRouting(app, greet);
       app.addHook('onResponse', (request, reply, done) => {
         finish(request, reply);
+        deps.earlyAnswers.note(request.raw);
         done();
       });
       app.setErrorHandler<FastifyError>((error, request, reply) =>
@@ -96,11 +103,18 @@ function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
   const failure = toTrackportError(error);
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
   request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
-  // Fastify would close under a sender in the middle of its body, which then never sees the answer:
-  // Node reads past the rest, for no longer than a request may take.
-  if (failure.code === 'payload-too-large' && reply.raw.shouldKeepAlive)
-    reply.header('connection', 'keep-alive');
+  if (isSendingStill(request, reply)) reply.header('connection', 'keep-alive');
   return reply.code(problem.status).headers(problem.headers).send(problem.body);
+}
+
+/**
+ * Fastify would close under a sender in the middle of its body, which then never sees the answer:
+ * Node reads past the rest, for no longer than a request may take.
+ */
+function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { raw } = reply;
+  const closes = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
+  return closes && !request.raw.complete && raw.shouldKeepAlive;
 }
 
 /** Why a call failed on our side: classes and codes, and for a bug the place in our code. */

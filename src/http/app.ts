@@ -7,7 +7,9 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createAnswers } from './answers.ts';
+import { type BodyBudget, createBodyBudget } from './body-budget.ts';
 import { createClientErrorHandler, createConnectHandler } from './client-error.ts';
+import { createEarlyAnswers, type EarlyAnswers } from './early-answers.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson } from './json-body.ts';
 import { defaultLimits } from './limits.ts';
@@ -15,6 +17,8 @@ import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi.ts';
 import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
+import { measureBodies } from './metrics.ts';
+import { createBodyReader, releaseBodies } from './read-body.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { AuditRoutesDeps } from './routes/audit.ts';
@@ -110,32 +114,41 @@ function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void
 
 function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
-  const answers = createAnswers(deps);
+  const connectionDeps = { ...deps, earlyAnswers: createEarlyAnswers() };
+  const answers = createAnswers(connectionDeps);
   const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
   const app = fastify({
-    ...serverOptions(deps, limits),
+    ...serverOptions(connectionDeps, limits),
     frameworkErrors: (error, request, reply) =>
       answers.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
+  const readBody = createBodyReader(openBodyBudget(deps, limits));
   app.addHook('onRoute', (route) => {
+    releaseBodies(route);
     const validate = createRequestValidator(route);
     if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
   });
   collectOpenApi(app);
   answers.install(app);
-  app.server.on('connect', createConnectHandler(deps));
+  app.server.on('connect', createConnectHandler(connectionDeps));
   // Node would answer 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
   installPressureRelief(app, limits);
-  acceptJson(app);
+  acceptJson(app, readBody);
   const { publicUrl, clock, log } = deps;
-  return { app, context: { publicUrl, clock, log, refusals } };
+  return { app, context: { publicUrl, clock, log, refusals, readBody } };
+}
+
+function openBodyBudget({ metrics }: ServerDeps, limits: ServerLimits): BodyBudget {
+  const budget = createBodyBudget(limits.largeBodiesBytesMax);
+  measureBodies(metrics, budget);
+  return budget;
 }
 
 function serverOptions(
-  deps: ServerDeps,
+  deps: ServerDeps & { earlyAnswers: EarlyAnswers },
   limits: ServerLimits,
 ): FastifyHttpOptions<RawServerDefault> {
   return {

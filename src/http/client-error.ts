@@ -3,12 +3,18 @@ import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import type { EarlyAnswers } from './early-answers.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from './limits.ts';
 import { renderProblem } from './problem.ts';
 import type { RenderedProblem } from './problem.ts';
 
-export type ClientErrorDeps = { publicUrl: () => string; newId: NewId; log: Log };
+export type ClientErrorDeps = {
+  publicUrl: () => string;
+  newId: NewId;
+  log: Log;
+  earlyAnswers: EarlyAnswers;
+};
 
 // Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -25,7 +31,7 @@ type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null }
  */
 export function createClientErrorHandler(deps: ClientErrorDeps) {
   return (error: Error, socket: Duplex): void => {
-    if (!mayBeAnswered(error, socket)) {
+    if (!mayBeAnswered(error, socket) || deps.earlyAnswers.isAnswered(socket)) {
       socket.destroy();
       return;
     }

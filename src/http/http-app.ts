@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
+import type { ReadBody } from './read-body.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
@@ -27,6 +28,8 @@ export type HttpContext = {
   clock: Clock;
   log: Log;
   refusals: RefusalLimiter;
+  /** All areas read bodies by it, so that one budget holds for all of them. */
+  readBody: ReadBody;
 };
 
 /** The routes of one area, registered in a scope of their own. */

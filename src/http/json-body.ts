@@ -1,19 +1,51 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import type * as z from 'zod';
+import type { Readable } from 'node:stream';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { parseJsonText, type JsonRules } from '#shared/json.ts';
+import { isRecord, parseJsonText, type JsonRules } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
+import { declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
+import { notJson } from './signed-call.ts';
 
 /** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
-export function acceptJson(app: HttpApp): void {
-  app.removeAllContentTypeParsers();
-  app.addHook('preParsing', checkMediaType);
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    readJson(request, { bytes: body as Buffer }, done);
-  });
+export function acceptJson(app: HttpApp, read: ReadBody): void {
+  app.decorateRequest('bodyHold', undefined);
+  app.addHook('preParsing', checkBeforeReading);
+  takeBodies(app, { types: ['application/json'], read }, (request, bytes, done) =>
+    readJson(request, { bytes }, done),
+  );
 }
 
 type Done = (error: Error | null, body?: unknown) => void;
+type Parse = (request: FastifyRequest, bytes: Buffer, done: Done) => void;
+
+/** In this scope, and below it, bodies of these types are read and parsed, and no others. */
+export function takeBodies(
+  app: HttpApp,
+  { types, read }: { types: string[]; read: ReadBody },
+  parse: Parse,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(types, (request, payload, done) =>
+    read(request, payload, (error, bytes) => (error ? done(error) : parse(request, bytes, done))),
+  );
+  app.addContentTypeParser('*', takeNothing);
+}
+
+/**
+ * An empty body is none, whatever it is called and also when it comes in chunks. Of any other the
+ * first byte is too much.
+ */
+function takeNothing(request: FastifyRequest, payload: Readable, done: Done): void {
+  const finish = (error: Error | null): void => {
+    payload.off('data', onData).off('end', onEnd).off('error', finish);
+    done(error);
+  };
+  const onEnd = (): void => finish(null);
+  const onData = (): void => finish(notJson());
+  if ((declaredBytes(request) ?? 0) > 0) done(notJson());
+  else payload.on('data', onData).on('end', onEnd).on('error', finish);
+}
 
 /**
  * Parses the body for a content type parser. Some clients announce JSON with every call, so that an
@@ -34,7 +66,7 @@ export function readJson(
 }
 
 function taken(schema: z.ZodType | undefined, body: unknown): unknown {
-  if (schema || JSON.stringify(body) === '{}') return body;
+  if (schema || (isRecord(body) && Object.keys(body).length === 0)) return body;
   const detail = 'This call takes no body: what it needs stands in its address.';
   return refuse([{ pointer: '#', code: 'unknown', detail }]);
 }
@@ -43,11 +75,10 @@ function taken(schema: z.ZodType | undefined, body: unknown): unknown {
  * In this scope, and below it, `request.body` is the untouched bytes: what a signature covers.
  * A request without a body has an empty buffer.
  */
-export function acceptRawJson(app: HttpApp): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body);
-  });
+export function acceptRawJson(app: HttpApp, read: ReadBody): void {
+  takeBodies(app, { types: ['application/json'], read }, (_request, bytes, done) =>
+    done(null, bytes),
+  );
 }
 
 /** The bytes of a request in a scope of `acceptRawJson`. */
@@ -55,12 +86,27 @@ export function rawBodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-/** Compressed bodies and other charsets are refused before a byte of the body is read. */
-const checkMediaType: preParsingHookHandler = (request, _reply, payload, done) => {
-  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
-  if (type === undefined && encoding === undefined) done(null, payload);
-  else done(mediaTypeProblem(type, encoding), payload);
+/**
+ * Compressed bodies, other charsets and what is said to be too large are refused before a byte of the
+ * body is read. A body of a GET means nothing (RFC 9110 section 9.3.1) and is never looked at.
+ */
+const checkBeforeReading: preParsingHookHandler = (request, _reply, payload, done) => {
+  done(isBodiless(request.method) ? null : unreadProblem(request), payload);
 };
+
+function isBodiless(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function unreadProblem(request: FastifyRequest): TrackportError | null {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (type !== undefined || encoding !== undefined) {
+    const problem = mediaTypeProblem(type, encoding);
+    if (problem) return problem;
+  }
+  const { bodyLimit } = request.routeOptions;
+  return (declaredBytes(request) ?? 0) > bodyLimit ? tooLarge() : null;
+}
 
 function mediaTypeProblem(type = '', encoding = 'identity'): TrackportError | null {
   if (encoding.trim().toLowerCase() !== 'identity')

@@ -19,6 +19,8 @@ export type ServerLimits = {
   headerBytesMax: number;
   /** Bytes of a body, where a route does not say otherwise. */
   bodyBytesMax: number;
+  /** Bytes that all bodies of more than 64 KiB in flight hold together. */
+  largeBodiesBytesMax: number;
   /** Bytes of one path segment that a route takes as a parameter. */
   paramBytesMax: number;
   /** Milliseconds that the event loop may lag before calls are turned away. */
@@ -33,6 +35,7 @@ export const defaultLimits: Readonly<ServerLimits> = Object.freeze({
   idleTimeoutMs: 120 * SECOND,
   headerBytesMax: 16 * 1024,
   bodyBytesMax: 1024 * 1024,
+  largeBodiesBytesMax: 64 * 1024 * 1024,
   paramBytesMax: 1024,
   lagMsMax: 1 * SECOND,
 });

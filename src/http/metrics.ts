@@ -1,4 +1,5 @@
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import type { BodyBudget } from './body-budget.ts';
 import { createDurationHistogram, type Observe } from './duration-histogram.ts';
 import type { Answered } from './request-log.ts';
 
@@ -20,4 +21,16 @@ export function createRequestMetrics(registry: Registry) {
     }
     observe(reply.elapsedTime / 1000);
   };
+}
+
+/** Shows what large bodies hold at the moment. */
+export function measureBodies(registry: Registry, budget: Pick<BodyBudget, 'heldBytes'>): void {
+  void new Gauge({
+    name: 'trackport_http_large_bodies_bytes',
+    help: 'Memory of request bodies over 64 KiB that are read or worked on.',
+    registers: [registry],
+    collect() {
+      this.set(budget.heldBytes());
+    },
+  });
 }

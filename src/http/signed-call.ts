@@ -17,7 +17,11 @@ export function headerValues(request: FastifyRequest, name: string): string[] {
 export function requireJson(request: FastifyRequest): void {
   const type = request.headers['content-type'] ?? '';
   if (/^application\/json\s*(?:;|$)/i.test(type.trim())) return;
-  throw new TrackportError('unsupported-media-type', {
+  throw notJson();
+}
+
+export function notJson(): TrackportError {
+  return new TrackportError('unsupported-media-type', {
     detail: 'Send the body as `Content-Type: application/json`.',
   });
 }

@@ -72,11 +72,47 @@ export function refusalOf(
     const expected = sign(scheme, key, { ...call, timestamp });
     matches[standing] += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
   }
-  if (call.signatures.length === 0) return 'signature-missing';
-  if (call.signatures.length > 1 || !wellFormed[scheme].test(signature))
-    return 'signature-malformed';
+  const malformed = refusalOfForm(scheme, call.signatures);
+  if (malformed !== undefined) return malformed;
   if (matches.active === 0) return refusalOfSecret(matches);
   return scheme === 'signature-v3' ? refusalOfTimestamp(call.timestamps, now) : undefined;
+}
+
+/**
+ * What the headers alone can be refused for: undefined when there is a body that would make the call
+ * a good one.
+ */
+export function refusalOfHeaders(
+  scheme: Scheme,
+  { signatures, timestamps }: Pick<SignedCall, 'signatures' | 'timestamps'>,
+  now: number,
+): SignatureRefusal | undefined {
+  const malformed = refusalOfForm(scheme, signatures);
+  if (malformed !== undefined || scheme !== 'signature-v3') return malformed;
+  return refusalOfTimestamp(timestamps, now);
+}
+
+/**
+ * False when none of these values of headers, whatever the names of those, looks like a signature of
+ * any scheme that could still be good at `now`. It asks nothing about a partner.
+ */
+export function looksSigned(values: readonly string[], now: number): boolean {
+  if (values.some((value) => wellFormed['hmac-sha256'].test(value))) return true;
+  return (
+    values.some((value) => wellFormed['signature-v3'].test(value)) &&
+    values.some((value) => refusalOfTimestamp([value], now) === undefined)
+  );
+}
+
+function refusalOfForm(
+  scheme: Scheme,
+  signatures: readonly string[],
+): SignatureRefusal | undefined {
+  const [signature = ''] = signatures;
+  if (signatures.length === 0) return 'signature-missing';
+  return signatures.length > 1 || !wellFormed[scheme].test(signature)
+    ? 'signature-malformed'
+    : undefined;
 }
 
 /** A secret that was right once, or will be, is told apart: it says what an operator has to mend. */

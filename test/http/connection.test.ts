@@ -76,7 +76,8 @@ async function refusalOf(text: string): Promise<string> {
 }
 
 const HOST = 'Host: a.example\r\n';
-const webhook = `POST /api/v1/webhooks/github HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
+const unsigned = `POST /api/v1/webhooks/github HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
+const webhook = `${unsigned}X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n`;
 
 describe('slow requests are cut with 408', () => {
   test.each([

@@ -9,11 +9,12 @@ import { TrackportError } from '#shared/errors.ts';
 import { buildTestApp } from '../support/app.ts';
 
 const URL = '/api/v1/webhooks/github';
+const GOOD = `sha256=${'a'.repeat(64)}`;
 const everything: TrackerEvent = { kind: 'everything' };
 const genuine = {
   'content-type': 'application/json',
   'x-github-event': 'label',
-  'x-hub-signature-256': 'sha256=good',
+  'x-hub-signature-256': GOOD,
 };
 
 let app: HttpApp;
@@ -27,7 +28,7 @@ function serve(deps: Partial<TrackerWebhookDeps> = {}) {
     trackerWebhook: {
       verify: async (delivery) => {
         deliveries.push(delivery);
-        if (delivery.signature === 'sha256=good') return everything;
+        if (delivery.signature === GOOD) return everything;
         throw new TrackportError('unauthorized', { detail: 'No.', challenge: 'Signature' });
       },
       onTrackerEvent: () => undefined,
@@ -43,14 +44,14 @@ describe('a delivery', () => {
     const payload = Buffer.from('\uFEFF{"a" : 1}\r\n\xff', 'latin1');
     const answer = await app.inject({ method: 'POST', url: URL, payload, headers: genuine });
     expect(answer.statusCode).toBe(202);
-    expect(deliveries).toEqual([{ event: 'label', signature: 'sha256=good', rawBody: payload }]);
+    expect(deliveries).toEqual([{ event: 'label', signature: GOOD, rawBody: payload }]);
   });
 
   test('that is refused gets 401, after too many from one address 429, and a genuine one still 202', async () => {
     serve();
     const post = (headers: Record<string, string>) =>
       app.inject({ method: 'POST', url: URL, payload: 'not json', headers });
-    const forged = { ...genuine, 'x-hub-signature-256': 'sha256=bad' };
+    const forged = { ...genuine, 'x-hub-signature-256': `sha256=${'b'.repeat(64)}` };
     const refusals = [await post(forged), await post(forged), await post(forged)];
     expect(refusals.map(({ statusCode }) => statusCode)).toEqual([401, 401, 429]);
     expect(refusals[0]?.headers['www-authenticate']).toBe('Signature');
@@ -61,7 +62,7 @@ describe('a delivery', () => {
     const deliveries = serve();
     const answer = await app.inject({ method: 'POST', url: URL });
     expect(answer.statusCode).toBe(401);
-    expect(deliveries[0]?.rawBody).toHaveLength(0);
+    expect(deliveries).toEqual([]);
   });
 
   test.each([

@@ -14,7 +14,7 @@ import { createPartner, createPartners, type PartnerSettings } from '#partners/p
 import { createPayloadSealer, type PayloadSealer } from '#partners/payload.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { sign, signingKey } from '#partners/signature.ts';
-import { verifyCall } from '#partners/verify-call.ts';
+import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import { newUuid } from '#shared/ids.ts';
 import { Secret } from '#shared/secret.ts';
 import { buildTestApp } from '../support/app.ts';
@@ -100,6 +100,7 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
     publicUrl: () => PARTNER_URL,
     refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 1e6 }),
     partners: {
+      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => acceptDelivery(deps, delivery),
       checkBearer: options.checkBearer ?? (async () => undefined),

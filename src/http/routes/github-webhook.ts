@@ -1,9 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import * as z from 'zod';
 import type { Area, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
+import { declaredBytes } from '../read-body.ts';
 import { describeRoute } from '../schemas/describe-route.ts';
+import { requireJson } from '../signed-call.ts';
 import { createEventQueue } from '../event-queue.ts';
 
 /** A delivery of the tracker's webhook as it came. */
@@ -23,6 +27,7 @@ export type TrackerWebhookDeps = {
 };
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
 
 /**
@@ -37,7 +42,8 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
       context.log.error(errorFields(error), 'a tracker event could not be applied'),
   });
   return (app) => {
-    acceptRawJson(app);
+    acceptRawJson(app, context.readBody);
+    app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
     app.addHook('onClose', () => queue.drained());
     app.post('/api/v1/webhooks/github', webhookRoute, async (request, reply) => {
       const { headers } = request;
@@ -55,6 +61,18 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
       return reply.code(202).send({ accepted: true });
     });
   };
+}
+
+/** What no body could mend is refused before it is read. */
+function refuseUnsigned(context: HttpContext, request: FastifyRequest): void {
+  const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
+  if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
+  if (SIGNATURE.test(textOf(signature) ?? '')) return;
+  const refusal = new TrackportError('unauthorized', {
+    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
+    challenge: 'Signature',
+  });
+  context.refusals.rethrow(request.ip, refusal);
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

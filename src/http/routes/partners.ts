@@ -10,7 +10,13 @@ import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipt.ts';
 import { toReceiptOut } from '#partners/receipt-out.ts';
 import { toPublicUri, toSignedUri } from '#partners/signature.ts';
-import { type CallVerdict, isPartnerId, type PartnerCall } from '#partners/verify-call.ts';
+import {
+  type CallVerdict,
+  isPartnerId,
+  type PartnerCall,
+  type RefusedCall,
+  type UnreadCall,
+} from '#partners/verify-call.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
@@ -30,6 +36,8 @@ import { headerValues, requireJson, unverified } from '../signed-call.ts';
 export type PartnerRoutesDeps = {
   /** `verifyCall` with its services. */
   verify: (call: PartnerCall) => CallVerdict;
+  /** `refuseUnread` with its services. */
+  refuseUnread: (call: UnreadCall) => RefusedCall | undefined;
   /** `acceptDelivery` with its services. */
   accept: (delivery: Delivery) => Promise<AcceptedDelivery>;
   /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
@@ -51,12 +59,13 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
   const metrics = createPartnerMetrics(deps.metrics);
   const services = { context, deps, metrics };
   return (app) => {
-    acceptRawJson(app);
+    acceptRawJson(app, context.readBody);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
       if (!isPartnerId(partnerIdOf(request))) refuseCall(services, request, { reason: 'shape' });
       requireJson(request);
     });
+    app.addHook('preParsing', async (request) => refuseUnsigned(services, request));
     for (const path of PATHS) addDeliveryRoute(app, services, path);
   };
 }
@@ -99,26 +108,45 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
   });
 }
 
+/** What no body could mend. */
+function refuseUnsigned(services: Services, request: FastifyRequest): void {
+  const { rawHeaders } = request.raw;
+  const refused = services.deps.refuseUnread({
+    partnerId: partnerIdOf(request),
+    headerValues: (name) => headerValues(request, name),
+    everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
+  });
+  if (refused) refuseVerdict(services, request, refused);
+}
+
 /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
 async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
   const { context, deps } = services;
-  const uri = toPublicUri(context.publicUrl(), request.raw.url ?? '');
   const verdict = deps.verify({
     partnerId: partnerIdOf(request),
     method: request.method,
-    uri,
+    uri: addressOf(context, request),
     body: rawBodyOf(request),
     headerValues: (name) => headerValues(request, name),
   });
-  if (verdict.kind === 'refused') {
-    const partner = 'partner' in verdict ? verdict.partner : undefined;
-    // Most wrong signatures of this scheme are good ones of another address.
-    const address = partner?.scheme === 'signature-v3' && { verifiedAddress: withoutQuery(uri) };
-    return refuseCall(services, request, { partner, reason: verdict.reason, ...address });
-  }
+  if (verdict.kind === 'refused') return refuseVerdict(services, request, verdict);
   const { partner } = verdict;
   if (partner.requireBearer) await checkBearer(services, request, partner);
   return partner;
+}
+
+function refuseVerdict(services: Services, request: FastifyRequest, refused: RefusedCall): never {
+  const partner = 'partner' in refused ? refused.partner : undefined;
+  // Most wrong signatures of this scheme are good ones of another address.
+  const address = partner?.scheme === 'signature-v3' && {
+    verifiedAddress: withoutQuery(addressOf(services.context, request)),
+  };
+  return refuseCall(services, request, { partner, reason: refused.reason, ...address });
+}
+
+/** The address that the partner has called, as far as we know. */
+function addressOf(context: HttpContext, request: FastifyRequest): string {
+  return toPublicUri(context.publicUrl(), request.raw.url ?? '');
 }
 
 /** An address for the log: that there was a query is told, what stood in it is not. */
