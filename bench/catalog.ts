@@ -147,12 +147,11 @@ type Work = (catalog: Catalog, call: number) => Promise<unknown>;
 const readOne: Work = (catalog, call) =>
   catalog.read(caller, { id: `artifact-${(call * 37) % SMALL}`, spec: true });
 
-const listPage: Work = (catalog) => catalog.list(caller, { rows: 'artifacts', limit: 50 });
+const listPage: Work = (catalog) => catalog.list(caller, { limit: 50 });
 
 /** One word of ten and one of a hundred: as many hits as a page, in either store. */
 const searchPage: Work = (catalog, call) =>
   catalog.list(caller, {
-    rows: 'artifacts',
     limit: 50,
     q: `${wordOf(call)} team-${call % 20}`,
   });

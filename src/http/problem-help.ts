@@ -23,9 +23,9 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   },
   'invalid-cursor': {
     meaning:
-      'The cursor was altered or cut short, comes from another version, or was used with other filters or by another consumer than it was made for.',
+      'The cursor was altered or cut short, comes from another version, or was used with other filters or by another consumer than it was made for. The list called errors names each filter that differs.',
     remedy:
-      'Start the list again without a cursor. Within one walk, keep the filters as they are; only limit may change.',
+      'A cursor repeats the filters of its list: leave them out beside it, or keep them as they are; only limit may change. To read another list, start without a cursor.',
   },
   'bad-request': {
     meaning: 'The request is not well-formed HTTP/1.1.',

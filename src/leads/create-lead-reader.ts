@@ -2,14 +2,27 @@ import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { refuseCursor, type CursorSealer } from '#shared/page.ts';
+import {
+  refuseCursor,
+  sealPage,
+  startPage,
+  type CursorSealer,
+  type ListName,
+} from '#shared/page.ts';
 
 import type { CachedLead, CachedPage } from './cached-page.ts';
 import type { Claims, ClaimView } from './claims.ts';
 import type { Got } from './confirmed-cache.ts';
 import { contactLength } from './lead.ts';
 import type { LeadCache } from './lead-cache.ts';
-import { cursorBinding, matchesFilter, toFilter, type LeadFilter } from './lead-query.ts';
+import {
+  cursorBinding,
+  matchesFilter,
+  namedFilters,
+  toFilter,
+  type LeadFilter,
+  type LeadFilters,
+} from './lead-query.ts';
 import type {
   Answer,
   CacheFacts,
@@ -39,7 +52,7 @@ type Kept = {
   eventsVersion: number;
 };
 
-const CURSOR_KIND = 'leads/1';
+const CURSOR_KIND = 'leads/2';
 const KEPT_OVERHEAD_BYTES = 500;
 
 /** Joins the cache, the walk and the claims; every answer is checked against the claims. */
@@ -64,14 +77,18 @@ type ListDeps = LeadReaderDeps & {
 /** What is derived of a query and a visibility. */
 type Asked = {
   labels: readonly string[];
+  list: ListName;
+  filters: LeadFilters;
   filter: LeadFilter;
-  binding: string;
+  /** Where the page starts. */
+  position: WalkPosition | undefined;
   /** Names the whole answer. */
   key: string;
 };
 
+/** @throws {invalid-cursor} */
 function ask(
-  { asked, approvedLabel }: ListDeps,
+  { asked, cursors, approvedLabel }: ListDeps,
   query: LeadListQuery,
   visibility: Visibility,
 ): Asked {
@@ -79,10 +96,17 @@ function ask(
   if (!byConsumer) asked.set(query, (byConsumer = new Map()));
   const known = byConsumer.get(visibility.consumerId);
   if (known?.labels === visibility.labels) return known;
-  const filter = toFilter(query, visibility, approvedLabel);
-  const binding = cursorBinding(filter, visibility);
-  const key = JSON.stringify([binding, query.limit, query.cursor]);
-  const fresh = { labels: visibility.labels, filter, binding, key };
+  const list = { kind: CURSOR_KIND, binding: cursorBinding(visibility, approvedLabel) };
+  const given = { cursor: query.cursor, filters: namedFilters(query) };
+  const { filters, position } = startPage(cursors, list, given);
+  const fresh: Asked = {
+    labels: visibility.labels,
+    list,
+    filters,
+    filter: toFilter(filters, visibility, approvedLabel),
+    position: position === undefined ? undefined : toWalkPosition(position),
+    key: JSON.stringify([list.binding, filters, query.limit, query.cursor]),
+  };
   byConsumer.set(visibility.consumerId, fresh);
   return fresh;
 }
@@ -93,13 +117,12 @@ async function list(
   visibility: Visibility,
 ): Promise<Answer<LeadList>> {
   const claims = await deps.claims.current();
-  const { filter, binding, key } = ask(deps, query, visibility);
+  const asked = ask(deps, query, visibility);
+  const { filter, position, key } = asked;
   const known = deps.kept.get(key);
   const gots = known && known.claims === claims ? stillFresh(deps.cache, known) : undefined;
   if (known && gots) return { value: known.list, cache: factsOf(deps, gots) };
 
-  const position =
-    query.cursor === undefined ? undefined : openCursor(deps.cursors, binding, query.cursor);
   const eventsVersion = deps.cache.eventsVersion;
   const stop = await walk(deps.cache, {
     filter,
@@ -110,15 +133,13 @@ async function list(
       matchesFilter(row.issue, filter) &&
       deps.cache.stillMatches(row, filter),
   });
-  return checked(deps, stop, claims, { query, visibility, filter, binding, key, eventsVersion });
+  return checked(deps, stop, claims, { query, visibility, asked, eventsVersion });
 }
 
 type ListContext = {
   query: LeadListQuery;
   visibility: Visibility;
-  filter: LeadFilter;
-  binding: string;
-  key: string;
+  asked: Asked;
   eventsVersion: number;
 };
 
@@ -135,9 +156,10 @@ async function checked(
   const { seen } = stop;
   // The claims that the rows were chosen by: one that was released since must come back.
   const parts: Omit<Kept, 'list'> = { seen, claims, eventsVersion: context.eventsVersion };
-  const known = deps.kept.get(context.key);
-  const value = known && isMadeOf(known, parts) ? known.list : toList(deps, stop, context.binding);
-  deps.kept.set(context.key, { list: value, ...parts });
+  const { asked } = context;
+  const known = deps.kept.get(asked.key);
+  const value = known && isMadeOf(known, parts) ? known.list : toList(deps, stop, asked);
+  deps.kept.set(asked.key, { list: value, ...parts });
   return {
     value,
     cache: factsOf(
@@ -147,11 +169,11 @@ async function checked(
   };
 }
 
-function toList({ cursors }: LeadReaderDeps, stop: WalkStop, binding: string): LeadList {
+function toList({ cursors }: LeadReaderDeps, stop: WalkStop, { list, filters }: Asked): LeadList {
   return {
     items: stop.rows.map((row) => row.lead),
     pagination: stop.next
-      ? { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, binding, stop.next) }
+      ? { hasMore: true, nextCursor: sealPage(cursors, list, { filters, position: stop.next }) }
       : { hasMore: false },
   };
 }
@@ -178,9 +200,8 @@ function stillFresh(cache: LeadCache, known: Kept): Got<CachedPage>[] | undefine
   return gots;
 }
 
-function openCursor(cursors: CursorSealer, binding: string, cursor: string): WalkPosition {
-  const opened = cursors.open(CURSOR_KIND, binding, cursor);
-  return isPosition(opened) ? opened : refuseCursor();
+function toWalkPosition(position: unknown): WalkPosition {
+  return isPosition(position) ? position : refuseCursor();
 }
 
 function isPosition(value: unknown): value is WalkPosition {
@@ -203,7 +224,7 @@ async function read(
 
 function isReadable(deps: LeadReaderDeps, found: CachedLead, visibility: Visibility): boolean {
   if (visibility.labels.length === 0 && deps.cache.isCurrent(found)) return true;
-  const filter = toFilter({ limit: 1, state: 'all', labels: [] }, visibility, deps.approvedLabel);
+  const filter = toFilter({ state: 'all' }, visibility, deps.approvedLabel);
   return matchesFilter(found.issue, filter) && deps.cache.stillMatches(found, filter);
 }
 

@@ -39,16 +39,28 @@ export type LeadFilter = {
   since?: number;
 };
 
+/** What a caller narrows the list by, called as its parameters. */
+export type LeadFilters = { state?: LeadState; label?: readonly string[]; since?: number };
+
+/** The filters that a query names, in a form in which the same ones are equal. */
+export function namedFilters({ state, labels, since }: LeadListQuery): LeadFilters {
+  return {
+    ...(state !== undefined && { state }),
+    ...(labels.length > 0 && { label: foldLabels(labels) }),
+    ...(since !== undefined && { since }),
+  };
+}
+
 /** All the conditions that a lead must meet to be in the list. */
 export function toFilter(
-  query: LeadListQuery,
-  visibility: Visibility,
+  { state = 'open', label = [], since }: LeadFilters,
+  visibility: Pick<Visibility, 'labels'>,
   approvedLabel: string,
 ): LeadFilter {
   return {
-    state: query.state,
-    labels: foldLabels([approvedLabel, ...visibility.labels, ...query.labels]),
-    ...(query.since !== undefined && { since: query.since }),
+    state,
+    labels: foldLabels([approvedLabel, ...visibility.labels, ...label]),
+    ...(since !== undefined && { since }),
   };
 }
 
@@ -77,15 +89,9 @@ export function toIssueQuery(filter: LeadFilter): IssueQuery {
   };
 }
 
-/** What a cursor must not be used without: the filters and what the consumer may see. */
-export function cursorBinding(filter: LeadFilter, visibility: Visibility): string {
-  return JSON.stringify([
-    visibility.consumerId,
-    foldLabels(visibility.labels),
-    filter.state,
-    filter.labels,
-    filter.since ?? null,
-  ]);
+/** What a cursor must not be used without: what the consumer may see. */
+export function cursorBinding(visibility: Visibility, approvedLabel: string): string {
+  return JSON.stringify([visibility.consumerId, foldLabels(visibility.labels), approvedLabel]);
 }
 
 /** The instant that an order sorts by. */

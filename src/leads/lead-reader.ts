@@ -35,7 +35,8 @@ export type LeadState = 'open' | 'closed' | 'all';
 export type LeadListQuery = {
   /** 1 to 100. */
   limit: number;
-  state: LeadState;
+  /** Default `open`, or behind a cursor what its list was read with; so are the other filters. */
+  state?: LeadState;
   /** Names in any case and order; a lead carries all of them. */
   labels: readonly string[];
   /** Milliseconds since the Unix epoch, inclusive. Turns the order to longest unchanged first. */

@@ -1,12 +1,18 @@
 import { DAY, toRfc3339, type Clock } from '#shared/clock.ts';
-import { refuseCursor, type CursorSealer, type Pagination } from '#shared/page.ts';
+import {
+  refuseCursor,
+  sealPage,
+  startPage,
+  type CursorSealer,
+  type Pagination,
+} from '#shared/page.ts';
 import type { ClaimStore, Removal } from './claim-store.ts';
 import { foldLabels } from './lead.ts';
 import type { Visibility } from './lead-reader.ts';
 
 /** How long a removal can be read. */
 const KEPT_MS = 30 * DAY;
-const CURSOR_KIND = 'removals/1';
+const CURSOR_KIND = 'removals/2';
 
 /** A read of the removals, already validated. */
 export type RemovalListQuery = {
@@ -40,16 +46,14 @@ export async function listRemovals(
   visibility: Visibility,
 ): Promise<RemovalList> {
   const labels = foldLabels(visibility.labels);
-  const binding = JSON.stringify([visibility.consumerId, labels, query.since ?? null]);
-  const after =
-    query.cursor === undefined
-      ? undefined
-      : toRemoval(cursors.open(CURSOR_KIND, binding, query.cursor));
+  const list = { kind: CURSOR_KIND, binding: JSON.stringify([visibility.consumerId, labels]) };
+  const { cursor, since } = query;
+  const { filters, position } = startPage(cursors, list, { cursor, filters: { since } });
   const found = await claims.listRemovals({
-    since: Math.max(query.since ?? 0, clock.now() - KEPT_MS),
+    since: Math.max(filters.since ?? 0, clock.now() - KEPT_MS),
     labels,
     limit: query.limit + 1,
-    ...(after && { after }),
+    ...(position !== undefined && { after: toRemoval(position) }),
   });
   const page = found.slice(0, query.limit);
   const last = page.at(-1);
@@ -63,7 +67,10 @@ export async function listRemovals(
       hasMore && last
         ? {
             hasMore,
-            nextCursor: cursors.seal(CURSOR_KIND, binding, [last.removedAt, last.number]),
+            nextCursor: sealPage(cursors, list, {
+              filters,
+              position: [last.removedAt, last.number],
+            }),
           }
         : { hasMore: false },
   };

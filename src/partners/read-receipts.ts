@@ -1,9 +1,15 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/page.ts';
 import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
-const CURSOR_KIND = 'receipts/1';
+const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
 const LIMIT_MAX = 100;
 
 export type ReadReceiptsDeps = {
@@ -11,7 +17,7 @@ export type ReadReceiptsDeps = {
   cursors: CursorSealer;
 };
 
-/** A read of the list. A cursor is bound to the filter; `limit` (1 to 100) may change. */
+/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
 export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
 
 export type ReceiptList = { items: readonly ReceiptSummary[]; pagination: Pagination };
@@ -26,25 +32,18 @@ export async function listReceipts(
 ): Promise<ReceiptList> {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
     refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
-  const binding = bindingOf(filter);
-  const after = cursor === undefined ? undefined : openCursor(cursors, binding, cursor);
-  const { receipts, next } = await store.list(filter, limit, after);
+  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
+  const after = position === undefined ? undefined : toPosition(position);
+  const { receipts, next } = await store.list(filters, limit, after);
   const pagination: Pagination =
     next === undefined
       ? { hasMore: false }
-      : { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, binding, next) };
+      : { hasMore: true, nextCursor: sealPage(cursors, LIST, { filters, position: next }) };
   return { items: receipts, pagination };
 }
 
-function openCursor(cursors: CursorSealer, binding: string, cursor: string): number {
-  const position = cursors.open(CURSOR_KIND, binding, cursor);
+function toPosition(position: unknown): number {
   return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
-}
-
-function bindingOf(filter: ReceiptFilter): string {
-  const { partnerId, status, outcome, since, correlationId, eventId, externalId, leadId } = filter;
-  const parts = [partnerId, status, outcome, since, correlationId, eventId, externalId, leadId];
-  return JSON.stringify(parts.map((value) => value ?? null));
 }
 
 /** One receipt with its events. @throws {not-found} @throws {store-unavailable} */

@@ -2,7 +2,8 @@ import { TrackportError } from './errors.ts';
 import { hmacSha256, sameDigest } from './hash.ts';
 
 const MAC_BYTES = 16;
-const CURSOR_CHARACTERS_MAX = 2048;
+/** What a cursor can be at most: filters come in an address, and addresses have a length. */
+const CURSOR_CHARACTERS_MAX = 6144;
 
 /** What every list answers: `nextCursor` is there exactly when `hasMore` is true. */
 export type Pagination = { hasMore: boolean; nextCursor?: string };
@@ -11,7 +12,7 @@ export type Pagination = { hasMore: boolean; nextCursor?: string };
 export type CursorSealer = {
   /**
    * `kind` names the list and its version (`leads/1`), `binding` all that the cursor must not be
-   * used without (filters, grants, workspace); both are authenticated but not stored.
+   * used without (grants, workspace); both are authenticated but not stored.
    */
   seal(kind: string, binding: string, position: unknown): string;
   /**
@@ -44,10 +45,61 @@ export function createCursorSealer(key: Buffer): CursorSealer {
   };
 }
 
+/** What names a list and its version (`leads/1`), and what its cursors must not be used without. */
+export type ListName = { kind: string; binding: string };
+
+/** Where a read of a list starts: without a position at its beginning. */
+export type PageStart<Filters> = { filters: Filters; position?: unknown };
+
+/**
+ * The filters of a page and where it starts. A cursor carries the filters of its list, so that it can
+ * be used alone; those that are given beside it must be the same. Filters are called as their
+ * parameters; an absent one is absent or undefined, and values are compared as JSON.
+ * @throws {invalid-cursor} naming each filter that differs, or as `open` does
+ */
+export function startPage<Filters extends object>(
+  cursors: CursorSealer,
+  { kind, binding }: ListName,
+  { cursor, filters }: { cursor?: string | undefined; filters: Filters },
+): PageStart<Filters> {
+  if (cursor === undefined) return { filters };
+  const opened = cursors.open(kind, binding, cursor);
+  if (!Array.isArray(opened) || opened.length !== 2) return refuseCursor();
+  const [position, carried] = opened as [unknown, Filters];
+  const made = new Map(Object.entries(carried));
+  const differing = Object.entries(filters)
+    .filter(([name, value]) => value !== undefined && !isSame(value, made.get(name)))
+    .map(([name]) => name);
+  return differing.length > 0 ? refuseFilters(differing) : { filters: carried, position };
+}
+
+/** The cursor to the page behind `position`, for `startPage`. */
+export function sealPage(
+  cursors: CursorSealer,
+  { kind, binding }: ListName,
+  { filters, position }: PageStart<object>,
+): string {
+  return cursors.seal(kind, binding, [position, filters]);
+}
+
+function isSame(given: unknown, made: unknown): boolean {
+  return JSON.stringify(given) === JSON.stringify(made);
+}
+
+function refuseFilters(names: readonly string[]): never {
+  const errors = names.map((parameter) => ({
+    parameter,
+    code: 'differs',
+    detail: `\`${parameter}\` is not what the cursor was made with: repeat that, or leave it out.`,
+  }));
+  const detail = errors.map((error) => error.detail).join(' ');
+  throw new TrackportError('invalid-cursor', { detail, errors });
+}
+
 /** @throws {invalid-cursor} always */
 export function refuseCursor(): never {
   const detail =
-    'The cursor was altered, belongs to other filters or another consumer, or comes from another version. Start again without `cursor`.';
+    'The cursor was altered or cut short, belongs to another list or caller, or comes from another version. Start again without `cursor`.';
   throw new TrackportError('invalid-cursor', {
     detail,
     errors: [{ parameter: 'cursor', code: 'invalid-cursor', detail }],

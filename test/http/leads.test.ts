@@ -39,7 +39,7 @@ describe('the list', () => {
     expect(answer.headers.link).toBe(`<${PUBLIC_URL}/api/v1/leads?cursor=next-1>; rel="next"`);
     expect(leads.asked).toEqual([
       {
-        query: { limit: 50, state: 'open', labels: [] },
+        query: { limit: 50, labels: [] },
         visibility: { consumerId: 'consumer-1', labels: [] },
       },
     ]);
@@ -67,6 +67,21 @@ describe('the list', () => {
       cursor: 'next-1',
     });
     expect(next.searchParams.getAll('label')).toEqual(['Hot,Cold', 'x y']);
+  });
+
+  test('leaves the filters of the link to the cursor where the address would be too long', async () => {
+    const leads = fakeLeads();
+    const labels = Array.from({ length: 10 }, (_, at) => `label=${'%C3%A9'.repeat(130)}${at}`);
+    const url = `/api/v1/leads?limit=7&${labels.join('&')}`;
+    const nextCursor = 'c'.repeat(2000);
+    leads.reader.list = async () => ({
+      value: { items: [], pagination: { hasMore: true, nextCursor } },
+      cache: freshHit,
+    });
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(answer.headers.link).toBe(
+      `<${PUBLIC_URL}/api/v1/leads?limit=7&cursor=${nextCursor}>; rel="next"`,
+    );
   });
 
   test.each([

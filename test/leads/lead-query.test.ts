@@ -39,13 +39,7 @@ describe('labels', () => {
 
   it('make the same question in any case and order', () => {
     const ask = (labels: string[], visible: string[]) =>
-      toIssueQuery(
-        toFilter(
-          { limit: 1, state: 'open', labels },
-          { consumerId: 'c', labels: visible },
-          'Approved',
-        ),
-      );
+      toIssueQuery(toFilter({ label: labels }, { labels: visible }, 'Approved'));
     expect(ask(['B', 'a'], ['C'])).toEqual(ask(['c', 'A', 'a'], ['b']));
     expect(ask([], []).labels).toEqual(['approved']);
   });

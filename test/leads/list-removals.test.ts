@@ -68,6 +68,21 @@ describe('removals', () => {
     expect(items.map(({ id }) => id)).toEqual(['1']);
   });
 
+  test('carry `since` in their cursor', async () => {
+    const { clock, list, remove } = await setUp();
+    await remove(1);
+    await clock.advance(1000);
+    const since = clock.now();
+    for (const number of [2, 3]) await remove(number);
+    const { pagination } = await list({ limit: 1, since });
+    const cursor = pagination.nextCursor ?? '';
+    for (const beside of [{}, { since }])
+      expect((await list({ cursor, ...beside })).items.map(({ id }) => id)).toEqual(['3']);
+    await expect(list({ cursor, since: since + 1 })).rejects.toMatchObject({
+      errors: [{ parameter: 'since', code: 'differs' }],
+    });
+  });
+
   test('refuse a cursor of another consumer, grant or `since`', async () => {
     const { list, remove } = await setUp();
     for (const number of [1, 2]) await remove(number);

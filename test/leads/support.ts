@@ -63,7 +63,7 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
     cacheSizeMax: options.cacheSizeMax ?? 64 * 1024 * 1024,
   });
   const list: World['list'] = (query = {}, visibility = everybody) =>
-    leads.reader.list({ limit: 50, state: 'open', labels: [], ...query }, visibility);
+    leads.reader.list({ limit: 50, labels: [], ...query }, visibility);
   const publish = (): void => {
     const now = new Set(claimed);
     claims = { has: (candidate) => now.has(candidate) };

@@ -90,6 +90,52 @@ describe('walking the list', () => {
 });
 
 describe('a cursor', () => {
+  it('carries its filters: alone, and beside the same ones, the walk goes on', async () => {
+    const world = createWorld();
+    seed(world, 40, (index) => ({
+      labels: ['approved', ...(index % 2 === 0 ? ['Hot', 'emea'] : [])],
+      state: index % 4 === 0 ? 'closed' : 'open',
+    }));
+    const since = Date.parse('2020-01-01');
+    const filters = { state: 'all' as const, labels: ['hot', 'EMEA'], since };
+    const whole = await world.ids({ limit: 100, ...filters });
+    const first = await world.list({ limit: 5, ...filters });
+    const cursor = first.value.pagination.nextCursor ?? '';
+    expect(whole).toHaveLength(20);
+    for (const beside of [{}, filters, { labels: ['Emea', 'HOT'] }, { since }]) {
+      const rest = await world.list({ limit: 100, cursor, ...beside });
+      const ids = [...first.value.items, ...rest.value.items].map(({ id }) => id);
+      expect(ids).toEqual(whole);
+    }
+    const second = await world.list({ limit: 5, cursor });
+    const third = await world.list({ cursor: second.value.pagination.nextCursor ?? '' });
+    expect(third.value.items.map(({ id }) => id)).toEqual(whole.slice(10));
+  });
+
+  it('names each filter beside it that differs, and no other', async () => {
+    const world = createWorld();
+    seed(world, 5, () => ({ labels: ['approved', 'a'] }));
+    const first = await world.list({ limit: 2, state: 'all', labels: ['a'] });
+    const cursor = first.value.pagination.nextCursor ?? '';
+    const wrong = { state: 'open' as const, labels: ['a'], since: 1 };
+    await expect(world.list({ cursor, ...wrong })).rejects.toMatchObject({
+      code: 'invalid-cursor',
+      errors: [
+        { parameter: 'state', code: 'differs', detail: expect.stringContaining('`state`') },
+        { parameter: 'since', code: 'differs' },
+      ],
+    });
+  });
+
+  it('is long enough for the longest filters', async () => {
+    const world = createWorld();
+    const labels = Array.from({ length: 10 }, (_, at) => `${'ÿ'.repeat(199)}${at}`);
+    seed(world, 3, () => ({ labels: ['approved', ...labels] }));
+    const first = await world.list({ limit: 1, labels });
+    const cursor = first.value.pagination.nextCursor ?? '';
+    expect((await world.list({ cursor })).value.items).toHaveLength(2);
+  });
+
   it.each([
     ['other labels', { labels: ['x'] }, everybody],
     ['another state', { state: 'all' as const }, everybody],

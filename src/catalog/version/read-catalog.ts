@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { refuseCursor, type Pagination } from '#shared/page.ts';
+import { refuseCursor, sealPage, startPage, type Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
 import type { ListQuery, VersionPosition } from '../artifact-store.ts';
@@ -13,8 +13,10 @@ export type Reader = Pick<Caller, 'workspaceId'>;
 
 export type Page<T> = { items: T[]; pagination: Pagination };
 
-/** Filters of the catalog's list. All of them must hold. */
-export type CatalogFilters = Omit<ListQuery, 'terms' | 'after' | 'limit'> & {
+/** Filters of the catalog's list, called as their parameters. All of them must hold. */
+export type CatalogFilters = Omit<ListQuery, 'terms' | 'after' | 'limit' | 'rows'> & {
+  /** Every version; without it one row per artifact. */
+  versions?: 'all';
   /** Full text over id, title, description, owner and groupPath: every word must begin a word. */
   q?: string;
 };
@@ -30,21 +32,25 @@ export type PageRequest = { limit: number; cursor?: string };
 export async function listCatalog(
   { store, cursors }: ReadDeps,
   { workspaceId }: Reader,
-  { limit, cursor, ...filters }: CatalogFilters & PageRequest,
+  { limit, cursor, ...given }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
-  const { q, ...rest } = filters;
-  const seal = sealFor(cursors, ['catalog/1', [workspaceId, ...sortedEntries(filters)]]);
-  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
+  const list = { kind: 'catalog/2', binding: workspaceId };
+  const { filters, position } = startPage(cursors, list, { cursor, filters: given });
+  const { q, versions, ...rest } = filters;
   const listed = await store.list(workspaceId, {
     ...rest,
+    rows: versions === 'all' ? 'versions' : 'artifacts',
     ...(q === undefined ? {} : { terms: requireTerms(q) }),
-    ...(after === undefined ? {} : { after }),
+    ...(position === undefined ? {} : { after: toPosition(position) }),
     limit: limit + 1,
   });
   const items = listed.slice(0, limit);
+  const last = items.at(-1)?.position;
   return {
     items: items.map(({ record }) => record),
-    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
+    pagination: paginate(listed.length > limit, () =>
+      sealPage(cursors, list, { filters, position: last }),
+    ),
   };
 }
 
@@ -110,10 +116,6 @@ function sealFor(cursors: CatalogDeps['cursors'], [kind, bound]: [string, unknow
     seal: (position: unknown) => cursors.seal(kind, binding, position),
     open: (cursor: string) => cursors.open(kind, binding, cursor),
   };
-}
-
-function sortedEntries(filters: object): [string, unknown][] {
-  return Object.entries(filters).toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
 function paginate(hasMore: boolean, nextCursor: () => string): Pagination {

@@ -76,8 +76,11 @@ export const leadListParameters = z.strictObject({
   }),
   state: z
     .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
-    .default('open')
-    .meta({ description: 'Ask for `all` with `since`, else a lead that closes goes unseen.' }),
+    .exactOptional()
+    .meta({
+      default: 'open',
+      description: 'Ask for `all` with `since`, else a lead that closes goes unseen.',
+    }),
   label: labelQuery.optional(),
 });
 
@@ -86,7 +89,7 @@ export const leadListQuery = leadListParameters.transform(
   ({ limit, state, label, since, cursor }): LeadListQuery =>
     Object.freeze({
       limit,
-      state,
+      ...(state !== undefined && { state }),
       labels: label ?? [],
       ...(since !== undefined && { since }),
       ...(cursor !== undefined && { cursor }),

@@ -4,7 +4,7 @@ import { queryInteger } from './common.ts';
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
 /** Longer than any cursor of ours, so that one with something added is told as altered. */
-const CURSOR_CHARACTERS_MAX = 4096;
+const CURSOR_CHARACTERS_MAX = 7168;
 
 /** The two query parameters of every list. */
 export const pageParameters = {
@@ -15,5 +15,8 @@ export const pageParameters = {
     .string('must be given once')
     .max(CURSOR_CHARACTERS_MAX, 'is too long')
     .exactOptional()
-    .meta({ description: '`pagination.nextCursor` of the page before, with the same filters.' }),
+    .meta({
+      description:
+        '`pagination.nextCursor` of the page before. It repeats the filters: those beside it must be the same, or be left out.',
+    }),
 };

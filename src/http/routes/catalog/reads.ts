@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import type { CatalogFilters, PageRequest } from '#catalog/version/read-catalog.ts';
 import type { Pagination } from '#shared/page.ts';
 import { withScope } from '../../bearer.ts';
 import {
@@ -43,10 +42,7 @@ export function addCatalogReads(
   const kept = createKeptAnswers(() => deps.catalog.version());
   const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
-    const { items, pagination } = await deps.catalog.list(
-      callerOf(request),
-      toListRequest(request.query),
-    );
+    const { items, pagination } = await deps.catalog.list(callerOf(request), request.query);
     sendPageHeaders(request, reply, pagination);
     return { items: items.map(toSummary), pagination };
   });
@@ -90,13 +86,6 @@ async function answerRead(
     versionAnswer(await deps.catalog.read(caller, { ...ref, spec: true })),
   );
   return sendAnswer(reply, { answer });
-}
-
-function toListRequest({
-  versions,
-  ...rest
-}: ReturnType<typeof catalogQuery.parse>): CatalogFilters & PageRequest {
-  return { ...rest, rows: versions === 'all' ? 'versions' : 'artifacts' };
 }
 
 function createPageHeaders(publicUrl: () => string) {

@@ -241,6 +241,20 @@ describe('the list', () => {
     },
   );
 
+  test('a cursor alone repeats its filters', async () => {
+    const { call } = openCatalogApp();
+    for (const id of ['a', 'b', 'c']) await publish(call, { id, groupPath: 'shop' });
+    await publish(call, { id: 'x', owner: 'team-b' });
+    await publish(call, { id: 'b', version: '2.0.0', groupPath: 'shop' });
+    const filters = 'q=pet&versions=all&owner=team-a&groupPath=shop&lifecycle=PUBLISHED&type=API';
+    const whole = idsOf(await call('GET', `?${filters}`));
+    const first = await call('GET', `?limit=1&${filters}`);
+    const { nextCursor } = first.body.pagination;
+    expect(whole).toHaveLength(4);
+    for (const beside of ['', `&${filters}`, '&versions=all&q=pet'])
+      expect(idsOf(await call('GET', `?cursor=${nextCursor}${beside}`))).toEqual(whole.slice(1));
+  });
+
   test('a cursor is bound to its filters, its list and its workspace, but not to its limit', async () => {
     const { call } = openCatalogApp();
     for (const id of ['a', 'b', 'c']) await publish(call, { id });
@@ -250,7 +264,6 @@ describe('the list', () => {
       'a@1.0.0',
     ]);
     const wrong = [
-      `?cursor=${nextCursor}`,
       `?type=API&versions=all&cursor=${nextCursor}`,
       `?type=API&q=a&cursor=${nextCursor}`,
       `?type=API&cursor=${String(nextCursor).slice(0, -1)}`,
@@ -264,6 +277,11 @@ describe('the list', () => {
       expect({ path, status: refused.status }).toEqual({ path, status: 400 });
       expect(refused.body.code).toBe('invalid-cursor');
     }
+    const differing = await call('GET', `?type=API&versions=all&q=a&cursor=${nextCursor}`);
+    expect(differing.body.errors).toMatchObject([
+      { parameter: 'q', code: 'differs' },
+      { parameter: 'versions', code: 'differs' },
+    ]);
     const foreign = await call('GET', `?type=API&cursor=${nextCursor}`, {
       as: { workspaceId: 'other' },
     });
