@@ -61,7 +61,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'claim',
-    summary: 'list the leads that deletions have claimed, and release one',
+    summary: 'show the leads that deletions have claimed, and release one',
     register: async (command, { actionOf, services }) => {
       const { registerClaim } = await import('./commands/claim.ts');
       registerClaim(command, actionOf(services.claim));

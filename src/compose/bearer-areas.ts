@@ -1,4 +1,5 @@
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { Limiter } from '#access/limit.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
@@ -24,10 +25,10 @@ export type BearerAreaDeps = {
   clock: Clock;
 };
 
-/** The areas that need a bearer token: catalog, consumers, receipts, audit. */
+/** The areas that need a bearer token: catalog, consumers, receipts, audit, claims. */
 export function createBearerAreas(
   deps: BearerAreaDeps,
-): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit'>> {
+): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
   const { config, identity, store, partners, refusalLimiter, clock } = deps;
   const authorize = createAuthorizeBearer({
     verifier: identity.verifier,
@@ -43,6 +44,14 @@ export function createBearerAreas(
       authorize,
     },
     receipts: { ...partners.receipts, authorize },
+    claims: {
+      manage: {
+        claims: createClaimStore(store.database, config.tracker),
+        cursors: store.cursors,
+        clock,
+      },
+      authorize,
+    },
     audit: {
       list: { audit: createAuditLog(store.database), cursors: store.cursors },
       authorize,

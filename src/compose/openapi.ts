@@ -45,6 +45,7 @@ export async function renderOpenApi(): Promise<string> {
     },
     receipts: { read: unserved, replay: unserved, authorize: notServing },
     audit: { list: unserved, authorize: notServing },
+    claims: { manage: unserved, authorize: notServing },
   });
   try {
     return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;

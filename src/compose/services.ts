@@ -70,8 +70,9 @@ function createStoreServices(clock: Clock) {
       }),
       cursors,
     })),
-    claim: withStore(({ database }, { tracker }) => ({
+    claim: withStore(({ database, cursors }, { tracker }) => ({
       claims: createClaimStore(database, tracker),
+      cursors,
     })),
     audit: withStore(({ database, cursors }) => ({ audit: createAuditLog(database), cursors })),
     catalog: async (config: Config) => {

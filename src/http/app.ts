@@ -22,6 +22,7 @@ import { createBodyReader, releaseBodies } from './read-body.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { AuditRoutesDeps } from './routes/audit.ts';
+import type { ClaimRoutesDeps } from './routes/claims.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
@@ -64,6 +65,7 @@ export type AppDeps = ServerDeps & {
   consumers?: ConsumerRoutesDeps;
   receipts?: ReceiptRoutesDeps;
   audit?: AuditRoutesDeps;
+  claims?: ClaimRoutesDeps;
   partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
@@ -72,7 +74,7 @@ export type AppDeps = ServerDeps & {
 /** The public server: not listening yet. */
 export function createApp(deps: AppDeps): HttpApp {
   const { app, context } = createServer(deps);
-  const { catalog, consumers, receipts, audit } = deps;
+  const { catalog, consumers, receipts, audit, claims } = deps;
   // What needs an issuer is loaded where there is one.
   const areas: (Area | undefined)[] = [
     deps.operations && operationRoutes(context, deps.operations),
@@ -93,6 +95,8 @@ export function createApp(deps: AppDeps): HttpApp {
         (await import('./routes/receipts.ts')).receiptRoutes(context, receipts)(scope)),
     audit &&
       (async (scope) => (await import('./routes/audit.ts')).auditRoutes(context, audit)(scope)),
+    claims &&
+      (async (scope) => (await import('./routes/claims.ts')).claimRoutes(context, claims)(scope)),
     deps.partners && partnerRoutes(context, deps.partners),
   ];
   registerAreas(app, areas);

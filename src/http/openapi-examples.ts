@@ -32,6 +32,12 @@ const receipt = {
   receivedAt: '2026-03-02T09:00:00Z',
 };
 
+const claim = {
+  leadId: '42',
+  claimedAt: '2026-03-02T09:00:00Z',
+  receiptIds: [receipt.id],
+};
+
 const draft = { id: 'orders-api', type: 'API', owner: 'team-orders', title: 'Orders API' };
 
 const summary = {
@@ -88,6 +94,8 @@ const examples: Readonly<Record<string, unknown>> = {
   ArtifactPatch: { title: 'Orders API of the shop' },
   Artifact: { ...summary, counts: { versions: 1, members: 0 }, spec },
   ArtifactList: { items: [summary], pagination: { hasMore: false } },
+  Claim: claim,
+  ClaimList: { items: [claim], pagination: { hasMore: false } },
   AuditList: {
     items: [
       {

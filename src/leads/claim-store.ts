@@ -1,13 +1,13 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { ClaimView } from './claims.ts';
 
-/** A lead that a deletion has taken out of sight, as an operator sees it. */
-export type ClaimRecord = {
+/** A lead that deletions have taken out of sight, as an operator sees it. */
+export type ClaimedLead = {
   number: number;
-  /** The receipt whose event claimed it. */
-  receiptId: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the first claim in force was made; milliseconds since the Unix epoch. */
   claimedAt: number;
+  /** The receipts whose events claim it, the first first. */
+  receiptIds: readonly string[];
 };
 
 /** One line of the removals feed. */
@@ -32,8 +32,13 @@ export type RemovalQuery = {
 
 /** Port: the claims in the store. Only the worker's store makes them (`partners/work-store.ts`). */
 export type ClaimStore = ClaimView & {
-  /** Claims in force, oldest first. @throws {store-unavailable} */
-  list(): Promise<readonly ClaimRecord[]>;
+  /**
+   * Leads with a claim in force, each once, the one that was claimed last first. `next`, the `after`
+   * of the next page, is there when there are more. @throws {store-unavailable}
+   */
+  list(page: { limit: number; after?: number }): Promise<{ items: ClaimedLead[]; next?: number }>;
+  /** The lead if a claim on it is in force. @throws {store-unavailable} */
+  find(number: number): Promise<ClaimedLead | undefined>;
   /**
    * Gives a lead back to readers, together with the audit entry, and answers how many claims named
    * it. The events that had claimed it do not claim it again unless they are delivered again; a new

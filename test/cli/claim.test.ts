@@ -5,6 +5,7 @@ import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
+import { createCursorSealer } from '#shared/page.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts';
@@ -12,6 +13,7 @@ import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let database: Database;
 const clock = createFakeClock();
+const cursors = createCursorSealer(Buffer.alloc(32, 1));
 const at = clock.now();
 
 beforeEach(async () => {
@@ -22,16 +24,40 @@ beforeEach(async () => {
 /** Runs `trackport claim …` on a connection of its own. */
 async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
   const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
-  return (await runCommand(registerClaim, { args, services: { claims }, clock, ...how })).out;
+  return (await runCommand(registerClaim, { args, services: { claims, cursors }, clock, ...how }))
+    .out;
 }
 
-test('`list` shows number, receipt and instant', async () => {
+test('`list` shows lead, instant and receipts', async () => {
   claimLeads(database, { numbers: [12], at });
   expect(JSON.parse(await claim(['list'], { json: true }))).toEqual({
-    items: [{ number: 12, receiptId: 'receipt-1', claimedAt: '2026-03-01T12:00:00Z' }],
+    items: [{ leadId: '12', claimedAt: '2026-03-01T12:00:00Z', receiptIds: ['receipt-1'] }],
     pagination: { hasMore: false },
   });
-  expect(await claim(['list'])).toMatch(/NUMBER +CLAIMED +RECEIPT\n12 +2026-03-01T12:00:00Z/);
+  expect(await claim(['list'])).toMatch(
+    /^LEAD +CLAIMED +RECEIPTS\n12 +2026-03-01T12:00:00Z +receipt-1\n$/,
+  );
+});
+
+test('`list` holds every claim, newest first, however many there are', async () => {
+  claimLeads(database, { numbers: Array.from({ length: 101 }, (_, index) => index + 1), at });
+  const { items } = JSON.parse(await claim(['list'], { json: true }));
+  const ids = items.map(({ leadId }: { leadId: string }) => leadId);
+  expect([ids.length, ids[0], ids.at(-1)]).toEqual([101, '101', '1']);
+});
+
+test('`show` tells of one lead, and fails where there is no claim', async () => {
+  claimLeads(database, { numbers: [12], event: 1, at });
+  claimLeads(database, { numbers: [12], event: 2, at });
+  const shown = { leadId: '12', claimedAt: '2026-03-01T12:00:00Z' };
+  expect(JSON.parse(await claim(['show', '12'], { json: true }))).toEqual({
+    ...shown,
+    receiptIds: ['receipt-1', 'receipt-2'],
+  });
+  expect(await claim(['show', '#12'])).toMatch(
+    /^lead +12\nclaimed +2026-03-01T12:00:00Z\nreceipts +receipt-1 receipt-2\n$/,
+  );
+  await expect(claim(['show', '13'])).rejects.toMatchObject({ code: 'not-found' });
 });
 
 test('`list` says so when there is nothing', async () => {
@@ -43,7 +69,7 @@ test('`release` gives the lead back and says who did it in the audit log', async
   const view = createClaimStore(database, { repository: REPOSITORY });
   expect((await view.current()).has(12)).toBe(true);
   expect(JSON.parse(await claim(['release', '12'], { json: true }))).toEqual({
-    number: 12,
+    leadId: '12',
     released: true,
   });
   await nextTurn();

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createAnswerCheck } from '../support/declared-answers.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { openDocument, operationsOf, type OpenDocument } from '../support/openapi.ts';
@@ -147,6 +147,18 @@ async function askForConsumers(ask: Ask, headers: Record<string, string>) {
   await ask('GET', LEADS, { headers: { 'x-api-key': key } });
 }
 
+async function askForClaims(ask: Ask, headers: Record<string, string>) {
+  for (const query of ['', '?limit=1', '?limit=0', '?cursor=x'])
+    await ask('GET', '/api/v1/claims', { headers, query });
+  await vi.waitFor(async () => {
+    const { text } = await ask('GET', '/api/v1/claims', { headers });
+    const { items } = JSON.parse(text) as { items: { leadId: string }[] };
+    expect(items.map(({ leadId }) => leadId)).toContain('9');
+  });
+  for (const method of ['GET', 'DELETE', 'DELETE'])
+    await ask(method, '/api/v1/claims/{leadId}', { headers, at: ['9'] });
+}
+
 async function askForAudit(ask: Ask, headers: Record<string, string>) {
   for (const query of ['', '?limit=1', '?action=key.create', '?action=no', '?cursor=x'])
     await ask('GET', '/api/v1/audit', { headers, query });
@@ -216,6 +228,7 @@ test('every answer of every operation is as openapi.json declares it', async () 
   await askForReceipts(ask, headers);
   await askForConsumers(ask, headers);
   await askForArtifacts(ask, headers);
+  await askForClaims(ask, headers);
   await askForAudit(ask, headers);
   await askBadly(ask, document, banner);
 

@@ -4,6 +4,7 @@ import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { TokenPrincipal } from '#access/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
 import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
@@ -107,6 +108,14 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       authorize,
     },
     audit: { list: { audit: createAuditLog(database), cursors }, authorize },
+    claims: {
+      manage: {
+        claims: createClaimStore(database, { repository: 'acme/leads' }),
+        cursors,
+        clock,
+      },
+      authorize,
+    },
   });
   onTestFinished(() => app.close());
   const audit = createAuditLog(database);

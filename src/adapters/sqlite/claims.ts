@@ -1,17 +1,9 @@
-import type { ClaimRecord, ClaimStore, Removal, RemovalQuery } from '#leads/claim-store.ts';
+import type { ClaimStore, Removal, RemovalQuery } from '#leads/claim-store.ts';
 import type { Claims } from '#leads/claims.ts';
 import { createAuditLog } from './audit-log.ts';
+import { createClaimLists, OF_REPOSITORY } from './claim-lists.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
-
-/**
- * Claims of the repository that `repository` names. While the store does not know its number yet,
- * every claim counts, whatever repository it is from: a renamed repository must not show for a
- * moment what was deleted.
- */
-const OF_REPOSITORY = `
-  (repositoryId = (SELECT repositoryId FROM tracker_repository WHERE name = @repository)
-    OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */
@@ -23,11 +15,13 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
   const repository = options.repository.toLowerCase();
   const view = createView(database, repository);
   const statements = prepare(database);
+  const lists = createClaimLists(database, repository);
   const audit = createAuditLog(database);
   return {
     // An async function, so that a closed or failing store rejects and never throws.
     current: async () => view(await database.version()),
-    list: async () => guard(() => statements.list.all({ repository })),
+    list: async (page) => guard(() => lists.list(page)),
+    find: async (number) => guard(() => lists.find(number)),
     release: async (number, entry) =>
       database.transaction(() => {
         const events = statements.release.all({ repository, number, at: entry.at });
@@ -42,10 +36,6 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
 
 function prepare({ handle }: Database) {
   return guard(() => ({
-    list: handle.prepare<[{ repository: string }], ClaimRecord>(`
-      SELECT number, receiptId, claimedAt FROM claim
-      WHERE releasedAt IS NULL AND ${OF_REPOSITORY}
-      ORDER BY id`),
     release: handle
       .prepare<[{ repository: string; number: number; at: number }], number>(`
         UPDATE claim SET releasedAt = @at

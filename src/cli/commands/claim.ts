@@ -1,60 +1,85 @@
-import type { ClaimStore } from '#leads/claim-store.ts';
-import { toRfc3339 } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { parseLeadId } from '#leads/identity.ts';
+import {
+  type ClaimOut,
+  listClaims,
+  type ManageClaimsDeps,
+  readClaim,
+  releaseClaim,
+} from '#leads/manage-claims.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';
-import { renderTable } from '../table.ts';
+import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */
-export type ClaimServices = { claims: ClaimStore };
+export type ClaimServices = Pick<ManageClaimsDeps, 'claims' | 'cursors'>;
 
 type ClaimTask = Task<ClaimServices, unknown>;
 
-/** Adds `claim list` and `claim release`. */
+const LIST_PAGE = 100;
+
+/** Adds `claim list`, `show` and `release`. */
 export const registerClaim: Register<ClaimServices> = (parent, action) => {
   parent
     .command('list')
-    .description('list the leads that deletions have claimed, oldest claim first')
-    .action(action((task) => listClaims(task)));
+    .description('list the leads that deletions have claimed, newest claim first')
+    .action(action((task) => showList(task)));
+  parent
+    .command('show <number>')
+    .description('show which receipts claim a lead, and since when')
+    .action(action((task) => showClaim(task)));
   parent
     .command('release <number>')
     .description('give a lead back to readers after a wrong match; its issue is left as it is')
-    .action(action((task) => releaseClaim(task)));
+    .action(action((task) => release(task)));
 };
 
-async function listClaims({ services, terminal, json }: ClaimTask): Promise<void> {
-  const claims = await services.claims.list();
-  const items = claims.map(({ number, receiptId, claimedAt }) => ({
-    number,
-    receiptId,
-    claimedAt: toRfc3339(claimedAt),
-  }));
+async function showList({ services, terminal, json }: ClaimTask): Promise<void> {
+  const items = await readAll(services);
   if (json) return printJson(terminal, { items, pagination: { hasMore: false } });
-  const rows = items.map(({ number, receiptId, claimedAt }) => [
-    String(number),
+  const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
+    leadId,
     claimedAt,
-    receiptId,
+    receiptIds.join(' '),
   ]);
-  return terminal.print(renderTable(['number', 'claimed', 'receipt'], rows, 'No lead is claimed.'));
+  return terminal.print(renderTable(['lead', 'claimed', 'receipts'], rows, 'No lead is claimed.'));
 }
 
-async function releaseClaim({ services, terminal, json, args, clock, actor }: ClaimTask) {
-  const number = toNumber(args[0] ?? '');
-  const released = await services.claims.release(number, {
-    at: clock.now(),
-    actor,
-    action: 'claim.release',
-    subject: `claim/${number}`,
-  });
-  if (released === 0)
-    throw new TrackportError('not-found', { detail: `Lead ${number} is not claimed.` });
-  if (json) return printJson(terminal, { number, released: true });
-  terminal.print(`Lead ${number} is released.`);
+async function readAll(services: ClaimServices): Promise<ClaimOut[]> {
+  const all: ClaimOut[] = [];
+  for (let cursor: string | undefined; ;) {
+    const { items, pagination } = await listClaims(services, {
+      limit: LIST_PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    all.push(...items);
+    if (pagination.nextCursor === undefined) return all;
+    cursor = pagination.nextCursor;
+  }
+}
+
+async function showClaim({ services, terminal, json, args }: ClaimTask): Promise<void> {
+  const claim = await readClaim(services, toLeadId(args[0] ?? ''));
+  if (json) return printJson(terminal, claim);
+  return terminal.print(
+    renderFacts([
+      ['lead', claim.leadId],
+      ['claimed', claim.claimedAt],
+      ['receipts', claim.receiptIds.join(' ')],
+    ]),
+  );
+}
+
+async function release({ services, terminal, json, args, clock, actor }: ClaimTask) {
+  const leadId = toLeadId(args[0] ?? '');
+  await releaseClaim({ ...services, clock }, leadId, { actor });
+  if (json) return printJson(terminal, { leadId, released: true });
+  terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(
     'Readers see it again once its issue carries the approved label; set that, and open it, on the tracker.',
   );
 }
 
-function toNumber(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+function toLeadId(text: string): string {
+  const number = parseLeadId(text);
+  if (number !== undefined) return String(number);
   throw new UsageError(`NUMBER is an issue number, such as 42, not "${text}"`);
 }
