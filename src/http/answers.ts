@@ -2,7 +2,6 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
 import type { EarlyAnswers } from './early-answers.ts';
 import { toTrackportError, uriTooLong } from './framework-errors.ts';
 import type { HttpApp } from './http-app.ts';
@@ -11,13 +10,12 @@ import type { KnownPaths } from './known-paths.ts';
 import { URI_BYTES_MAX } from './limits.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { renderProblem } from './problem.ts';
-import { logAnswer, routeOf } from './request-log.ts';
+import { logAnswer, routeOf, type RequestLogDeps } from './request-log.ts';
 import { routedPath } from './routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export type AnswerDeps = {
+export type AnswerDeps = RequestLogDeps & {
   publicUrl: () => string;
-  log: Log;
   metrics: Registry;
   earlyAnswers: EarlyAnswers;
 };
@@ -44,7 +42,7 @@ export function createAnswers(deps: AnswerDeps): Answers {
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
     const answered = { request, reply, route: routeOf(request) };
     measure(answered);
-    logAnswer(deps.log, answered);
+    logAnswer(deps, answered);
   };
   return {
     onFrameworkError: (error, request, reply) => {
@@ -60,6 +58,7 @@ export function createAnswers(deps: AnswerDeps): Answers {
         deps.earlyAnswers.note(request.raw);
         done();
       });
+      app.addHook('onClose', () => deps.refusalLog.flush());
       app.setErrorHandler<FastifyError>((error, request, reply) =>
         answerProblem(deps.publicUrl(), { error, request, reply }),
       );

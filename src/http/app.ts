@@ -8,8 +8,12 @@ import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createAnswers } from './answers.ts';
 import { type BodyBudget, createBodyBudget } from './body-budget.ts';
-import { createClientErrorHandler, createConnectHandler } from './client-error.ts';
-import { createEarlyAnswers, type EarlyAnswers } from './early-answers.ts';
+import {
+  type ClientErrorDeps,
+  createClientErrorHandler,
+  createConnectHandler,
+} from './client-error.ts';
+import { createEarlyAnswers } from './early-answers.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson } from './json-body.ts';
 import { defaultLimits } from './limits.ts';
@@ -19,6 +23,7 @@ import { installPressureRelief } from './pressure.ts';
 import { createQueryParser } from './query-parser.ts';
 import { measureBodies } from './metrics.ts';
 import { createBodyReader, releaseBodies } from './read-body.ts';
+import { createRefusalLog } from './refusal-log.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { AuditRoutesDeps } from './routes/audit.ts';
@@ -118,11 +123,15 @@ function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void
 
 function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
-  const connectionDeps = { ...deps, earlyAnswers: createEarlyAnswers() };
-  const answers = createAnswers(connectionDeps);
+  const answering = {
+    ...deps,
+    earlyAnswers: createEarlyAnswers(),
+    refusalLog: createRefusalLog(deps),
+  };
+  const answers = createAnswers(answering);
   const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
   const app = fastify({
-    ...serverOptions(connectionDeps, limits),
+    ...serverOptions(answering, limits),
     frameworkErrors: (error, request, reply) =>
       answers.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
@@ -134,7 +143,7 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
   });
   collectOpenApi(app);
   answers.install(app);
-  app.server.on('connect', createConnectHandler(connectionDeps));
+  app.server.on('connect', createConnectHandler(answering));
   // Node would answer 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
@@ -152,7 +161,7 @@ function openBodyBudget({ metrics }: ServerDeps, limits: ServerLimits): BodyBudg
 }
 
 function serverOptions(
-  deps: ServerDeps & { earlyAnswers: EarlyAnswers },
+  deps: ServerDeps & ClientErrorDeps,
   limits: ServerLimits,
 ): FastifyHttpOptions<RawServerDefault> {
   return {

@@ -8,11 +8,13 @@ import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from './limits.ts';
 import { renderProblem } from './problem.ts';
 import type { RenderedProblem } from './problem.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 export type ClientErrorDeps = {
   publicUrl: () => string;
   newId: NewId;
   log: Log;
+  refusalLog: RefusalLog;
   earlyAnswers: EarlyAnswers;
 };
 
@@ -59,7 +61,7 @@ function noTunnels(): TrackportError {
 }
 
 function endWith(
-  { publicUrl, newId, log }: ClientErrorDeps,
+  { publicUrl, newId, log, refusalLog }: ClientErrorDeps,
   socket: Duplex,
   refusal: TrackportError,
   headers: Readonly<Record<string, string>> = {},
@@ -68,6 +70,7 @@ function endWith(
   const problem = renderProblem({ publicUrl: publicUrl(), requestId }, refusal);
   const answer = { ...problem, headers: { ...problem.headers, ...headers } };
   socket.end(wireOf(answer, requestId), () => socket.destroy());
+  if (!refusalLog.take(refusal.code)) return;
   const { status } = problem;
   const reason = refusal.cause === undefined ? {} : errorFields(refusal.cause);
   log.info({ requestId, status, code: refusal.code, ...reason }, 'request refused');

@@ -1,20 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '#shared/log.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** An answered request with its route's template. */
 export type Answered = { request: FastifyRequest; reply: FastifyReply; route: string };
 
+export type RequestLogDeps = { log: Log; refusalLog: RefusalLog };
+
 /**
  * One line per answered request: the route's template, never the path or query. Successful reads
  * are `debug`, since they are most of the traffic; mistakes of ours are `error`, and what failed around us is `warn`.
+ * Of refused calls only so many get a line of their own.
  */
-export function logAnswer(log: Log, answered: Answered): void {
+export function logAnswer({ log, refusalLog }: RequestLogDeps, answered: Answered): void {
   const { request, reply, route } = answered;
   const status = reply.statusCode;
   const isQuiet = status < 400 && isRead(request.method);
   if (isQuiet && !log.isDebug()) return;
+  const code = String(request.logFacts?.['code'] ?? status);
+  if (isRefusal(status, code) && !refusalLog.take(code)) return;
   const fields = {
     requestId: request.id,
     method: request.method,
@@ -28,6 +34,11 @@ export function logAnswer(log: Log, answered: Answered): void {
   else if (status > 500) log.warn(fields, 'request failed');
   else if (isQuiet) log.debug(fields, 'request answered');
   else log.info(fields, 'request answered');
+}
+
+/** What the caller did wrong, and what we had no room for. Other failures are worth a line each. */
+function isRefusal(status: number, code: string): boolean {
+  return (status >= 400 && status < 500) || code === 'overloaded';
 }
 
 /** The route's template (`/api/v1/leads/:leadId`), `unknown` for what no route serves. */
