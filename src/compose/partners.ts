@@ -16,6 +16,7 @@ import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createBackgroundWork, type BackgroundWork } from '#partners/background-work.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
+import { createOutcomeReporter, type OutcomeReporter } from '#partners/report-outcomes.ts';
 import { createReceiptPurger } from '#partners/purge-receipts.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
@@ -30,7 +31,7 @@ import type { Registry } from 'prom-client';
 import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker.ts';
-import { workerMetrics } from './worker-metrics.ts';
+import { outcomeMetrics, workerMetrics } from './worker-metrics.ts';
 
 /** Partner intake, the lead directory that matching needs, and the worker. */
 export type PartnerArea = {
@@ -63,12 +64,14 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const sealer = createPayloadSealer(deriveKey(store.secretKey, 'payloads'));
   const directoryKey = deriveKey(store.secretKey, 'directory');
   const receipts = createReceiptStore({ database: store.database, sealer });
-  const { filler, worker } = createWorkerParts(deps, { partners, sealer, directoryKey });
+  // Without a port of their own the metrics are public.
+  const partnerMetrics = { registry, namesPartners: config.server.opsPort !== undefined };
+  const reporter = createOutcomeReporter({ log: deps.log, count: outcomeMetrics(partnerMetrics) });
+  const ingredients = { partners, sealer, directoryKey, reporter };
+  const { filler, worker } = createWorkerParts(deps, ingredients);
   const background = createBackground(deps, { filler, worker, receipts });
   const toldWorker = tellOfStandby(worker, background);
   workerMetrics({ registry, worker: toldWorker, clock });
-  // Without a port of their own the metrics are public.
-  const partnerMetrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
@@ -143,11 +146,12 @@ type WorkerIngredients = {
   partners: ReturnType<typeof createPartners>;
   sealer: ReturnType<typeof createPayloadSealer>;
   directoryKey: Buffer;
+  reporter: OutcomeReporter;
 };
 
 function createWorkerParts(
   { config, rules, store, tracker, clock, log }: PartnerAreaDeps,
-  { partners, sealer, directoryKey }: WorkerIngredients,
+  { partners, sealer, directoryKey, reporter }: WorkerIngredients,
 ): { filler: DirectoryFiller; worker: DeletionWorker } {
   const { database } = store;
   const { repository: name, writeInterval } = config.tracker;
@@ -177,6 +181,7 @@ function createWorkerParts(
     writeIntervalMs: writeInterval,
     clock,
     log,
+    reporter,
     random: Math.random,
   });
   return { filler, worker };

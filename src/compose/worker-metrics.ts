@@ -1,5 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
+import { createPartnerCounter, type PartnerRegistry } from '#http/partner-metrics.ts';
+import type { OutcomeReporterDeps } from '#partners/report-outcomes.ts';
 import type { DeletionWorker, WorkerStatus } from '#partners/worker.ts';
 import { SECOND, type Clock } from '#shared/clock.ts';
 
@@ -53,4 +55,14 @@ export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): v
         }
       },
     });
+}
+
+/** Counts what became of partners' events; by partner only where partners may be named. */
+export function outcomeMetrics(partners: PartnerRegistry): OutcomeReporterDeps['count'] {
+  const settled = createPartnerCounter(partners, {
+    name: 'trackport_partner_events_total',
+    help: 'Events of partners that were settled, by path and outcome.',
+    labelNames: ['path', 'outcome'],
+  });
+  return ({ partnerId, path, outcome }, events) => settled(partnerId, { path, outcome }, events);
 }

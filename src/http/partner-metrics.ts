@@ -26,7 +26,7 @@ type CountPartner<Label extends string> = (
  * A counter by partner. Every metric about single partners is made here: the label `partner` is
  * there only where partners may be named, else the counter holds the sum of all of them.
  */
-function createPartnerCounter<Label extends string = never>(
+export function createPartnerCounter<Label extends string = never>(
   { registry, namesPartners }: PartnerRegistry,
   { name, help, labelNames }: PartnerCounterFacts<Label>,
 ): CountPartner<Label> {

@@ -6,6 +6,7 @@ import { leastErasure } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import type { Pacer } from './pacer.ts';
+import type { OutcomeReporter } from './report-outcomes.ts';
 import { waitAfterFailure, type Random } from './retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
@@ -18,6 +19,7 @@ export type ActDeps = Omit<LeadDeps, 'pacer' | 'refusals'> & {
     'held' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
   >;
   clock: Clock;
+  reporter: OutcomeReporter;
   random: Random;
   /** Waits between tries, in ms; after the last one the event ends FAILED. */
   retryMs: readonly number[];
@@ -179,8 +181,12 @@ async function retry(
   const attempts = item.attempts + 1;
   const now = deps.clock.now();
   const wait = waitAfterFailure(deps.retryMs, attempts, deps.random);
-  if (wait === undefined) return end(deps, item, { ...failedWith(leads, lastError), attempts });
-  await deps.store.reschedule(item, { dueAt: now + wait, attempts, lastError });
+  if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
+  const nextAt = now + wait;
+  if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError })) {
+    const { receiptId, partnerId } = item;
+    deps.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
+  }
   return { kind: 'rescheduled' };
 }
 
@@ -191,7 +197,7 @@ async function settle(
 ): Promise<ActResult> {
   const attempts = item.attempts + 1;
   const error = leads.find(({ state }) => state === 'failed')?.error;
-  if (error !== undefined) return end(deps, item, { ...failedWith(leads, error), attempts });
+  if (error !== undefined) return endFailed(deps, item, leads, { lastError: error, attempts });
   if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
   return end(deps, item, { outcome: 'DONE', ...erasureOf(leads), attempts });
 }
@@ -207,8 +213,15 @@ async function endWithoutLeads(
   return end(deps, item, settlement);
 }
 
-function failedWith(leads: readonly LeadProgress[], lastError: string) {
-  return { outcome: 'FAILED', lastError, ...erasureOf(leads) } as const;
+function endFailed(
+  deps: ActDeps,
+  item: WorkItem,
+  leads: readonly LeadProgress[],
+  why: { lastError: string; attempts: number },
+): Promise<ActResult> {
+  const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOf(leads) };
+  const issues = leads.filter(({ state }) => state !== 'done').map(({ number }) => number);
+  return end(deps, item, settlement, issues);
 }
 
 function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> {
@@ -216,7 +229,18 @@ function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> 
   return erasure === undefined ? {} : { erasure };
 }
 
-async function end(deps: ActDeps, item: WorkItem, settlement: Settlement): Promise<ActResult> {
-  const isSettled = await endEvent(deps, item, settlement);
-  return isSettled ? { kind: 'settled', outcome: settlement.outcome } : { kind: 'left' };
+async function end(
+  deps: ActDeps,
+  item: WorkItem,
+  settlement: Settlement,
+  issues: readonly number[] = [],
+): Promise<ActResult> {
+  switch (await endEvent(deps, item, settlement, issues)) {
+    case 'settled':
+      return { kind: 'settled', outcome: settlement.outcome };
+    case 'again':
+      return { kind: 'rescheduled' };
+    case 'lost':
+      return { kind: 'left' };
+  }
 }

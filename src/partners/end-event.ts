@@ -1,20 +1,26 @@
 import type { Clock } from '#shared/clock.ts';
-import type { Log } from '#shared/log.ts';
-import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
+import type { OutcomeReporter } from './report-outcomes.ts';
+import type { SettleResult, Settlement, WorkItem, WorkStore } from './work-store.ts';
 
-export type EndDeps = { store: Pick<WorkStore, 'settle'>; clock: Clock; log: Log };
+export type EndDeps = {
+  store: Pick<WorkStore, 'settle'>;
+  clock: Clock;
+  reporter: Pick<OutcomeReporter, 'settled'>;
+};
 
 /**
- * Settles an event; a dead letter is told in the log as well, since it waits for a person. False
- * when another worker has the event. @throws {store-unavailable}
+ * Settles an event and reports it. `issues` are those that something is still to be done about.
+ * @throws {store-unavailable}
  */
 export async function endEvent(
-  { store, clock, log }: EndDeps,
+  { store, clock, reporter }: EndDeps,
   item: WorkItem,
   settlement: Settlement,
-): Promise<boolean> {
-  const isSettled = await store.settle(item, settlement, clock.now());
-  if (isSettled && settlement.outcome === 'FAILED')
-    log.warn({ receiptId: item.receiptId, code: settlement.lastError }, 'dead letter');
-  return isSettled;
+  issues: readonly number[] = [],
+): Promise<SettleResult> {
+  const result = await store.settle(item, settlement, clock.now());
+  const { receiptId, partnerId, path } = item;
+  const { outcome, lastError: code } = settlement;
+  if (result === 'settled') reporter.settled({ receiptId, partnerId, path, outcome, code, issues });
+  return result;
 }

@@ -11,6 +11,7 @@ import { endEvent } from './end-event.ts';
 import { readEvent } from './event.ts';
 import { toMatchNames, type Match } from './match.ts';
 import type { Action, Partners } from './partner.ts';
+import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
@@ -23,6 +24,9 @@ const ASK_AGAIN_MS = SECOND / 2;
 /** While the first crawl runs: half as long again as it has waited, within these bounds. */
 const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
+
+/** In the log, for a look that found nobody. */
+const NO_LEAD = 'no-lead-found';
 
 /** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
 const MATCHED_AT_ONCE = 20;
@@ -38,6 +42,7 @@ export type MatchDeps = {
   partners: Pick<Partners, 'all'>;
   clock: Clock;
   log: Log;
+  reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
 };
 
@@ -177,7 +182,11 @@ async function noteMiss(
   }
   const now = clock.now();
   const next = { ...progress, misses, askedAt: now + wait };
-  await store.claim(item, match, { progress: next, dueAt: now + wait, attempts: misses, now });
+  const nextAt = now + wait;
+  if (await store.claim(item, match, { progress: next, dueAt: nextAt, attempts: misses, now })) {
+    const { receiptId, partnerId } = item;
+    deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, attempts: misses, nextAt });
+  }
   return undefined;
 }
 

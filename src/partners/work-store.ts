@@ -1,6 +1,6 @@
 import type { ActProgress, DeletionProgress, MatchProgress } from './deletion-progress.ts';
 import type { Match, MatchName } from './match.ts';
-import type { Erasure, EventNote, Outcome } from './receipt.ts';
+import type { Erasure, EventNote, Outcome, PartnerPath } from './receipt.ts';
 
 /** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
 export type Stage = DeletionProgress['stage'];
@@ -11,6 +11,7 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
   event: number;
   receiptId: string;
   partnerId: string;
+  path: PartnerPath;
   /** Since when it is due: for an event without progress, when it was asked for. */
   dueAt: number;
   /** Tries that have failed so far. */
@@ -33,6 +34,12 @@ export type Settlement = {
   attempts: number;
 };
 
+/**
+ * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
+ * worker has it.
+ */
+export type SettleResult = 'settled' | 'again' | 'lost';
+
 /** Work that is left, for `/readyz` and metrics. */
 export type WorkCounts = {
   /** Events that wait or are worked on. */
@@ -45,7 +52,7 @@ export type WorkCounts = {
 
 /**
  * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
- * when they answer; those about an item answer false, or undefined, when its lease was lost. Every
+ * when they answer; those about an item say when its lease was lost. Every
  * call throws `store-unavailable` when the store fails, and then nothing has changed.
  */
 export type WorkStore = {
@@ -106,7 +113,7 @@ export type WorkStore = {
    * has confirmed is taken back. An event that came again meanwhile is matched
    * anew at once instead, and so it is whenever it is given back.
    */
-  settle(item: WorkItem, settlement: Settlement, now: number): Promise<boolean>;
+  settle(item: WorkItem, settlement: Settlement, now: number): Promise<SettleResult>;
   counts(): Promise<WorkCounts>;
   /** Takes what was dropped out of every file of the store. False: not now, try again. */
   scrub(): Promise<boolean>;

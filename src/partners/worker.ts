@@ -9,6 +9,7 @@ import type { IssueEditor, PauseCode } from './issue-editor.ts';
 import { UNMATCHED_WAITS_MS } from './match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { Partners } from './partner.ts';
+import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Random } from './retry-schedule.ts';
 import {
   runActing,
@@ -35,6 +36,7 @@ export type WorkerDeps = {
   writeIntervalMs: number;
   clock: Clock;
   log: Log;
+  reporter: OutcomeReporter;
   random: Random;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];

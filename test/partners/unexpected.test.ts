@@ -10,6 +10,7 @@ import { matchEvents, type MatchDeps } from '#partners/match-event.ts';
 import { createPacer } from '#partners/pacer.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
+import { createOutcomeReporter } from '#partners/report-outcomes.ts';
 import type { WorkItem } from '#partners/work-store.ts';
 import { createWriteRefusals } from '#partners/write-refusals.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -92,9 +93,12 @@ const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
   probeEveryMs: 1000,
   clock: desk.clock,
   log: silentLog,
+  reporter: reporterOf(silentLog),
   random: () => 0.5,
   retryMs: [1000],
 });
+
+const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undefined });
 
 const never = new AbortController().signal;
 
@@ -108,6 +112,7 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   partners: createPartners([partner]),
   clock: desk.clock,
   log: silentLog,
+  reporter: reporterOf(silentLog),
   unmatchedWaitsMs: [],
   ...deps,
 });
@@ -127,9 +132,17 @@ describe('a partner that is', () => {
     const id = await desk.accept(1);
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
-    const gone = matchDepsOf(desk, { partners: createPartners([]), log });
+    const gone = matchDepsOf(desk, { partners: createPartners([]), reporter: reporterOf(log) });
     await matchEvents(gone, await desk.lease('match'));
-    expect(lines).toEqual([{ msg: 'dead letter', receiptId: id, code: 'partner-unknown' }]);
+    expect(lines).toEqual([
+      {
+        msg: 'dead letter',
+        receiptId: id,
+        partnerId: 'crm-one',
+        outcome: 'FAILED',
+        code: 'partner-unknown',
+      },
+    ]);
     expect(await desk.eventOf(id)).toMatchObject({
       outcome: 'FAILED',
       lastError: 'partner-unknown',

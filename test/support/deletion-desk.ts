@@ -14,6 +14,7 @@ import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners, type Action, type Partner } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptDetail } from '#partners/receipt.ts';
+import { createOutcomeReporter, type OutcomeReporterDeps } from '#partners/report-outcomes.ts';
 import { createDeletionWorker, type WorkerDeps } from '#partners/worker.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
@@ -39,6 +40,7 @@ export type DeskOptions = {
   privacy?: readonly Action[];
   clock?: Clock;
   log?: Log;
+  count?: OutcomeReporterDeps['count'];
   worker?: Partial<
     Pick<
       WorkerDeps,
@@ -94,6 +96,7 @@ export async function openDesk(options: DeskOptions = {}) {
     writeIntervalMs: 0,
     clock,
     log,
+    reporter: createOutcomeReporter({ log, count: options.count ?? (() => undefined) }),
     random: () => 0.5,
     unmatchedWaitsMs: [20, 20],
     missingLooksMs: [20, 40],

@@ -1,4 +1,5 @@
 import type BetterSqlite3 from 'better-sqlite3';
+import type { PartnerPath } from '#partners/receipt.ts';
 import type { Stage } from '#partners/work-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
 import { START_AGAIN } from './start-again.ts';
@@ -7,6 +8,7 @@ export type DueRow = {
   event: number;
   receiptId: string;
   partnerId: string;
+  path: PartnerPath;
   position: number;
   dueAt: number;
   attempts: number;
@@ -29,8 +31,8 @@ export function prepareWork(handle: BetterSqlite3.Database) {
 function prepareLeases(handle: BetterSqlite3.Database) {
   return {
     due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
-      SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, event.position,
-        event.dueAt, event.attempts, event.payload, event.progress
+      SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, receipt.path,
+        event.position, event.dueAt, event.attempts, event.payload, event.progress
       FROM event JOIN receipt ON receipt.number = event.receipt
       WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.dueAt <= @now
         AND (event.leaseUntil IS NULL OR event.leaseUntil <= @now)

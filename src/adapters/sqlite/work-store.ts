@@ -8,7 +8,7 @@ import {
 import { payloadIdentity, type PayloadSealer } from '#partners/payload.ts';
 import { matchLeads } from '#partners/match.ts';
 import type { EventNote } from '#partners/receipt.ts';
-import type { WorkItem, WorkStore } from '#partners/work-store.ts';
+import type { SettleResult, WorkItem, WorkStore } from '#partners/work-store.ts';
 import { createAuditLog, type AuditLog } from './audit-log.ts';
 import { createClaimWriter, type ClaimOrder, type ClaimWriter } from './claim-writer.ts';
 import type { Database } from './database.ts';
@@ -125,6 +125,7 @@ function leaseRow({ sql, sealer, newId }: Runtime, row: DueRow, now: number): Wo
     event: row.event,
     receiptId: row.receiptId,
     partnerId: row.partnerId,
+    path: row.path,
     dueAt: row.dueAt,
     attempts: row.attempts,
     lease,
@@ -254,17 +255,17 @@ function held({ sql, claims, repository }: Runtime, event: number): number[] {
 function settle(
   runtime: Runtime,
   ...[item, settlement, now]: Parameters<WorkStore['settle']>
-): boolean {
+): SettleResult {
   const { sql } = runtime;
   const { outcome, attempts, erasure = null, note = null, lastError = null } = settlement;
-  if (sql.startAgain.run(fence(item)).changes > 0) return true;
+  if (sql.startAgain.run(fence(item)).changes > 0) return 'again';
   const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
-  if (sql.settle.run(row).changes === 0) return false;
+  if (sql.settle.run(row).changes === 0) return 'lost';
   if (outcome === 'UNMATCHED' && withdrawAll(runtime, item, { reason: 'unmatched', now }))
     sql.leadIds.run({ event: item.event, leadIds: toLeadIds(held(runtime, item.event)) });
   const receipt = sql.receiptOf.get(item.event);
   if (receipt !== undefined) sql.refreshReceipt.run(receipt);
-  return true;
+  return 'settled';
 }
 
 function toCounts(row: ReturnType<WorkStatements['counts']['get']>) {

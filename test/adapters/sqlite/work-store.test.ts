@@ -82,8 +82,8 @@ describe('a lease', () => {
     expect(await claimAll(store, lost, [1])).toBeUndefined();
     expect(await store.saveProgress(lost, matching, 0)).toBe(false);
     expect(await store.reschedule(lost, { dueAt: 0, attempts: 1 })).toBe(false);
-    expect(await store.settle(lost, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe(false);
-    expect(await store.settle(mine, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe(true);
+    expect(await store.settle(lost, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe('lost');
+    expect(await store.settle(mine, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe('settled');
   });
 
   test('is renewed with the progress, and forgotten when the only worker starts anew', async () => {
@@ -247,7 +247,7 @@ describe('an end', () => {
     const id = await accept('a', 3);
     const item = await leaseOne(store, 'match', 3);
     await accept('a', 4);
-    expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe(true);
+    expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe('again');
     expect((await receipts.read(id))?.status).toBe('ACCEPTED');
     expect(await store.counts()).toEqual({ open: 1, deadLetters: 0, oldestReceivedAt: 3 });
     const again = await leaseOne(store, 'match', 7);
@@ -305,7 +305,7 @@ test('what is written of several events at once shares one commit', async () => 
     store.reschedule(waits, { dueAt: 9, attempts: 1 }),
     store.settle(ends, { outcome: 'UNMATCHED', attempts: 3 }, 7),
   ]);
-  expect(results).toEqual([[1], true, true]);
+  expect(results).toEqual([[1], true, 'settled']);
   expect(commits).toBe(1);
 });
 
@@ -361,7 +361,7 @@ describe('an event without an id that comes again', () => {
     const late = await leaseOne(store);
     await leaseOne(store, 'match', 30 * SECOND);
     await accept('a', 30 * SECOND);
-    expect(await store.settle(late, { outcome: 'DONE', attempts: 1 }, 7)).toBe(false);
+    expect(await store.settle(late, { outcome: 'DONE', attempts: 1 }, 7)).toBe('lost');
     expect(await store.lease('match', 31 * SECOND, 1)).toEqual([]);
   });
 });
