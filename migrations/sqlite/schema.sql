@@ -168,7 +168,7 @@ CREATE TABLE directory_lead (
   updatedAt INTEGER NOT NULL,
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  crawl INTEGER NOT NULL, -- the last crawl in which it was seen
+  crawl INTEGER NOT NULL, isMoved INTEGER NOT NULL DEFAULT 0 CHECK (isMoved IN (0, 1)), -- the last crawl in which it was seen
   PRIMARY KEY (repositoryId, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -3,6 +3,7 @@ import type { Log } from '#shared/log.ts';
 import type { CrawlBudget } from './crawl-budget.ts';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';
 import type { Issue, LeadTracker } from './lead-tracker.ts';
+import { settleUnseen } from './settle-unseen.ts';
 import { walkChanges } from './walk-changes.ts';
 
 const CRAWL_EVERY_MS = DAY;
@@ -42,7 +43,8 @@ async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (after !== undefined) await deps.budget.spend(signal);
   });
-  const removed = await directory.completeCrawl(clock.now());
+  const removed = await settleUnseen(deps, signal);
+  await directory.completeCrawl(clock.now());
   const { issues } = await noteProgress(deps);
   log.info({ issues, removed }, 'the lead directory is complete');
 }

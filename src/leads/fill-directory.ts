@@ -123,10 +123,11 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     isListed: (number) => isListed({ ...deps, catchUp: caughtUp }, number),
     apply: async (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
-      // A deleted or moved issue keeps its row until a full crawl misses it, so that a deletion
-      // that names it ends with the truth about that issue instead of UNMATCHED.
-      if (event.kind === 'issue' && !event.gone)
-        await deps.directory.put(await toEntries([event.issue]));
+      // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
+      // ends with the truth about that issue instead of UNMATCHED.
+      if (event.kind !== 'issue' || (event.gone && !event.isMoved)) return;
+      await deps.directory.put(await toEntries([event.issue]));
+      if (event.isMoved) await deps.directory.noteMoved(event.issue.number);
     },
     status: () => status,
     readStatus: async () => {

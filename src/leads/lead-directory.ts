@@ -77,8 +77,17 @@ export type LeadDirectory = {
   startCrawl(at: number): Promise<void>;
   /** The same for the page of the running crawl. */
   putCrawled(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
-  /** Ends the crawl, removes the rows that it has not seen, and answers how many. */
-  completeCrawl(at: number): Promise<number>;
+  /**
+   * One chunk of the rows behind `after` that the running crawl has not met, claimed and moved
+   * leads left out; `next` is where the following chunk starts.
+   */
+  unseen(after: number): Promise<{ numbers: readonly number[]; next?: number }>;
+  /** Drops the row, unless the lead is claimed. */
+  remove(number: number): Promise<void>;
+  /** The issue is in another repository: its row stays, whatever crawls do not meet. */
+  noteMoved(number: number): Promise<void>;
+  /** Ends the crawl. */
+  completeCrawl(at: number): Promise<void>;
 };
 
 /**

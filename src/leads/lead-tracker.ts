@@ -51,8 +51,11 @@ export type PageAnswer =
 export type IssueAnswer =
   | { kind: 'changed'; issue: Issue; validator?: string }
   | { kind: 'unchanged' }
-  /** No such issue here: never was, deleted, or moved away. The repository itself is well. */
-  | { kind: 'absent' };
+  /**
+   * No such issue here: never was, deleted, or moved away. The repository itself is well. `isMoved`:
+   * the tracker says that it is in another repository; where that is hidden it does not.
+   */
+  | { kind: 'absent'; isMoved: boolean };
 
 /** What is known of the tracker's quota. Instants are milliseconds since the Unix epoch. */
 export type TrackerQuota = {
@@ -78,8 +81,8 @@ export type LeadTracker = {
 
 /** What the tracker's webhook told, reduced to what readers and the lead directory need. */
 export type TrackerEvent =
-  /** `gone`: deleted, or transferred to another repository. */
-  | { kind: 'issue'; issue: Issue; gone: boolean }
+  /** `gone`: deleted, or transferred to another repository, which `isMoved` tells. */
+  | { kind: 'issue'; issue: Issue; gone: boolean; isMoved?: boolean }
   /** A label or the repository itself changed: any issue may look different now. */
   | { kind: 'everything' }
   /** Genuine, but nothing to do (`ping`, other events, pull requests). */

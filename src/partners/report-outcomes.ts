@@ -2,10 +2,10 @@ import { toRfc3339 } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Outcome, PartnerPath } from './receipt.ts';
 
-export type SettledOutcome = Exclude<Outcome, 'PENDING'>;
+type SettledOutcome = Exclude<Outcome, 'PENDING'>;
 
 /** Events of one receipt that ended in the same way. */
-export type OutcomeReport = {
+type OutcomeReport = {
   receiptId: string;
   partnerId: string;
   path: PartnerPath;
@@ -18,7 +18,7 @@ export type OutcomeReport = {
   issues?: readonly number[];
 };
 
-export type FailedAttempt = {
+type FailedAttempt = {
   receiptId: string;
   partnerId: string;
   code: string;
@@ -38,10 +38,10 @@ export type OutcomeReporter = {
 
 export type OutcomeReporterDeps = {
   log: Log;
-  count(
+  count: (
     of: { partnerId: string; path: PartnerPath; outcome: SettledOutcome },
     events: number,
-  ): void;
+  ) => void;
 };
 
 /** Outcomes that a person should look at. */

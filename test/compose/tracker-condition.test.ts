@@ -18,7 +18,7 @@ function setUp() {
   };
   const plain: LeadTracker = {
     listIssues: () => answer('list', { kind: 'unchanged' } as const),
-    readIssue: () => answer('issue', { kind: 'absent' } as const),
+    readIssue: () => answer('issue', { kind: 'absent', isMoved: false } as const),
     quota: () => undefined,
   };
   const watch = createTrackerWatch(clock);

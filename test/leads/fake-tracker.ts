@@ -119,7 +119,7 @@ function list(fake: FakeTracker, query: IssueQuery, validator?: string): PageAns
 
 function readOne(fake: FakeTracker, number: number, validator?: string): IssueAnswer {
   const issue = (fake.replica ?? fake.issues).get(number);
-  if (!issue) return { kind: 'absent' };
+  if (!issue) return { kind: 'absent', isMoved: false };
   const tag = JSON.stringify(issue);
   return validator === tag ? { kind: 'unchanged' } : { kind: 'changed', issue, validator: tag };
 }

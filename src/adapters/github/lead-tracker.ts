@@ -18,8 +18,10 @@ import type { Repository } from './repository.ts';
 
 const ISSUES_PER_PAGE = 100;
 const pageSchema = z.array(issueSchema).max(ISSUES_PER_PAGE);
+/** @see https://docs.github.com/en/rest/issues/issues#get-an-issue */
+const MOVED = 301;
 /** Where an issue is not, or no longer, when the repository itself is well. */
-const ABSENT_STATUSES = [301, 404, 410];
+const ABSENT_STATUSES = [MOVED, 404, 410];
 
 export type LeadTrackerDeps = {
   client: TrackerClient;
@@ -60,7 +62,7 @@ export function createLeadTracker({ client, repository }: LeadTrackerDeps): Lead
     if (answer.status === 304) return { kind: 'unchanged' };
     // The same statuses come when the repository was renamed, hidden or had its issues disabled.
     await repository.assertWell();
-    return { kind: 'absent' };
+    return { kind: 'absent', isMoved: answer.status === MOVED };
   };
 
   return {

@@ -62,8 +62,7 @@ function refuseSignature(): never {
 }
 
 const IGNORED: TrackerEvent = { kind: 'ignored' };
-/** After these the issue is no longer in the repository. */
-const DEPARTURES = new Set(['deleted', 'transferred']);
+const TRANSFERRED = 'transferred';
 
 /**
  * Never throws: the body is genuine, but the event's name is not signed, and the tracker adds events
@@ -87,7 +86,13 @@ function toIssueEvent(payload: unknown): TrackerEvent {
   if (!parsed.success) return { kind: 'everything' };
   const { action, issue } = parsed.data;
   if (issue.isPullRequest) return IGNORED;
-  return { kind: 'issue', issue, gone: DEPARTURES.has(action) };
+  const isMoved = action === TRANSFERRED;
+  return {
+    kind: 'issue',
+    issue,
+    gone: action === 'deleted' || isMoved,
+    ...(isMoved && { isMoved }),
+  };
 }
 
 const origin = z.object({

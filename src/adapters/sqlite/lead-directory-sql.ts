@@ -69,7 +69,8 @@ function prepareRows(handle: BetterSqlite3.Database) {
       SELECT @id, @number, @updatedAt, @approved, @labels, crawl
       FROM directory_state WHERE repositoryId = @id
       ON CONFLICT (repositoryId, number) DO UPDATE SET updatedAt = excluded.updatedAt,
-        approved = excluded.approved, labels = excluded.labels, crawl = excluded.crawl
+        approved = excluded.approved, labels = excluded.labels, crawl = excluded.crawl,
+        isMoved = 0
       WHERE excluded.updatedAt >= directory_lead.updatedAt AND NOT ${IS_CLAIMED}`),
     markSeen: handle.prepare<[LeadKey & { updatedAt: number }]>(`
       UPDATE directory_lead
@@ -84,7 +85,11 @@ function prepareRows(handle: BetterSqlite3.Database) {
       'DELETE FROM directory_key WHERE repositoryId = @id AND number = @number',
     ),
     dropLead: handle.prepare<[LeadKey]>(
-      'DELETE FROM directory_lead WHERE repositoryId = @id AND number = @number',
+      `DELETE FROM directory_lead
+       WHERE repositoryId = @id AND number = @number AND NOT ${IS_CLAIMED}`,
+    ),
+    noteMoved: handle.prepare<[LeadKey]>(
+      'UPDATE directory_lead SET isMoved = 1 WHERE repositoryId = @id AND number = @number',
     ),
     dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
     dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
@@ -98,6 +103,7 @@ function prepareRows(handle: BetterSqlite3.Database) {
       .prepare<[{ id: number; after: number; last: number }], number>(`
         SELECT number FROM directory_lead WHERE repositoryId = @id
           AND number > @after AND number <= @last
+          AND isMoved = 0
           AND crawl < (SELECT crawl FROM directory_state WHERE repositoryId = @id)
           AND NOT ${IS_CLAIMED}`)
       .pluck(),

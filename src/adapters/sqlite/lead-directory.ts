@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from '#leads/lead-directory.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 import { prepareDirectory, type DirectoryStatements } from './lead-directory-sql.ts';
 
-/** Rows of a finished crawl that are looked at in one transaction. */
+/** Rows of a finished crawl that are looked at at once. */
 const CHUNK_ROWS = 5000;
 
 export type LeadDirectoryOptions = {
@@ -57,11 +56,14 @@ export function createLeadDirectory(
         putAll(sql, id, entries);
         sql.crawled.run({ id, seen: entries.length, reached });
       }),
-    completeCrawl: async (at) => {
-      const removed = await removeAllUnseen(sql, write);
-      write((id) => sql.completeCrawl.run({ id, at }));
-      return removed;
-    },
+    unseen: async (after) =>
+      guard(() => {
+        const id = repositoryId();
+        return id === undefined ? { numbers: [] } : readUnseen(sql, id, after);
+      }),
+    remove: async (number) => write((id) => remove(sql, { id, number })),
+    noteMoved: async (number) => write((id) => void sql.noteMoved.run({ id, number })),
+    completeCrawl: async (at) => write((id) => void sql.completeCrawl.run({ id, at })),
   };
 }
 
@@ -85,38 +87,20 @@ function dropRows(sql: DirectoryStatements, id: number): void {
   sql.dropAllLeads.run(id);
 }
 
-async function removeAllUnseen(
-  sql: DirectoryStatements,
-  write: (work: (repositoryId: number) => void) => void,
-): Promise<number> {
-  let removed = 0;
-  for (let from: number | undefined = 0; from !== undefined;) {
-    const after: number = from;
-    from = undefined;
-    write((id) => {
-      const chunk = removeUnseen(sql, id, after);
-      removed += chunk.removed;
-      from = chunk.next;
-    });
-    await setImmediate(); // a million rows must not hold up readers
-  }
-  return removed;
-}
-
-/** Looks at one chunk of rows; `next` is where the following one starts. */
-function removeUnseen(
+/** One chunk: a million rows must not hold up readers. */
+function readUnseen(
   sql: DirectoryStatements,
   id: number,
   after: number,
-): { removed: number; next?: number } {
+): { numbers: number[]; next?: number } {
   const last = sql.chunkEnd.get({ id, after, size: CHUNK_ROWS });
-  if (last === undefined) return { removed: 0 };
-  const unseen = sql.unseen.all({ id, after, last });
-  for (const number of unseen) {
-    sql.dropKeys.run({ id, number });
-    sql.dropLead.run({ id, number });
-  }
-  return { removed: unseen.length, next: last };
+  if (last === undefined) return { numbers: [] };
+  return { numbers: sql.unseen.all({ id, after, last }), next: last };
+}
+
+/** A lead that was claimed a moment ago keeps its row. */
+function remove(sql: DirectoryStatements, row: { id: number; number: number }): void {
+  if (sql.dropLead.run(row).changes > 0) sql.dropKeys.run(row);
 }
 
 type StateRow = ReturnType<DirectoryStatements['state']['get']>;

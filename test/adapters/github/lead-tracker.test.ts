@@ -275,7 +275,10 @@ describe('reading one issue', () => {
       .get(REPOSITORY)
       .reply(200, wireRepository);
     const { tracker } = createParts();
-    await expect(tracker.readIssue(7)).resolves.toEqual({ kind: 'absent' });
+    await expect(tracker.readIssue(7)).resolves.toEqual({
+      kind: 'absent',
+      isMoved: status === 301,
+    });
   });
 
   it.each([

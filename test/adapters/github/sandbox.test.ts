@@ -158,7 +158,10 @@ describe('an issue that is not there', () => {
     remote.transferIssue(3, 'acme/elsewhere');
     remote.transferIssue(4, 'acme/secret', { hidden: true });
     for (const number of [1, 2, 3, 4, 99])
-      await expect(tracker.readIssue(number)).resolves.toEqual({ kind: 'absent' });
+      await expect(tracker.readIssue(number)).resolves.toEqual({
+        kind: 'absent',
+        isMoved: number === 3,
+      });
   });
 
   it.each([

@@ -177,10 +177,9 @@ describe('an issues event', () => {
     ['deleted', true],
     ['transferred', true],
   ])('%s', async (action, gone) => {
-    await expect(deliver('issues', { ...edited, action })).resolves.toMatchObject({
-      kind: 'issue',
-      gone,
-    });
+    const event = await deliver('issues', { ...edited, action });
+    expect(event).toMatchObject({ kind: 'issue', gone });
+    expect('isMoved' in event && event.isMoved).toBe(action === 'transferred');
   });
 
   it('about a pull request is ignored', async () => {
