@@ -21,7 +21,7 @@ async function filledDesk(count: number) {
   for (let number = 1; number <= count; number += 1)
     desk.tracker.createIssue(leadIssue({ email: emailOf(number) }));
   desk.filler.start();
-  await vi.waitFor(() => expect(desk.filler.status().state).toBe('complete'), { interval: 2 });
+  await vi.waitFor(() => expect(desk.filler.status().state).toBe('complete'), 5000);
   return { clock, desk };
 }
 

@@ -127,7 +127,10 @@ export async function openDesk(options: DeskOptions = {}) {
     /** Starts, and waits for the first crawl. */
     start: async () => {
       filler.start();
-      await vi.waitFor(() => expect(filler.status().state).toBe('complete'), { interval: 2 });
+      await vi.waitFor(() => expect(filler.status().state).toBe('complete'), {
+        timeout: 10 * SECOND,
+        interval: 2,
+      });
       await worker.start();
     },
     /** Accepts a deletion as the route does after it verified the call. */
