@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-import { LineCounter, parseDocument } from 'yaml';
-
 import { isRecord } from '#shared/json.ts';
 import { Secret } from '#shared/secret.ts';
+import { readYaml, type YamlFault } from '#shared/yaml.ts';
 
 import { crossCheck } from './cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
@@ -33,7 +32,7 @@ export function readEnvironment(): Environment {
  */
 export function loadConfig(request: ConfigRequest): Config {
   const source = request.file ?? 'The configuration (no --config names a file)';
-  const fromFile = request.file === undefined ? {} : readYaml(request.file);
+  const fromFile = request.file === undefined ? {} : readFile(request.file);
   const { overrides, problems: misspelt } = readOverrides(request.environment, fromFile);
   const layered = layer(applyOverrides(fromFile, overrides), request.settings);
   const named = new Map(overrides.map(({ name, path }) => [pathText(path), name]));
@@ -53,30 +52,17 @@ export function loadConfig(request: ConfigRequest): Config {
   return deepFreeze(parsed.data);
 }
 
-/** What people run into; the other codes of the YAML parser say enough in words of their own. */
-const yamlProblems: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'a key that was there before',
-  TAB_AS_INDENT: 'a tab, where YAML takes spaces only',
-  MULTIPLE_DOCS: 'a second document',
-};
-
-function readYaml(file: string): unknown {
-  const counter = new LineCounter();
-  const document = parseDocument(readText(file), {
-    lineCounter: counter,
-    prettyErrors: false,
-    merge: true,
-  });
-  const problems = [...document.errors, ...document.warnings].map((error) => {
-    const { line, col } = counter.linePos(error.pos[0]);
-    const found = yamlProblems[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');
-    return { path: `line ${line}, column ${col}`, found, allowed: 'YAML' };
-  });
-  if (problems.length > 0) throw new ConfigError(file, problems);
-  const content = toPlain(document, file);
+function readFile(file: string): unknown {
+  const read = readYaml(readText(file), { merge: true });
+  if ('faults' in read) throw new ConfigError(file, read.faults.map(toProblem));
+  const content = read.value;
   if (content === null || content === undefined) return {};
   if (isRecord(content)) return content;
   throw new ConfigError(file, [{ path: '', found: 'no keys', allowed: 'YAML with keys' }]);
+}
+
+function toProblem({ line, column, found, wanted }: YamlFault): Problem {
+  return { path: `line ${line}, column ${column}`, found, allowed: wanted };
 }
 
 function readText(file: string): string {
@@ -85,15 +71,6 @@ function readText(file: string): string {
   } catch (error) {
     const problem = { path: file, found: 'nothing readable', allowed: readableFile(error) };
     throw new ConfigError('--config', [problem]);
-  }
-}
-
-function toPlain(document: ReturnType<typeof parseDocument>, file: string): unknown {
-  try {
-    return document.toJS();
-  } catch {
-    const problem = { path: '', found: 'an alias to nothing', allowed: 'YAML with its anchors' };
-    throw new ConfigError(file, [problem]);
   }
 }
 

@@ -1,6 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 
+import { fold, nearMiss } from '#shared/near-miss.ts';
+
 import { allKeyPaths, configKeys, nodeAt, type KeyPath } from './key-tree.ts';
 
 /** One thing that is wrong with a configuration. No member ever holds a secret. */
@@ -84,7 +86,8 @@ const laterKeys: Readonly<Record<string, string>> = {
 
 function unknownKey(path: KeyPath, key: string): Problem {
   const known = [...(nodeAt(configKeys(), path)?.keys.keys() ?? [])];
-  const suggestion = (path[0] === 'partners' ? laterKeys[key] : undefined) ?? nearMiss(key, known);
+  const suggestion =
+    (path[0] === 'partners' ? laterKeys[key] : undefined) ?? suggestionFor(key, known);
   return {
     path: pathText([...path, key]),
     found: 'an unknown key',
@@ -94,11 +97,11 @@ function unknownKey(path: KeyPath, key: string): Problem {
 }
 
 /** The same key in another place, else a sibling that is spelt alike or starts with it. */
-function nearMiss(key: string, siblings: readonly string[]): string | undefined {
+function suggestionFor(key: string, siblings: readonly string[]): string | undefined {
   const elsewhere = allKeyPaths().filter((path) => path.slice(path.lastIndexOf('.') + 1) === key);
   if (elsewhere.length > 0) return `did you mean ${elsewhere.join(' or ')}?`;
   const sibling =
-    nearest(key, siblings, key.length < 4 ? 1 : Math.max(2, key.length / 3)) ??
+    nearMiss(key, siblings) ??
     siblings.find((longer) => key.length > 2 && fold(longer).startsWith(fold(key)));
   return sibling === undefined ? undefined : `did you mean ${sibling}?`;
 }
@@ -114,10 +117,6 @@ export function nearest(
   return distance(fold(word), best) <= differencesMax
     ? candidates.find((candidate) => fold(candidate) === best)
     : undefined;
-}
-
-function fold(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 const SHOWN_CHARACTERS_MAX = 60;

@@ -292,12 +292,12 @@ describe('environment', () => {
 
 describe('the file', () => {
   test.each([
-    ['a: [1', 'line 1, column 6', 'bad indent'],
-    ['server: {}\nserver: {}', 'line 2, column 1', 'a key that was there before'],
-    ['server:\n\tport: 1', 'line 2, column 1', 'a tab, where YAML takes spaces only'],
-    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'a second document'],
+    ['a: [1', 'line 1, column 6', 'the end of the file'],
+    ['server: {}\nserver: {}', 'line 2, column 1', 'the key server again'],
+    ['server:\n\tport: 1', 'line 2, column 1', 'a tab'],
+    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'a second document (---)'],
     ['- a list', '', 'no keys'],
-    ['a: *nowhere', '', 'an alias to nothing'],
+    ['a: *nowhere', 'line 1, column 4', 'an alias (*) of nothing'],
   ])('%j is told with its place and without its content', (text, path, found) => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });

@@ -1,6 +1,6 @@
-import { parseDocument } from 'yaml';
 import { TrackportError } from '#shared/errors.ts';
 import { isRecord, parseJsonText } from '#shared/json.ts';
+import { readYaml, renderYamlFault } from '#shared/yaml.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
   ID_CHARACTERS_MAX,
@@ -24,7 +24,6 @@ const FIRST_VERSION = '1.0.0';
 const OWNER_UNKNOWN = 'unknown';
 /** More of what stands in place of a version is not looked at. */
 const VERSION_SOURCE_CHARACTERS_MAX = 256;
-const ALIASES_MAX = 100;
 
 /**
  * Reads one YAML or JSON file. An OpenAPI document becomes an artifact of type API, an AsyncAPI
@@ -43,19 +42,26 @@ export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
     : toSpecDraft(document as Record<string, unknown>, name);
 }
 
-/** YAML 1.2 core. Whole numbers keep every digit; aliases are few, so that none can explode. */
+/** YAML 1.2 core. Whole numbers keep every digit. */
 function jsonOfYaml(bytes: Uint8Array): Buffer {
+  const read = readYaml(textOfBytes(bytes), { intAsBigInt: true });
+  if ('faults' in read) return refuseYaml(read.faults.map(renderYamlFault).join('; '));
+  return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
+}
+
+function textOfBytes(bytes: Uint8Array): string {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const document = parseDocument(text, { intAsBigInt: true, logLevel: 'error' });
-    if (document.errors[0]) throw document.errors[0];
-    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-    return Buffer.from(JSON.stringify(value, writeNumber) ?? 'null');
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '';
-    const detail = `The file is not one YAML document: ${reason.replace(/:$/, '.')}`;
-    throw new TrackportError('malformed-json', { detail, cause: error });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refuseYaml('it is not in UTF-8');
   }
+}
+
+/** @throws {malformed-json} always */
+function refuseYaml(reason: string): never {
+  throw new TrackportError('malformed-json', {
+    detail: `The file is not one YAML document: ${reason}.`,
+  });
 }
 
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
@@ -63,7 +69,7 @@ const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 function writeNumber(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return rawJSON(value.toString());
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error('JSON has no infinite numbers.');
+    return refuseYaml('JSON has no infinite numbers');
   return value;
 }
 
