@@ -1,13 +1,19 @@
 import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/page.ts';
 import type { AuditFilter, AuditPosition, AuditReader } from './audit-reader.ts';
 
-const CURSOR_KIND = 'audit/1';
+const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of it
 
 export type ListAuditDeps = { audit: AuditReader; cursors: CursorSealer };
 
-/** A read of the list. A cursor is bound to the filter; `limit` (1 to 100) may change. */
+/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
 export type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
 
 /** An entry as the command line and the admin API show it. */
@@ -28,21 +34,19 @@ export async function listAudit(
   { audit, cursors }: ListAuditDeps,
   { filter, limit, cursor }: AuditListQuery,
 ): Promise<{ items: AuditOut[]; pagination: Pagination }> {
-  const binding = bindingOf(filter);
-  const after = cursor === undefined ? undefined : openCursor(cursors, binding, cursor);
-  const { items, next } = await audit.list({ filter, limit, ...(after && { after }) });
+  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
+  const after = position === undefined ? undefined : toPosition(position);
+  const { items, next } = await audit.list({ filter: filters, limit, ...(after && { after }) });
   const pagination: Pagination = next
-    ? { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, binding, [next.at, next.id]) }
+    ? {
+        hasMore: true,
+        nextCursor: sealPage(cursors, LIST, { filters, position: [next.at, next.id] }),
+      }
     : { hasMore: false };
   return { items: items.map(toAuditOut), pagination };
 }
 
-function bindingOf({ actor, action, subject, since }: AuditFilter): string {
-  return JSON.stringify([actor, action, subject, since].map((value) => value ?? null));
-}
-
-function openCursor(cursors: CursorSealer, binding: string, cursor: string): AuditPosition {
-  const position = cursors.open(CURSOR_KIND, binding, cursor);
+function toPosition(position: unknown): AuditPosition {
   const [at, id] = Array.isArray(position) ? (position as unknown[]) : [];
   return typeof at === 'number' && typeof id === 'number' ? { at, id } : refuseCursor();
 }

@@ -118,16 +118,27 @@ describe('GET /audit', () => {
     expect([status, body.errors]).toMatchObject([400, [{ parameter }]]);
   });
 
-  test('a cursor is of no use with other filters, or altered', async () => {
+  test('a cursor alone repeats its filters, and one beside it that differs is named', async () => {
     const server = openOperatorApp();
-    for (let n = 0; n < 3; n += 1) write(server, n);
-    const { body } = await server.call('GET', '/audit?limit=1');
+    for (let n = 0; n < 6; n += 1)
+      write(server, n, { actor: { kind: 'cli', subject: n % 2 ? 'alice' : 'operator' } });
+    const { body } = await server.call('GET', '/audit?limit=1&actor=alice&since=2026-03-01');
     const { nextCursor } = body.pagination;
-    for (const query of [`cursor=${nextCursor}&actor=x`, 'cursor=AAAA', `cursor=${nextCursor}A`]) {
-      const reply = await server.call('GET', `/audit?${query}`);
-      expect([reply.status, reply.body.code]).toEqual([400, 'invalid-cursor']);
-    }
-    expect((await server.call('GET', `/audit?limit=2&cursor=${nextCursor}`)).status).toBe(200);
+    const alone = await server.call('GET', `/audit?cursor=${nextCursor}`);
+    expect(subjectsOf(alone)).toEqual(['consumer/c-3', 'consumer/c-1']);
+    const same = await server.call('GET', `/audit?limit=1&actor=alice&cursor=${nextCursor}`);
+    expect(subjectsOf(same)).toEqual(['consumer/c-3']);
+    const other = 'actor=operator&action=key.revoke&since=2026-03-01';
+    const reply = await server.call('GET', `/audit?cursor=${nextCursor}&${other}`);
+    expect([reply.status, reply.body.code]).toEqual([400, 'invalid-cursor']);
+    const named = reply.body.errors.map(({ parameter }: { parameter: string }) => parameter);
+    expect(named.toSorted()).toEqual(['action', 'actor']);
+  });
+
+  test.each(['AAAA', 'no cursor'])('the cursor %j is refused', async (cursor) => {
+    const query = new URLSearchParams({ cursor }).toString();
+    const { status, body } = await openOperatorApp().call('GET', `/audit?${query}`);
+    expect([status, body.code]).toEqual([400, 'invalid-cursor']);
   });
 
   test('is for operators alone', async () => {
