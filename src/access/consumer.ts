@@ -25,7 +25,7 @@ export type Key = {
   revokedAt?: number;
   /** The key that a rotation made in its place. */
   replacedBy?: KeyId;
-  /** Up to a minute late: uses are written once a minute. */
+  /** When it last let somebody in; how late that is written says `last-used.ts`. */
   lastUsedAt?: number;
 };
 

@@ -3,7 +3,8 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { KeyId } from './consumer.ts';
 import type { ConsumerStore } from './consumer-store.ts';
 
-const FLUSH_INTERVAL_MS = 5 * SECOND;
+/** How late `lastUsedAt` is at most, while the store can be written. */
+export const LAST_USED_LATE_MS = 5 * SECOND;
 
 export type LastUsedDeps = {
   store: Pick<ConsumerStore, 'recordUses'>;
@@ -40,7 +41,7 @@ export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
 
   const flushRegularly = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await sleepUntilAborted(clock, FLUSH_INTERVAL_MS, stopping.signal);
+      await sleepUntilAborted(clock, LAST_USED_LATE_MS, stopping.signal);
       await flush();
     }
   };

@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumer.ts';
 import { GRANT_LABEL_CHARACTERS_MAX, GRANT_LABELS_MAX, grantActions } from '#access/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/issue-key.ts';
+import { LAST_USED_LATE_MS } from '#access/last-used.ts';
 import { OVERLAP_MS_MAX } from '#access/manage-keys.ts';
+import { SECOND } from '#shared/clock.ts';
 import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
 import { paginationOut } from './common.ts';
@@ -162,7 +164,11 @@ const keyOut = z
     expiresAt: dateTime.optional(),
     revokedAt: dateTime.optional(),
     replacedBy: z.string().optional().describe('The key that a rotation made in its place.'),
-    lastUsedAt: dateTime.optional().describe('Up to a minute late.'),
+    lastUsedAt: dateTime
+      .optional()
+      .describe(
+        `When it last let somebody in, written within ${LAST_USED_LATE_MS / SECOND} seconds. Absent: never.`,
+      ),
   })
   .meta({ id: 'Key', description: 'A key without its secret.' });
 
