@@ -55,7 +55,7 @@ describe('config/default.yaml', () => {
 });
 
 describe('config/schema.json', () => {
-  test('is made from the schema: `npm test -- -u test/config/files.test.ts` writes it', async () => {
+  test('is made from the schema: `npm test -- test/config/files.test.ts -u` writes it', async () => {
     await expect(renderJsonSchema(manual)).toMatchFileSnapshot('../../config/schema.json');
   });
 
