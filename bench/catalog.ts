@@ -234,8 +234,7 @@ function openCatalog(database: Database): Catalog {
     clock: systemClock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: systemClock }),
-    words: { types: [], sources: [] },
-    findings: 'block',
+    rules: () => ({ types: [], sources: [], findings: 'block' }),
   });
 }
 

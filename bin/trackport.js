@@ -19,7 +19,8 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
   const child = spawn(localNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
   });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
+    process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
 } else {
   console.error(

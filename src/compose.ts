@@ -2,16 +2,15 @@
  * The composition root: everything that a running service is made of, from the bottom up. What is
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
-import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createKeyAuthenticator } from '#access/authenticate-key.ts';
 import { createLastUsed } from '#access/last-used.ts';
-import { createLimiter } from '#access/limit.ts';
+import { createLimiter, type Limiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import { serverUrl } from '#config/server-url.ts';
+import { takeOver, type FixedConfig, type TakeOver } from '#config/take-over.ts';
 import { createApp, createOperationsApp, type ServerDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { TrackerWebhookDeps } from '#http/routes/github-webhook.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads.ts';
 import type { OperationsDeps } from '#http/routes/operations.ts';
 import type { RemovalRoutesDeps } from '#http/routes/removals.ts';
@@ -21,6 +20,7 @@ import { listRemovals } from '#leads/list-removals.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
+import { createReloadable, type Reloadable } from '#shared/reloadable.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 import { Registry } from 'prom-client';
 
@@ -40,6 +40,7 @@ import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
 import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
+import { createTrackerWebhook } from './compose/tracker-webhook.ts';
 
 /** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;
@@ -70,6 +71,11 @@ export type Service = {
    * Idempotent.
    */
   stop(): Promise<void>;
+  /**
+   * Takes over what a running service can of another configuration, all or nothing. Calls in flight
+   * keep what they began with. @throws {ConfigError} when it does not go with what stays
+   */
+  reload(next: Config): TakeOver;
 };
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
@@ -87,11 +93,12 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const { config, clock, logOutput } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
+  const settings = createReloadable(config);
   const store = openStore(deps);
   held.push('the store', () => store.close());
   store.database.waitAtMost(STORE_WAIT_MS);
   const cut = new AbortController();
-  const parts = await createParts({ ...deps, registry, store, cut: cut.signal }, held);
+  const parts = await createParts({ ...deps, settings, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
   const { app, operationsApp } = await createApps(parts, address);
 
@@ -111,8 +118,14 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
     await held.releaseAll();
     deps.log.info({}, 'stopped');
   };
+  const reload: Service['reload'] = (next) => {
+    const takenOver = takeOver(settings.current(), next);
+    settings.replace(takenOver.config);
+    parts.partners.onReload();
+    return takenOver;
+  };
   let stopped: Promise<void> | undefined;
-  return { url, publicUrl, store, stop: () => (stopped ??= stop()) };
+  return { url, publicUrl, store, stop: () => (stopped ??= stop()), reload };
 }
 
 /** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
@@ -123,7 +136,14 @@ async function cutInTime(clock: Clock, cut: AbortController): Promise<void> {
 
 type Address = { publicUrl: string | undefined; isStopping: boolean };
 
-type PartsDeps = ServiceDeps & { registry: Registry; store: Store; cut: AbortSignal };
+type PartsDeps = Omit<ServiceDeps, 'config'> & {
+  /** What a reload leaves as it is; the rest is read from `settings`. */
+  config: FixedConfig;
+  settings: Reloadable<Config>;
+  registry: Registry;
+  store: Store;
+  cut: AbortSignal;
+};
 
 type Parts = PartsDeps & {
   tracker: TrackerParts;
@@ -136,8 +156,9 @@ type Parts = PartsDeps & {
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
-  const { config, clock, log, registry, store, cut } = deps;
-  const tracker = createTrackerParts({ config, clock, cut, onCall: trackerCallMetrics(registry) });
+  const { config, settings, clock, log, registry, store, cut } = deps;
+  const onCall = trackerCallMetrics(registry);
+  const tracker = createTrackerParts({ settings, clock, cut, onCall });
   const { leadTracker } = tracker;
   const rules: LeadRules = config.leads;
   const claims = createClaimStore(store.database, config.tracker);
@@ -161,7 +182,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
       clock,
       recordUse: (keyId, at) => lastUsed.record(keyId, at),
     }),
-    limiter: createLimiter({ clock, limitPerMinute: config.consumers.limitPerMinute }),
+    limiter: createConsumerLimiter({ settings, clock }),
   };
   return {
     ...deps,
@@ -175,6 +196,16 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
       list: (query, visibility) => listRemovals({ claims, cursors, clock }, query, visibility),
     },
   };
+}
+
+/** For consumers without a limit of their own the one in force counts. */
+function createConsumerLimiter({
+  settings,
+  clock,
+}: Pick<PartsDeps, 'settings' | 'clock'>): Limiter {
+  const inForce = (): number => settings.current().consumers.limitPerMinute;
+  const limiter = createLimiter({ clock, limitPerMinute: inForce() });
+  return { take: (name, limitPerMinute = inForce()) => limiter.take(name, limitPerMinute) };
 }
 
 /** What needs an issuer is loaded where there is one: a fifth of the code. */
@@ -205,11 +236,11 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
   const operations: OperationsDeps = {
     metrics: registry,
     isStopping: () => address.isStopping,
-    checks: [
+    checks: () => [
       storeCheck(store),
       trackerCheck(tracker),
       workerCheck(partners.worker),
-      ...(Object.keys(config.partners).length > 0 ? [directoryCheck(partners.worker)] : []),
+      ...(partners.hasPartners() ? [directoryCheck(partners.worker)] : []),
       ...(identity ? [issuerCheck(identity)] : []),
     ],
   };
@@ -234,22 +265,6 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
 async function openBearerAreas(deps: BearerAreaDeps) {
   const { createBearerAreas } = await import('./compose/bearer-areas.ts');
   return createBearerAreas(deps);
-}
-
-function createTrackerWebhook({ config, tracker, leads, partners }: Parts): TrackerWebhookDeps {
-  const { repository } = tracker;
-  const verifier = createWebhookVerifier({
-    secrets: config.tracker.webhookSecrets,
-    name: repository.name,
-    repositoryId: () => repository.id(),
-  });
-  return {
-    verify: (delivery) => verifier.verify(delivery),
-    onTrackerEvent: async (event) => {
-      leads.applyEvent(event);
-      await partners.filler.apply(event);
-    },
-  };
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

@@ -4,11 +4,13 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { Limiter } from '#access/limit.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { Config } from '#config/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/refusal-limiter.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
 
 import { composeCatalog } from './catalog.ts';
 import type { Identity } from './identity.ts';
@@ -16,7 +18,8 @@ import type { PartnerArea } from './partners.ts';
 import type { Store } from './store.ts';
 
 export type BearerAreaDeps = {
-  config: Config;
+  config: FixedConfig;
+  settings: Reloadable<Config>;
   identity: Identity;
   store: Store;
   partners: Pick<PartnerArea, 'receipts'>;
@@ -29,14 +32,18 @@ export type BearerAreaDeps = {
 export function createBearerAreas(
   deps: BearerAreaDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
-  const { config, identity, store, partners, refusalLimiter, clock } = deps;
+  const { config, settings, identity, store, partners, refusalLimiter, clock } = deps;
   const authorize = createAuthorizeBearer({
     verifier: identity.verifier,
     refusals: createRefusalLimiter({ limiter: refusalLimiter }),
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
   return {
-    catalog: { catalog: composeCatalog({ config, clock, store }), idempotency, authorize },
+    catalog: {
+      catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
+      idempotency,
+      authorize,
+    },
     consumers: {
       manage: { store: store.consumers, clock, newId: newUuid },
       idempotency,

@@ -6,23 +6,21 @@ import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';
 
-/** The catalog on the open store, with the words of the configuration. */
+/** The catalog on the open store, with the rules of the configuration. */
 export function composeCatalog({
-  config,
+  rules,
   clock,
   store,
 }: {
-  config: Pick<Config, 'catalog'>;
+  rules: () => Config['catalog'];
   clock: Clock;
   store: Pick<Store, 'database' | 'cursors'>;
 }): Catalog {
-  const { types, sources, findings } = config.catalog;
   return createCatalog({
     store: createArtifactStore(store.database),
     clock,
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),
-    words: { types, sources },
-    findings,
+    rules,
   });
 }

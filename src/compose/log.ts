@@ -6,8 +6,11 @@ import type { LogOutput } from './log-output.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'silent';
 
+/** A log whose level can change while it is written. */
+export type LevelLog = Log & { setLevel(level: LogLevel): void };
+
 /** JSON lines with RFC 3339 times and the level as a word. Opens the output. */
-export function createLog(level: LogLevel, output: LogOutput): Log {
+export function createLog(level: LogLevel, output: LogOutput): LevelLog {
   output.open();
   const logger = pino(
     {
@@ -19,6 +22,9 @@ export function createLog(level: LogLevel, output: LogOutput): Log {
     output,
   );
   return {
+    setLevel: (next) => {
+      logger.level = next;
+    },
     isDebug: () => logger.isLevelEnabled('debug'),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),

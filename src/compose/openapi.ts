@@ -20,7 +20,7 @@ export async function renderOpenApi(): Promise<string> {
     metrics,
     publicUrl: () => '',
     refusalLimiter: limiter,
-    operations: { metrics, checks: [], isStopping: () => false },
+    operations: { metrics, checks: () => [], isStopping: () => false },
     leads: {
       reader: { list: notServing, read: notServing },
       keys: { authenticate: notServing },

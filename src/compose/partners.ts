@@ -7,6 +7,7 @@ import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/worker-lock.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
 import type { ReceiptRoutesDeps } from '#http/routes/receipts.ts';
@@ -14,7 +15,7 @@ import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directo
 import type { LeadRules } from '#leads/lead.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createBackgroundWork, type BackgroundWork } from '#partners/background-work.ts';
-import { createPartner, createPartners } from '#partners/partner.ts';
+import { createPartner, createPartners, type Partners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '#partners/report-outcomes.ts';
 import { createReceiptPurger } from '#partners/purge-receipts.ts';
@@ -26,6 +27,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
@@ -42,10 +44,15 @@ export type PartnerArea = {
   worker: Pick<DeletionWorker, 'status'>;
   /** The worker, the crawl and the purge. */
   background: BackgroundWork;
+  /** Whether the configuration in force names any. */
+  hasPartners(): boolean;
+  /** To be called after the settings were replaced: the first partner needs the directory. */
+  onReload(): void;
 };
 
 export type PartnerAreaDeps = {
-  config: Config;
+  config: FixedConfig;
+  settings: Reloadable<Config>;
   rules: LeadRules;
   store: Store;
   tracker: TrackerParts;
@@ -57,9 +64,9 @@ export type PartnerAreaDeps = {
 };
 
 export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
-  const { config, store, clock, registry, identity } = deps;
-  const partners = createPartners(
-    Object.entries(config.partners).map(([id, settings]) => createPartner(id, settings)),
+  const { config, settings, store, clock, registry, identity } = deps;
+  const partners = settings.derive((current) =>
+    createPartners(Object.entries(current.partners).map(([id, keys]) => createPartner(id, keys))),
   );
   const sealer = createPayloadSealer(deriveKey(store.secretKey, 'payloads'));
   const directoryKey = deriveKey(store.secretKey, 'directory');
@@ -82,8 +89,8 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   };
   return {
     routes: {
-      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
-      verify: (call) => verifyCall({ partners, clock }, call),
+      refuseUnread: (call) => refuseUnread({ partners: partners(), clock }, call),
+      verify: (call) => verifyCall({ partners: partners(), clock }, call),
       accept: (delivery) => store.writes.watch(acceptDelivery(accepting, delivery)),
       checkBearer: identity
         ? (request) => authenticateBearer(identity.verifier, request)
@@ -98,7 +105,20 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
     filler,
     worker: toldWorker,
     background,
+    hasPartners: () => hasPartners(settings),
+    onReload: () => {
+      if (background.state() === 'working') fillForPartners(settings, filler);
+    },
   };
+}
+
+function hasPartners(settings: Reloadable<Config>): boolean {
+  return Object.keys(settings.current().partners).length > 0;
+}
+
+/** Without partners nothing is ever matched, and a crawl would spend quota for nothing. */
+function fillForPartners(settings: Reloadable<Config>, filler: DirectoryFiller): void {
+  if (hasPartners(settings)) filler.start();
 }
 
 type BackgroundParts = {
@@ -108,18 +128,16 @@ type BackgroundParts = {
 };
 
 function createBackground(
-  { config, store, clock, log }: PartnerAreaDeps,
+  { settings, store, clock, log }: PartnerAreaDeps,
   { filler, worker, receipts }: BackgroundParts,
 ): BackgroundWork {
   const purger = createReceiptPurger({ store: receipts, clock, log });
-  const hasPartners = Object.keys(config.partners).length > 0;
   return createBackgroundWork({
     lock: createWorkerLock(store.path),
     jobs: {
       start: async () => {
         await worker.start();
-        // Without partners nothing is ever matched, and a crawl would spend quota for nothing.
-        if (hasPartners) filler.start();
+        fillForPartners(settings, filler);
         purger.start();
       },
       standBy: () => filler.readStatus(),
@@ -143,14 +161,14 @@ function tellOfStandby(worker: DeletionWorker, background: BackgroundWork) {
 }
 
 type WorkerIngredients = {
-  partners: ReturnType<typeof createPartners>;
+  partners: () => Partners;
   sealer: ReturnType<typeof createPayloadSealer>;
   directoryKey: Buffer;
   reporter: OutcomeReporter;
 };
 
 function createWorkerParts(
-  { config, rules, store, tracker, clock, log }: PartnerAreaDeps,
+  { config, settings, rules, store, tracker, clock, log }: PartnerAreaDeps,
   { partners, sealer, directoryKey, reporter }: WorkerIngredients,
 ): { filler: DirectoryFiller; worker: DeletionWorker } {
   const { database } = store;
@@ -170,14 +188,17 @@ function createWorkerParts(
     filler,
     editor: createIssueEditor({
       client: tracker.client,
-      ...(tracker.adminClient && { adminClient: tracker.adminClient }),
+      adminClient: tracker.adminClient,
       repository: tracker.repository,
       clock,
     }),
-    partners,
-    labels: { approved: config.leads.approvedLabel, deleted: config.deletions.deletedLabel },
+    partners: { all: () => partners().all() },
+    rules: () => {
+      const { deletedLabel, retry } = settings.current().deletions;
+      const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
+      return { labels, retryMs: retry };
+    },
     directoryKey,
-    retryMs: config.deletions.retry,
     writeIntervalMs: writeInterval,
     clock,
     log,

@@ -10,6 +10,7 @@ import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 
 import { startService, type Service } from '../compose.ts';
@@ -33,12 +34,13 @@ export type SandboxRequest = {
  */
 export async function startSandboxService(
   request: SandboxRequest,
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<{ url: string; stop(): Promise<void>; reload(): void }> {
   const held = createReleaseStack();
   try {
-    const service = await start(request, held);
+    const { log, service } = await start(request, held);
     return {
       url: service.url,
+      reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
       stop: async () => {
         await service.stop();
         await held.releaseAll();
@@ -50,7 +52,10 @@ export async function startSandboxService(
   }
 }
 
-async function start(request: SandboxRequest, held: ReleaseStack): Promise<Service> {
+async function start(
+  request: SandboxRequest,
+  held: ReleaseStack,
+): Promise<{ log: Log; service: Service }> {
   const { clock, logOutput, print } = request;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
   held.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
@@ -66,7 +71,7 @@ async function start(request: SandboxRequest, held: ReleaseStack): Promise<Servi
   const apiKey = await createDemoKey(service, clock);
   print(renderBanner({ ...sandbox.facts, url: service.url, now: clock.now(), apiKey }));
   log.info({ url: service.url }, 'listening');
-  return service;
+  return { log, service };
 }
 
 /** Stands in until the sandbox's tracker has an address. */

@@ -5,7 +5,6 @@ import { readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
-import { configWarnings } from '#config/warnings.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/hash.ts';
@@ -13,6 +12,7 @@ import { silentLog } from '#shared/log.ts';
 
 import { createLog } from './log.ts';
 import type { LogOutput } from './log-output.ts';
+import { logWarnings, reloadService } from './reload.ts';
 import { openStore, type Store } from './store.ts';
 
 type Opened<T> = { services: T; close(): Promise<void> };
@@ -35,13 +35,14 @@ export function createServices(deps: ServicesDeps) {
 
 function createServeServices({ clock, environment, logOutput }: ServicesDeps) {
   return {
-    service: async (config: Config) => {
+    service: async (load: () => Config) => {
+      const config = load();
       const { startService } = await import('../compose.ts');
       const log = createLog(config.server.logLevel, logOutput);
-      for (const warning of configWarnings(config)) log.warn({ key: warning.key }, warning.text);
+      logWarnings(log, config);
       const service = await startService({ config, clock, log, logOutput });
       log.info({ url: service.url }, 'listening');
-      return service;
+      return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
       const { startSandboxService } = await import('./sandbox.ts');
@@ -77,7 +78,9 @@ function createStoreServices(clock: Clock) {
     audit: withStore(({ database, cursors }) => ({ audit: createAuditLog(database), cursors })),
     catalog: async (config: Config) => {
       const { composeCatalog } = await import('./catalog.ts');
-      return withStore((store) => ({ catalog: composeCatalog({ config, clock, store }) }))(config);
+      return withStore((store) => ({
+        catalog: composeCatalog({ rules: () => config.catalog, clock, store }),
+      }))(config);
     },
     migrate: withStore(({ database, migrated }) => ({
       applied: migrated.map(({ name }) => name),

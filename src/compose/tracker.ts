@@ -9,8 +9,10 @@ import {
 import { isTrackerFailure } from '#adapters/github/failure.ts';
 import type { TrackerCall } from '#adapters/github/wire.ts';
 import type { Config } from '#config/schema.ts';
+import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
 
 import {
   createTrackerProbe,
@@ -23,8 +25,8 @@ import packageFile from '../../package.json' with { type: 'json' };
 /** The configured repository on the tracker. */
 export type TrackerParts = {
   client: TrackerClient;
-  /** With the token for the action `delete`. */
-  adminClient?: TrackerClient;
+  /** With the token for the action `delete`, when there is one. */
+  adminClient: () => TrackerClient | undefined;
   repository: Repository;
   leadTracker: LeadTracker;
   /** How calls have gone lately. */
@@ -34,7 +36,8 @@ export type TrackerParts = {
 };
 
 export type TrackerDeps = {
-  config: Pick<Config, 'tracker'>;
+  /** Credentials are taken anew when they are replaced. */
+  settings: Reloadable<Pick<Config, 'tracker'>>;
   clock: Clock;
   onCall?: (call: TrackerCall) => void;
   /** Ends every call, for a stop that can wait no longer. */
@@ -42,8 +45,8 @@ export type TrackerDeps = {
 };
 
 export function createTrackerParts(deps: TrackerDeps): TrackerParts {
-  const { config, clock, onCall, cut } = deps;
-  const { apiUrl, requestTimeout, adminToken, repository: name } = config.tracker;
+  const { settings, clock, onCall, cut } = deps;
+  const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
   const watch = createTrackerWatch(clock);
   const clientFor = (credential: TrackerCredential): TrackerClient =>
     createTrackerClient({
@@ -55,7 +58,16 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
       ...(onCall && { onCall }),
       ...(cut && { cut }),
     });
-  const client = watchCredential(clientFor(credentialOf(config.tracker.auth)), watch);
+  const watched = (credential: TrackerCredential): TrackerClient =>
+    watchCredential(clientFor(credential), watch);
+  const main = settings.derive<Held>(({ tracker }, former) =>
+    hold(watched, credentialOf(tracker.auth), former),
+  );
+  const admin = settings.derive<Held | undefined>(
+    ({ tracker: { adminToken } }, former) =>
+      adminToken && hold(clientFor, { token: adminToken }, former),
+  );
+  const client = latest(() => main().client);
   const repository = watchRepository(
     createRepository({ client, clock, name: parseRepositoryName(name) }),
     watch,
@@ -63,7 +75,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
   const leadTracker = watch.watch(createLeadTracker({ client, repository }));
   return {
     client,
-    ...(adminToken && { adminClient: clientFor({ token: adminToken }) }),
+    adminClient: () => admin()?.client,
     repository,
     leadTracker,
     condition: () => watch.condition(),
@@ -92,6 +104,30 @@ function watchRepository(repository: Repository, watch: TrackerWatch): Repositor
         watch.failed(error);
         throw error;
       }),
+  };
+}
+
+/** A client with what it was made for. */
+type Held = { credential: TrackerCredential; client: TrackerClient };
+
+/** The same credential keeps its client, which knows its rate limits. */
+function hold(
+  clientFor: (credential: TrackerCredential) => TrackerClient,
+  credential: TrackerCredential,
+  former: Held | undefined,
+): Held {
+  if (former && changedKeys(former.credential, credential).length === 0) return former;
+  return { credential, client: clientFor(credential) };
+}
+
+/** Each call goes to the client of its time, and ends there. */
+function latest(client: () => TrackerClient): TrackerClient {
+  return {
+    request: (route, parameters, options) => client().request(route, parameters, options),
+    quota: () => client().quota(),
+    get credentialKind() {
+      return client().credentialKind;
+    },
   };
 }
 

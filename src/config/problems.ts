@@ -32,7 +32,7 @@ export class ConfigError extends Error {
 }
 
 /** One line: where, what was found, what is allowed, what may have been meant. */
-function renderProblem({ path, found, allowed, suggestion }: Problem): string {
+export function renderProblem({ path, found, allowed, suggestion }: Problem): string {
   const hint = suggestion === undefined ? '' : ` (${suggestion})`;
   return `${path === '' ? 'the file' : path}: found ${found}, expected ${allowed}${hint}`;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
-import { leastErasure } from './deletion.ts';
+import { leastErasure, type DeletionLabels } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import type { Pacer } from './pacer.ts';
@@ -11,7 +11,14 @@ import { waitAfterFailure, type Random } from './retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
-export type ActDeps = Omit<LeadDeps, 'pacer' | 'refusals'> & {
+/** What the configuration says of deletions. */
+export type DeletionRules = {
+  labels: DeletionLabels;
+  /** Waits between tries, in ms; after the last one the event ends FAILED. */
+  retryMs: readonly number[];
+};
+
+export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   store: Pick<
@@ -21,11 +28,13 @@ export type ActDeps = Omit<LeadDeps, 'pacer' | 'refusals'> & {
   clock: Clock;
   reporter: OutcomeReporter;
   random: Random;
-  /** Waits between tries, in ms; after the last one the event ends FAILED. */
-  retryMs: readonly number[];
+  /** Those in force; read once for each event. */
+  rules: () => DeletionRules;
   /** How long an event waits whose write was refused without a reason, in ms. */
   probeEveryMs: number;
 };
+
+type EventDeps = ActDeps & DeletionRules;
 
 /** What the event's end, or its delay, means for all others. */
 export type ActResult =
@@ -54,8 +63,9 @@ export async function actOnEvent(
   const { log, store } = deps;
   const { progress } = item;
   if (!progress) return matchAnew(deps, item);
+  const eventDeps = { ...deps, ...deps.rules() };
   try {
-    return await actOnLeads(deps, { ...item, progress }, signal);
+    return await actOnLeads(eventDeps, { ...item, progress }, signal);
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
     if (signal.aborted) {
@@ -67,7 +77,7 @@ export async function actOnEvent(
       { receiptId: item.receiptId, ...errorFields(error) },
       'an action met a mistake of ours',
     );
-    return retry(deps, item, { leads: progress.leads, lastError: 'internal-error' });
+    return retry(eventDeps, item, { leads: progress.leads, lastError: 'internal-error' });
   }
 }
 
@@ -79,7 +89,11 @@ async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<Act
   return { kind: 'rescheduled' };
 }
 
-async function actOnLeads(deps: ActDeps, item: BegunItem, signal: AbortSignal): Promise<ActResult> {
+async function actOnLeads(
+  deps: EventDeps,
+  item: BegunItem,
+  signal: AbortSignal,
+): Promise<ActResult> {
   const { actions } = item.progress;
   let { leads } = item.progress;
   const keep = async (changed: LeadProgress): Promise<void> => {
@@ -147,7 +161,7 @@ type Unfinished = { leads: readonly LeadProgress[]; delays: readonly Delay[] };
 
 /** What went wrong for good counts first, and nothing but that spends a try. */
 async function delayEvent(
-  deps: ActDeps,
+  deps: EventDeps,
   item: WorkItem,
   { leads, delays }: Unfinished,
 ): Promise<ActResult> {
@@ -174,7 +188,7 @@ async function delayEvent(
 }
 
 async function retry(
-  deps: ActDeps,
+  deps: EventDeps,
   item: WorkItem,
   { leads, lastError }: { leads: readonly LeadProgress[]; lastError: string },
 ): Promise<ActResult> {

@@ -1,10 +1,10 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/fill-directory.ts';
 import { MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import type { DeletionRules } from './act-on-event.ts';
 import { MISSING_LOOKS_MS } from './act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
 import { createCatchUpDesk } from './catch-up.ts';
-import type { DeletionLabels } from './deletion.ts';
 import type { IssueEditor, PauseCode } from './issue-editor.ts';
 import { UNMATCHED_WAITS_MS } from './match-event.ts';
 import { createPacer } from './pacer.ts';
@@ -27,11 +27,10 @@ export type WorkerDeps = {
   filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;
-  labels: DeletionLabels;
+  /** Those in force; read once for each event. */
+  rules: () => DeletionRules;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
-  /** Waits between tries, in ms; after the last one an event ends FAILED. */
-  retryMs: readonly number[];
   /** Least time between two writes to the tracker, in ms. */
   writeIntervalMs: number;
   clock: Clock;

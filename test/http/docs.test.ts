@@ -75,7 +75,7 @@ describe('openapi.json', () => {
 test.each(['/openapi.json', '/problems/overloaded', '/healthz', '/readyz', '/metrics'])(
   '%s refuses a query parameter, as every path of the API does',
   async (url) => {
-    const operations = { metrics: new Registry(), checks: [], isStopping: () => false };
+    const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
     app = buildTestApp({ operations });
     expect((await app.inject(url)).statusCode).toBe(200);
     const answer = await app.inject(`${url}?x=1`);

@@ -12,7 +12,7 @@ const app: HttpApp = buildTestApp({
     verify: () => Promise.resolve({ kind: 'ignored' }),
     onTrackerEvent: () => undefined,
   },
-  operations: { metrics: new Registry(), checks: [], isStopping: () => false },
+  operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },
 });
 afterAll(() => app.close());
 

@@ -11,7 +11,7 @@ let app: HttpApp;
 afterEach(() => app.close());
 
 function operations(checks: HealthCheck[], rest: Partial<OperationsDeps> = {}): OperationsDeps {
-  return { metrics: new Registry(), checks, isStopping: () => false, ...rest };
+  return { metrics: new Registry(), checks: () => checks, isStopping: () => false, ...rest };
 }
 
 const ok: HealthCheck = { name: 'store', check: () => ({ isReady: true, state: 'ok' }) };

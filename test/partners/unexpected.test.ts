@@ -85,7 +85,7 @@ async function leaseForActions(desk: Desk): Promise<WorkItem<ActProgress>> {
 const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
   store: desk.store,
   editor: editor as IssueEditor,
-  labels: { approved: 'approved', deleted: 'deleted' },
+  rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
   missingLooksMs: [],
   pacer: createPacer(desk.clock, 0),
@@ -95,7 +95,6 @@ const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
   log: silentLog,
   reporter: reporterOf(silentLog),
   random: () => 0.5,
-  retryMs: [1000],
 });
 
 const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undefined });

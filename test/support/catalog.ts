@@ -5,7 +5,12 @@ import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import { createCatalog, type Catalog, type CatalogPorts } from '#catalog/index.ts';
+import {
+  createCatalog,
+  type Catalog,
+  type CatalogPorts,
+  type CatalogRules,
+} from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -17,6 +22,13 @@ import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
 /** The catalog on `database`, else on one of its own. */
+/** What the configuration of a test says. */
+export const catalogRules: CatalogRules = {
+  types: ['DASHBOARD'],
+  sources: ['CRAWLER'],
+  findings: 'block',
+};
+
 export function buildCatalog(
   facts: Partial<CatalogPorts> = {},
   database: Database = temporaryDatabase(),
@@ -33,8 +45,7 @@ export function buildCatalog(
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: systemClock }),
-    words: { types: ['DASHBOARD'], sources: ['CRAWLER'] },
-    findings: 'block',
+    rules: () => catalogRules,
     ...facts,
   });
   return { catalog, store, clock, idempotency: createIdempotencyStore(database) };

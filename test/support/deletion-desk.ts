@@ -11,6 +11,7 @@ import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import { createDirectoryFiller } from '#leads/fill-directory.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
+import type { DeletionRules } from '#partners/act-on-event.ts';
 import { createPartner, createPartners, type Action, type Partner } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptDetail } from '#partners/receipt.ts';
@@ -44,8 +45,9 @@ export type DeskOptions = {
   worker?: Partial<
     Pick<
       WorkerDeps,
-      'retryMs' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
-    >
+      'rules' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
+    > &
+      DeletionRules
   >;
   requestTimeoutMs?: number;
 };
@@ -60,16 +62,15 @@ export async function openDesk(options: DeskOptions = {}) {
   const client = createTrackerClient({ ...wire, credential: { token: new Secret(token) } });
   const name = parseRepositoryName(repositoryName);
   const repository = createRepository({ client, clock, name });
+  const adminClient =
+    adminToken === undefined
+      ? undefined
+      : createTrackerClient({ ...wire, credential: { token: new Secret(adminToken) } });
   const editor = createIssueEditor({
     client,
     repository,
     clock,
-    ...(adminToken !== undefined && {
-      adminClient: createTrackerClient({
-        ...wire,
-        credential: { token: new Secret(adminToken) },
-      }),
-    }),
+    adminClient: () => adminClient,
   });
   const directory = createLeadDirectory(database, { repository: repositoryName });
   const filler = createDirectoryFiller({
@@ -85,14 +86,18 @@ export async function openDesk(options: DeskOptions = {}) {
   const receipts = createReceiptStore({ database, sealer });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: repositoryName });
   const partners = createPartners(partnersOf(options));
+  const {
+    labels = { approved: 'approved', deleted: 'deleted-by-partner' },
+    retryMs = [20, 20, 20, 20, 20, 20],
+    ...workerOptions
+  } = options.worker ?? {};
   const worker = createDeletionWorker({
     store,
     filler,
     editor,
     partners,
-    labels: { approved: 'approved', deleted: 'deleted-by-partner' },
+    rules: () => ({ labels, retryMs }),
     directoryKey,
-    retryMs: [20, 20, 20, 20, 20, 20],
     writeIntervalMs: 0,
     clock,
     log,
@@ -100,7 +105,7 @@ export async function openDesk(options: DeskOptions = {}) {
     random: () => 0.5,
     unmatchedWaitsMs: [20, 20],
     missingLooksMs: [20, 40],
-    ...options.worker,
+    ...workerOptions,
   });
   const stop = async (): Promise<void> => {
     await worker.stop();

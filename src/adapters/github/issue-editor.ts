@@ -24,8 +24,8 @@ const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 
 export type IssueEditorDeps = {
   client: TrackerClient;
-  /** Of a repository admin; without it no issue can be deleted. */
-  adminClient?: TrackerClient;
+  /** Of a repository admin; without one no issue can be deleted. */
+  adminClient: () => TrackerClient | undefined;
   repository: Repository;
   clock: Clock;
 };
@@ -179,7 +179,8 @@ async function explainingForbidden<T>(
   }
 }
 
-async function remove({ adminClient }: IssueEditorDeps, nodeId: string) {
+async function remove(deps: IssueEditorDeps, nodeId: string) {
+  const adminClient = deps.adminClient();
   if (!adminClient) return impossible(true);
   try {
     const parameters = { query: DELETE_ISSUE, variables: { issueId: nodeId } };

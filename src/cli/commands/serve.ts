@@ -2,14 +2,18 @@ import type { Command } from 'commander';
 
 import type { Config } from '#config/schema.ts';
 import { UsageError, type ConfigOptions, type RunContext } from '../command.ts';
-import { nextStopSignal } from '../stop-signals.ts';
+import { listenForHangups, nextStopSignal } from '../signals.ts';
 
 /** Something that runs until it is stopped. */
-type Running = { stop(): Promise<void> };
+type Running = {
+  stop(): Promise<void>;
+  /** Reads the configuration again. Never throws: the log says what came of it. */
+  reload(): void;
+};
 
 export type ServeServices = {
-  /** Starts the real service. */
-  service(config: Config): Promise<Running>;
+  /** Starts the real service. `load` reads the configuration, now and for each reload. */
+  service(load: () => Config): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
   sandbox(request: SandboxRequest): Promise<Running>;
 };
@@ -30,7 +34,9 @@ export function registerServe(command: Command, context: ServeContext): void {
       const options = self.optsWithGlobals<ConfigOptions>();
       return context.configFile(options) === undefined
         ? runSandbox(context, options)
-        : runUntilStopped(context, () => context.services.service(context.loadConfig(options)));
+        : runUntilStopped(context, () =>
+            context.services.service(() => context.loadConfig(options)),
+          );
     });
 }
 
@@ -53,13 +59,15 @@ function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<voi
   );
 }
 
-/** A signal that comes during the start waits for its end, and then stops what was started. */
+/** A signal that comes during the start waits for its end, and then goes to what was started. */
 async function runUntilStopped(
   { clock }: ServeContext,
   start: () => Promise<Running>,
 ): Promise<void> {
-  const signalled = nextStopSignal(clock);
+  const stopSignal = nextStopSignal(clock);
+  const hangups = listenForHangups(clock);
   const running = await start();
-  await signalled;
+  hangups.reloadWith(() => running.reload());
+  await Promise.race([stopSignal, hangups.terminalGone]);
   await running.stop();
 }

@@ -152,7 +152,8 @@ async function makeLabel(
 }
 
 async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Finding[]> {
-  const { adminClient, repository } = tracker;
+  const { repository } = tracker;
+  const adminClient = tracker.adminClient();
   if (!adminClient) return [];
   const subject = 'admin token';
   const fix = 'Use a token of a repository administrator, or leave tracker.adminToken out.';

@@ -4,6 +4,7 @@ import type { Config } from '#config/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { createReloadable } from '#shared/reloadable.ts';
 
 import { createTrackerParts } from '../tracker.ts';
 import { checkForm, type FormCheckDeps } from './check-form.ts';
@@ -27,7 +28,7 @@ export function openDoctor(deps: DoctorDeps): {
 
 async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<readonly Finding[]> {
   const { config, clock } = deps;
-  const tracker = createTrackerParts({ config, clock });
+  const tracker = createTrackerParts({ settings: createReloadable(config), clock });
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);
   const canRead = trackerFindings.length > 1;
   const form = { tracker: tracker.leadTracker, ...config.leads };

@@ -25,7 +25,8 @@ export type HealthCheck = {
 
 export type OperationsDeps = {
   metrics: Registry;
-  checks: readonly HealthCheck[];
+  /** Those that concern the configuration in force. */
+  checks: () => readonly HealthCheck[];
   /** True from the first stop signal on. */
   isStopping: () => boolean;
 };
@@ -46,7 +47,7 @@ export function operationRoutes(context: HttpContext, deps: OperationsDeps): Are
     );
     app.get('/readyz', options, async (_request, reply) => {
       const isStopping = closing || deps.isStopping();
-      const checks = await Promise.all(deps.checks.map((check) => runCheck(context, check)));
+      const checks = await Promise.all(deps.checks().map((check) => runCheck(context, check)));
       const isReady = !isStopping && checks.every(([, result]) => result.isReady);
       const status = isStopping ? 'stopping' : isReady ? 'ready' : 'not-ready';
       return reply

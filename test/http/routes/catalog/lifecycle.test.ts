@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
-import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
+import { type Call, catalogRules, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -131,7 +131,7 @@ describe('publish', () => {
   });
 
   test('findings only warn where the operator says so', async () => {
-    const { call } = openCatalogApp({ findings: 'warn' });
+    const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
     await make(call, 'DRAFT', { spec: broken });
     const published = await call('POST', '/petstore/publish');
     expect(published.status).toBe(200);

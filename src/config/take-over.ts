@@ -1,0 +1,80 @@
+import { isRecord } from '#shared/json.ts';
+import { Secret } from '#shared/secret.ts';
+
+import { crossCheck } from './cross-checks.ts';
+import type { KeyPath } from './key-tree.ts';
+import { ConfigError, pathText } from './problems.ts';
+import type { Config } from './schema.ts';
+
+type ReloadedSection = 'partners' | 'deletions' | 'consumers' | 'catalog';
+type ReloadedServerKey = 'logLevel';
+type ReloadedTrackerKey = 'auth' | 'adminToken' | 'webhookSecrets';
+
+/** What stays as it was at the start, whatever is reloaded. */
+export type FixedConfig = Omit<Config, ReloadedSection | 'server' | 'tracker'> & {
+  server: Omit<Config['server'], ReloadedServerKey>;
+  tracker: Omit<Config['tracker'], ReloadedTrackerKey>;
+};
+
+/** What a running service makes of another configuration. No member holds a value. */
+export type TakeOver = {
+  /** As it is in force from now on. */
+  config: Config;
+  /** Keys that differ and were taken over. */
+  changed: string[];
+  /** Keys that differ and count from the next start on. */
+  restartNeeded: string[];
+};
+
+/**
+ * Takes over what a running service can: partners, deletions, consumers, the catalog, the log level,
+ * and the secrets of the tracker. Everything else stays as it is running.
+ * @throws {ConfigError} when what is taken over does not go with what stays
+ */
+export function takeOver(running: Config, next: Config): TakeOver {
+  const { partners, deletions, consumers, catalog } = next;
+  const { adminToken: _former, ...tracker } = running.tracker;
+  const config: Config = {
+    ...running,
+    partners,
+    deletions,
+    consumers,
+    catalog,
+    server: { ...running.server, logLevel: next.server.logLevel },
+    tracker: {
+      ...tracker,
+      auth: next.tracker.auth,
+      webhookSecrets: next.tracker.webhookSecrets,
+      ...(next.tracker.adminToken && { adminToken: next.tracker.adminToken }),
+    },
+  };
+  const problems = crossCheck(config);
+  if (problems.length > 0) throw new ConfigError('What would be in force', problems);
+  return {
+    config,
+    changed: changedKeys(running, config),
+    restartNeeded: changedKeys(config, next),
+  };
+}
+
+/** The keys in which two parts of a configuration differ; a list counts as one key. */
+export function changedKeys(left: unknown, right: unknown, path: KeyPath = []): string[] {
+  if (isSection(left) && isSection(right)) {
+    const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
+    return [...keys].flatMap((key) => changedKeys(left[key], right[key], [...path, key]));
+  }
+  return isSame(left, right) ? [] : [pathText(path)];
+}
+
+function isSection(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && !(value instanceof Secret);
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (left instanceof Secret && right instanceof Secret) return left.reveal() === right.reveal();
+  if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
+  return (
+    left.length === right.length &&
+    left.every((item, at) => changedKeys(item, right[at]).length === 0)
+  );
+}

@@ -1,0 +1,247 @@
+import { createHmac } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../support/folder.ts';
+import { listening, trackport, type Trackport } from './process.ts';
+import { createWorld, environment, leadBody, listLeads, serve, WEBHOOK_SECRET } from './world.ts';
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+const RELOADED = 'configuration reloaded';
+const IN_PART = 'configuration reloaded: some keys need a restart';
+const REFUSED = 'configuration not reloaded: nothing was changed';
+
+/** Where the launcher brings a Node of its own. */
+const isHandedOver = process.platform === 'linux' && process.arch === 'x64';
+
+type Settings = Record<string, Record<string, unknown>>;
+
+/** Merges sections into the file, key by key. */
+function edit(file: string, changes: Settings): void {
+  const settings = JSON.parse(readFileSync(file, 'utf8')) as Settings;
+  for (const [section, keys] of Object.entries(changes))
+    settings[section] = { ...settings[section], ...keys };
+  writeFileSync(file, JSON.stringify(settings));
+}
+
+function linesOf(run: Trackport, message: string): Record<string, unknown>[] {
+  return run.log().filter(({ msg }) => msg === message);
+}
+
+/** Sends SIGHUP and waits for the line that says what came of it. */
+async function reload(run: Trackport, message: string): Promise<Record<string, unknown>> {
+  const before = linesOf(run, message).length;
+  run.child.kill('SIGHUP');
+  await vi.waitFor(() => expect(linesOf(run, message)).toHaveLength(before + 1), PATIENCE);
+  return linesOf(run, message).at(-1) ?? {};
+}
+
+async function deletionStatus(url: string, partner: string, secret: string): Promise<number> {
+  const body = JSON.stringify({ eventType: 'lead.deletion', email: 'ada@example.org' });
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  const answer = await fetch(`${url}/api/v1/webhooks/partners/${partner}/deletions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
+    body,
+  });
+  return answer.status;
+}
+
+async function webhookStatus(url: string, secret: string): Promise<number> {
+  const body = JSON.stringify({ zen: 'Keep it logically awesome.' });
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  const answer = await fetch(`${url}/api/v1/webhooks/github`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'ping',
+      'x-hub-signature-256': `sha256=${signature}`,
+    },
+    body,
+  });
+  return answer.status;
+}
+
+test('SIGHUP takes over partners, secrets in files, labels, limits and the log level', async () => {
+  const secretFile = path.join(temporaryFolder(), 'secret');
+  writeFileSync(secretFile, 'the-first-secret-of-it\n');
+  const { tracker, config, key } = await createWorld({
+    partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [`\${file:${secretFile}}`] } },
+  });
+  const { run, url } = await serve(config);
+  const issue = tracker.createIssue({
+    title: 'Demo',
+    body: leadBody('ada@example.org'),
+    labels: ['approved'],
+  });
+
+  writeFileSync(secretFile, 'the-second-secret-of-it\n');
+  edit(config, {
+    deletions: { deletedLabel: 'erased' },
+    consumers: { limitPerMinute: 77 },
+    server: { logLevel: 'debug' },
+    tracker: { webhookSecrets: ['the-next-webhook-secret'] },
+    partners: { 'crm-new': { scheme: 'hmac-sha256', secrets: ['a-secret-of-the-new-one'] } },
+  });
+  expect(await deletionStatus(url, 'crm-one', 'the-second-secret-of-it')).toBe(401);
+  expect(await reload(run, RELOADED)).toMatchObject({
+    level: 'info',
+    changed:
+      'server.logLevel, tracker.webhookSecrets, partners.crm-one.secrets, partners.crm-new, deletions.deletedLabel, consumers.limitPerMinute',
+  });
+
+  expect(await deletionStatus(url, 'crm-one', 'the-first-secret-of-it')).toBe(401);
+  expect(await deletionStatus(url, 'crm-one', 'the-second-secret-of-it')).toBe(202);
+  expect(await deletionStatus(url, 'crm-new', 'a-secret-of-the-new-one')).toBe(202);
+  expect(await webhookStatus(url, WEBHOOK_SECRET)).toBe(401);
+  expect(await webhookStatus(url, 'the-next-webhook-secret')).toBe(202);
+  const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  expect(answer.headers.get('ratelimit-policy')).toContain('q=77;');
+  await vi.waitFor(
+    () => expect(linesOf(run, 'request answered').map(({ level }) => level)).toContain('debug'),
+    PATIENCE,
+  );
+  await vi.waitFor(() => {
+    const labels = tracker.issues().find(({ number }) => number === issue.number)?.labels;
+    expect(labels?.map(({ name }) => name)).toEqual(['erased']);
+  }, PATIENCE);
+  expect(run.stdout()).not.toContain('secret-of');
+});
+
+test('a wrong file changes nothing, and one line names every problem', async () => {
+  const secret = 'a-secret-that-stays-right';
+  const { config } = await createWorld({
+    partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [secret] } },
+  });
+  const { run, url } = await serve(config);
+  const right = readFileSync(config, 'utf8');
+  edit(config, {
+    partners: { 'crm-one': { scheme: 'hmac', secrets: ['another-secret-of-it'] } },
+    consumers: { limitPerMinute: 0 },
+    server: { logLevl: 'debug' },
+  });
+  const { level, problems } = await reload(run, REFUSED);
+  expect(level).toBe('error');
+  for (const path of ['partners.crm-one.scheme', 'consumers.limitPerMinute', 'server.logLevl'])
+    expect(problems).toContain(`${path}: found `);
+  expect(await deletionStatus(url, 'crm-one', secret)).toBe(202);
+
+  writeFileSync(config, 'partners: [');
+  await reload(run, REFUSED);
+  expect(await deletionStatus(url, 'crm-one', secret)).toBe(202);
+
+  writeFileSync(config, right);
+  expect(await reload(run, RELOADED)).toMatchObject({ changed: '' });
+});
+
+test('the first partner begins the directory, so that its deletions find their leads', async () => {
+  const { tracker, config } = await createWorld();
+  const { number } = tracker.createIssue({
+    title: 'Demo',
+    body: leadBody('ada@example.org'),
+    labels: ['approved'],
+  });
+  const { run, url } = await serve(config);
+  const secret = 'a-secret-of-the-first-one';
+  edit(config, { partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [secret] } } });
+  expect(await reload(run, RELOADED)).toMatchObject({ changed: 'partners.crm-one' });
+  await run.logged('the lead directory is complete');
+  expect(await deletionStatus(url, 'crm-one', secret)).toBe(202);
+  await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), PATIENCE);
+  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: object };
+  expect(checks).toHaveProperty('directory.state', 'complete');
+});
+
+test('what needs a restart is said, and the rest is taken over', async () => {
+  const { config } = await createWorld();
+  const { run, url } = await serve(config);
+  edit(config, {
+    leads: { freshFor: '30m' },
+    server: { trustProxy: true },
+    consumers: { limitPerMinute: 5 },
+  });
+  expect(await reload(run, IN_PART)).toMatchObject({
+    level: 'warn',
+    changed: 'consumers.limitPerMinute',
+    restartNeeded: 'server.trustProxy, leads.freshFor',
+  });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test('another token for the tracker is used from the next call on', async () => {
+  const { tracker, config, key } = await createWorld({ leads: { freshFor: '0s' } });
+  tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+  edit(config, { tracker: { auth: { token: 'a-token-of-yesterday' } } });
+  const { run, url } = await serve(config);
+  await expect(listLeads(url, key)).rejects.toThrow('503');
+  edit(config, { tracker: { auth: { token: '${E2E_TOKEN}' } } });
+  expect(await reload(run, RELOADED)).toMatchObject({ changed: 'tracker.auth.token' });
+  await vi.waitFor(async () => expect(await listLeads(url, key)).toHaveLength(1), PATIENCE);
+});
+
+test.runIf(process.platform === 'linux')(
+  'signals that come together are one reload, and one during the start waits for its end',
+  async () => {
+    const { config } = await createWorld();
+    const run = trackport(['serve', '--config', config, '--port', '0'], { environment });
+    await vi.waitFor(() => expect(signalsCaught(run)).toBe(true), PATIENCE);
+    for (let sent = 0; sent < 5; sent += 1) run.child.kill('SIGHUP');
+    await listening(run);
+    await run.logged(RELOADED);
+    await reload(run, RELOADED);
+    expect(linesOf(run, RELOADED)).toHaveLength(2);
+  },
+);
+
+/** Whether SIGHUP (bit 0) would reach a handler by now: before, it ends a process. */
+function signalsCaught({ child }: Trackport): boolean {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';
+  return (BigInt(`0x${caught}`) & 1n) === 1n;
+}
+
+test('the sandbox has nothing to reload and says so', async () => {
+  const run = trackport(['serve', '--port', '0'], { environment: { TMPDIR: temporaryFolder() } });
+  const url = await listening(run);
+  run.child.kill('SIGHUP');
+  await run.logged('nothing to reload: the sandbox has no configuration file');
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
+});
+
+test.runIf(isHandedOver)('a launcher under an older Node passes SIGHUP on', async () => {
+  const { config } = await createWorld();
+  const older = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.0.0' } })`;
+  const child = spawn(
+    process.execPath,
+    ['--import', older, 'bin/trackport.js', 'serve', '--config', config, '--port', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { PATH: process.env['PATH'], ...environment },
+      detached: true,
+    },
+  );
+  const exited = once(child, 'exit');
+  onTestFinished(() => endGroup(child));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  await vi.waitFor(() => expect(output).toContain('"listening"'), PATIENCE);
+  child.kill('SIGHUP');
+  await vi.waitFor(() => expect(output).toContain(`"${RELOADED}"`), PATIENCE);
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});
+
+/** With what it started, should it have died before. */
+function endGroup({ pid = 0 }: ChildProcess): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // all of it is gone
+  }
+}
