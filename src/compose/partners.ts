@@ -12,7 +12,7 @@ import { authenticateBearer } from '#http/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
 import type { ReceiptRoutesDeps } from '#http/routes/receipts.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directory.ts';
-import type { LeadRules } from '#leads/lead.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createBackgroundWork, type BackgroundWork } from '#partners/background-work.ts';
 import { createPartner, createPartners, type Partners } from '#partners/partner.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { CacheFacts } from '#leads/lead-reader.ts';
+import type { CacheFacts } from '#leads/reading/lead-reads.ts';
 import { strongEtag } from './conditional.ts';
 
 /** Of every answer that we serialize ourselves rather than leave to the framework. */

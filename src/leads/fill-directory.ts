@@ -11,9 +11,9 @@ import {
   type LeadDirectory,
 } from './lead-directory.ts';
 import { createSharedRun } from './shared-run.ts';
-import type { LeadRules } from './lead.ts';
+import type { LeadRules } from './model/lead.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
-import { mapIssues } from './map-issues.ts';
+import { mapIssues } from './model/map-issues.ts';
 import { walkChanges } from './walk-changes.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */

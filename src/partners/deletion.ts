@@ -1,5 +1,5 @@
-import { parseLeadId, type LeadIdentity } from '#leads/identity.ts';
-import { foldLabel } from '#leads/lead.ts';
+import { parseLeadId, type LeadIdentity } from '#leads/model/identity.ts';
+import { foldLabel } from '#leads/model/lead.ts';
 import { isPrivacyDeletion, type PartnerEvent } from './event.ts';
 import type { Action, Partner } from './partner.ts';
 import { erasures, type Erasure } from './receipt.ts';

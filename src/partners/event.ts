@@ -4,7 +4,7 @@ import {
   type LeadIdentity,
   normalizeIdentity,
   parseLeadId,
-} from '#leads/identity.ts';
+} from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { isRecord, valueAt } from '#shared/json.ts';
 import type { FieldName, Partner } from './partner.ts';

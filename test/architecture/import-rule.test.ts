@@ -13,8 +13,8 @@ type Report = { diagnostics: { code: string; filename: string }[] };
 
 /** A file of each folder, and imports that it must not have. */
 const forbidden: Record<string, string[]> = {
-  'src/shared/x.ts': ['#leads/lead.ts', '#config/load.ts', '#http/app.ts'],
-  'src/config/x.ts': ['#leads/lead.ts', '#adapters/github/auth.ts', '#cli/cli.ts'],
+  'src/shared/x.ts': ['#leads/model/lead.ts', '#config/load.ts', '#http/app.ts'],
+  'src/config/x.ts': ['#leads/model/lead.ts', '#adapters/github/auth.ts', '#cli/cli.ts'],
   'src/leads/x.ts': [
     '../access/grant.ts',
     '#access/grant.ts',
@@ -27,8 +27,8 @@ const forbidden: Record<string, string[]> = {
     'better-sqlite3',
     'jose',
   ],
-  'src/access/x.ts': ['#leads/lead.ts', '#catalog/version/artifact.ts', 'fastify', 'jose'],
-  'src/catalog/x.ts': ['#leads/lead.ts', '#access/grant.ts', 'better-sqlite3'],
+  'src/access/x.ts': ['#leads/model/lead.ts', '#catalog/version/artifact.ts', 'fastify', 'jose'],
+  'src/catalog/x.ts': ['#leads/model/lead.ts', '#access/grant.ts', 'better-sqlite3'],
   'src/partners/x.ts': [
     '#access/grant.ts',
     '#catalog/version/artifact.ts',
@@ -37,7 +37,7 @@ const forbidden: Record<string, string[]> = {
     'better-sqlite3',
   ],
   'sandbox/x.ts': [
-    '#leads/lead.ts',
+    '#leads/model/lead.ts',
     '../src/leads/lead.ts',
     '#http/app.ts',
     '#adapters/github/auth.ts',

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { buildTestApp, PUBLIC_URL } from '../support/app.ts';
 import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../support/http-leads.ts';
 

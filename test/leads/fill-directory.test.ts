@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createCrawlBudget } from '#leads/crawl-budget.ts';
 import { createDirectoryFiller } from '#leads/fill-directory.ts';
-import type { LeadIdentity } from '#leads/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryChecks, hashIdentity } from '#leads/lead-directory.ts';
 import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LeadIdentity } from '#leads/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryChecks, hashIdentity, toDirectoryEntry } from '#leads/lead-directory.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { leadRules } from '../support/directory.ts';

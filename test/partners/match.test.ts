@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LeadIdentity } from '#leads/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/lead-directory.ts';
 import type { Name } from '#partners/deletion.ts';
 import { matchLeads, toMatchNames, type DirectoryView } from '#partners/match.ts';

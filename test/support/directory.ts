@@ -1,14 +1,14 @@
 import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
-import type { LeadIdentity } from '#leads/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   directoryChecks,
   toHashedIdentity,
   type DirectoryEntry,
   type LeadDirectory,
 } from '#leads/lead-directory.ts';
-import type { LeadRules } from '#leads/lead.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
 
 export const directoryKey = Buffer.alloc(32, 7);
 

@@ -1,7 +1,13 @@
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads.ts';
-import type { CacheFacts, Lead, LeadList, LeadListQuery, Visibility } from '#leads/lead-reader.ts';
+import type {
+  CacheFacts,
+  Lead,
+  LeadList,
+  LeadListQuery,
+  Visibility,
+} from '#leads/reading/lead-reads.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseLeadId } from '#leads/identity.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipt.ts';
 import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';

@@ -1,4 +1,4 @@
-import { headingFinder, type FormLayout } from '#leads/form-layout.ts';
+import { headingFinder, type FormLayout } from '#leads/model/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
 import { failed, ok, warning, type Finding } from './finding.ts';

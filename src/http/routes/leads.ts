@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { decideGrant } from '#access/grant.ts';
-import type { Answer, LeadReader, Visibility } from '#leads/lead-reader.ts';
+import type { Answer, LeadReader, Visibility } from '#leads/reading/lead-reads.ts';
 import { matchesNone } from '../conditional.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Visibility } from '#leads/lead-reader.ts';
-import type { RemovalList, RemovalListQuery } from '#leads/list-removals.ts';
+import type { Visibility } from '#leads/reading/lead-reads.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../key-access.ts';
 import { nextLink } from '../next-link.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseLeadId } from '#leads/identity.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
 import {
   erasures,
   eventNotes,

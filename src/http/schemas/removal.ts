@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RemovalListQuery } from '#leads/list-removals.ts';
+import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { paginationOut } from './common.ts';
 import { leadListParameters } from './lead.ts';
 

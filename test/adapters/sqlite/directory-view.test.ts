@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDirectoryView } from '#adapters/sqlite/directory-view.ts';
-import type { LeadIdentity } from '#leads/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/lead-directory.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
-import { listRemovals, type RemovalListQuery } from '#leads/list-removals.ts';
+import { listRemovals, type RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { createFakeClock } from '../support/clock.ts';
-import { claimLeads, entry, openedDirectory, REPOSITORY } from '../support/directory.ts';
-import { temporaryDatabase } from '../support/stores.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { claimLeads, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 const consumer = { consumerId: 'c1', labels: [] as string[] };
 

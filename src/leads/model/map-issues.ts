@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Issue } from './lead-tracker.ts';
+import type { Issue } from '../lead-tracker.ts';
 
 /** Others get a turn of the event loop when reading bodies has taken this long. */
 const SLICE_MS = 10;

@@ -1,8 +1,8 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
 
-import { carriesAll, foldLabels } from './lead.ts';
-import type { LeadListQuery, LeadState, Visibility } from './lead-reader.ts';
-import type { Issue, IssueQuery } from './lead-tracker.ts';
+import { carriesAll, foldLabels } from '../model/lead.ts';
+import type { LeadListQuery, LeadState, Visibility } from './lead-reads.ts';
+import type { Issue, IssueQuery } from '../lead-tracker.ts';
 
 const SINCE =
   /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+\- ]([01]\d|2[0-3]):[0-5]\d))?$/i;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { TrackportError } from '#shared/errors.ts';
 
-import { trackerDown } from './fake-tracker.ts';
-import { createWorld, everybody, type World } from './support.ts';
+import { trackerDown } from '../fake-tracker.ts';
+import { createWorld, everybody, type World } from '../support.ts';
 
 function event(world: World, number: number, gone = false): void {
   const issue = world.tracker.issues.get(number);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { carriesAll, isApproved, toLead, type LeadRules } from '#leads/lead.ts';
+import { carriesAll, isApproved, toLead, type LeadRules } from '#leads/model/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 
-import { rules } from './support.ts';
+import { rules } from '../support.ts';
 
 const body = '### First name\n\nAda\n\n### Email\n\nada@example.com\n';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { readForm } from '#leads/issue-body.ts';
+import { readForm } from '#leads/model/issue-body.ts';
 
-import { form } from './support.ts';
+import { form } from '../support.ts';
 
 const answers = {
   firstName: 'Ada',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { normalizeIdentity, parseLeadId } from '#leads/identity.ts';
-import { readIssueBody, toLead, type LeadRules } from '#leads/lead.ts';
-import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../support/growth.ts';
-import { rules } from './support.ts';
+import { normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
+import { readIssueBody, toLead, type LeadRules } from '#leads/model/lead.ts';
+import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
+import { rules } from '../support.ts';
 
 const line = (name: string, heading: string) => ({ name, heading, multiline: false });
 const hostileRules: LeadRules = {

@@ -3,8 +3,8 @@ import { toRfc3339 } from '#shared/clock.ts';
 import type { FormLayout } from './form-layout.ts';
 import { isEmailLength } from './identity.ts';
 import { readForm, type FormValues } from './issue-body.ts';
-import type { Contact, Lead } from './lead-reader.ts';
-import type { Issue } from './lead-tracker.ts';
+import type { Contact, Lead } from '../reading/lead-reads.ts';
+import type { Issue } from '../lead-tracker.ts';
 import { httpUrlOf, splitMetadata, withoutBlocks, type Metadata } from './metadata-block.ts';
 
 /** What makes an issue a lead, and where its fields come from. */

@@ -6,9 +6,9 @@ import {
   type CursorSealer,
   type Pagination,
 } from '#shared/page.ts';
-import type { ClaimStore, Removal } from './claim-store.ts';
-import { foldLabels } from './lead.ts';
-import type { Visibility } from './lead-reader.ts';
+import type { ClaimStore, Removal } from '../claim-store.ts';
+import { foldLabels } from '../model/lead.ts';
+import type { Visibility } from './lead-reads.ts';
 
 /** How long a removal can be read. */
 const KEPT_MS = 30 * DAY;

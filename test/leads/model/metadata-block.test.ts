@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readIssueBody } from '#leads/lead.ts';
-import { form, rules } from './support.ts';
+import { readIssueBody } from '#leads/model/lead.ts';
+import { form, rules } from '../support.ts';
 
 const block = [
   '<!-- trackport',

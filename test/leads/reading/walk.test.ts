@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createWorld, everybody, type World } from './support.ts';
+import { createWorld, everybody, type World } from '../support.ts';
 
 const numbers = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => String(from - index));

@@ -2,10 +2,10 @@ import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
 import type { ClaimView } from './claims.ts';
-import { createLeadReader } from './create-lead-reader.ts';
-import { createLeadCache } from './lead-cache.ts';
-import type { LeadRules } from './lead.ts';
-import type { LeadReader } from './lead-reader.ts';
+import { createLeadReader } from './reading/lead-reader.ts';
+import { createLeadCache } from './cache/lead-cache.ts';
+import type { LeadRules } from './model/lead.ts';
+import type { LeadReader } from './reading/lead-reads.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 
 export type LeadsOptions = {

@@ -1,9 +1,9 @@
 import type { Entry, Loaded } from './confirmed-cache.ts';
-import { matchesFilter, orderTime } from './lead-query.ts';
-import { isApproved, toLead, type LeadRules } from './lead.ts';
-import type { Lead } from './lead-reader.ts';
-import type { Issue, IssueQuery, PageAnswer } from './lead-tracker.ts';
-import { mapIssues } from './map-issues.ts';
+import { matchesFilter, orderTime } from '../reading/lead-query.ts';
+import { isApproved, toLead, type LeadRules } from '../model/lead.ts';
+import type { Lead } from '../reading/lead-reads.ts';
+import type { Issue, IssueQuery, PageAnswer } from '../lead-tracker.ts';
+import { mapIssues } from '../model/map-issues.ts';
 import { lagsBehind, type IssueEvent } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */

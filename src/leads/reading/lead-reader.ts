@@ -10,11 +10,11 @@ import {
   type ListName,
 } from '#shared/page.ts';
 
-import type { CachedLead, CachedPage } from './cached-page.ts';
-import type { Claims, ClaimView } from './claims.ts';
-import type { Got } from './confirmed-cache.ts';
-import { contactLength } from './lead.ts';
-import type { LeadCache } from './lead-cache.ts';
+import type { CachedLead, CachedPage } from '../cache/cached-page.ts';
+import type { Claims, ClaimView } from '../claims.ts';
+import type { Got } from '../cache/confirmed-cache.ts';
+import { contactLength } from '../model/lead.ts';
+import type { LeadCache } from '../cache/lead-cache.ts';
 import {
   cursorBinding,
   matchesFilter,
@@ -31,7 +31,7 @@ import type {
   LeadListQuery,
   LeadReader,
   Visibility,
-} from './lead-reader.ts';
+} from './lead-reads.ts';
 import { walk, type WalkPosition, type WalkStop } from './walk.ts';
 
 export type LeadReaderDeps = {

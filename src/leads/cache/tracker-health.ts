@@ -1,7 +1,7 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 
-import type { TrackerQuota } from './lead-tracker.ts';
+import type { TrackerQuota } from '../lead-tracker.ts';
 
 /** Whether reads may call the tracker now, and how long answers stay fresh. */
 export type TrackerHealth = {

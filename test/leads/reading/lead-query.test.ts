@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseSince, splitLabels, toFilter, toIssueQuery } from '#leads/lead-query.ts';
+import { parseSince, splitLabels, toFilter, toIssueQuery } from '#leads/reading/lead-query.ts';
 
 describe('since', () => {
   it.each([

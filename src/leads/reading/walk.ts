@@ -1,6 +1,6 @@
-import type { CachedLead, CachedPage } from './cached-page.ts';
-import type { Got } from './confirmed-cache.ts';
-import type { LeadCache } from './lead-cache.ts';
+import type { CachedLead, CachedPage } from '../cache/cached-page.ts';
+import type { Got } from '../cache/confirmed-cache.ts';
+import type { LeadCache } from '../cache/lead-cache.ts';
 import {
   compareKeys,
   orderTime,
@@ -8,7 +8,7 @@ import {
   type LeadFilter,
   type OrderKey,
 } from './lead-query.ts';
-import type { IssueQuery } from './lead-tracker.ts';
+import type { IssueQuery } from '../lead-tracker.ts';
 
 /** Where a walk goes on: behind which lead, and from which upstream page. */
 export type WalkPosition = {

@@ -19,9 +19,9 @@ import {
   type Got,
   type Source,
 } from './confirmed-cache.ts';
-import { matchesFilter, type LeadFilter } from './lead-query.ts';
-import { contactLength, isApproved, toLead, type LeadRules } from './lead.ts';
-import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from './lead-tracker.ts';
+import { matchesFilter, type LeadFilter } from '../reading/lead-query.ts';
+import { contactLength, isApproved, toLead, type LeadRules } from '../model/lead.ts';
+import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
 import { createTrackerHealth } from './tracker-health.ts';
 

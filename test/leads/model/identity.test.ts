@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeEmail, normalizeIdentity, parseLeadId } from '#leads/identity.ts';
+import { normalizeEmail, normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
 
 describe('an e-mail address', () => {
   test.each([

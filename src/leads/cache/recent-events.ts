@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 
 import { SECOND, type Clock } from '#shared/clock.ts';
 
-import { foldLabels } from './lead.ts';
-import type { Issue, TrackerEvent } from './lead-tracker.ts';
+import { foldLabels } from '../model/lead.ts';
+import type { Issue, TrackerEvent } from '../lead-tracker.ts';
 
 /** What the webhook last said of one issue. */
 export type IssueEvent = { issue: Issue; gone: boolean };
