@@ -1,4 +1,4 @@
-import { parseSince } from '#leads/reading/lead-query.ts';
+import { parseSince } from '#shared/clock.ts';
 import { parseDuration } from '#shared/units.ts';
 
 import { UsageError } from './command.ts';

@@ -7,8 +7,12 @@ import { URI_BYTES_MAX } from './limits.ts';
  * address that the outside world uses. Where that would be too long an address, the filters are left
  * to the cursor, which repeats them.
  */
-export function nextLink(request: FastifyRequest, nextCursor: string, publicUrl: string): string {
-  const target = toPathAndQuery(request.url);
+export function nextLink(
+  { url }: Pick<FastifyRequest, 'url'>,
+  nextCursor: string,
+  publicUrl: string,
+): string {
+  const target = toPathAndQuery(url);
   const [path = ''] = target.split('?', 1);
   const query = new URLSearchParams(target.slice(path.length + 1)); // it may hold `?` itself
   query.set('cursor', nextCursor);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { CacheFacts } from '#leads/reading/lead-reads.ts';
+import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import { memoize } from '#shared/memoize.ts';
 import { strongEtag } from './conditional.ts';
 
 /** Of every answer that we serialize ourselves rather than leave to the framework. */
@@ -12,26 +13,15 @@ export type Rendered = {
   /** Short ones as text: Node then sends headers and body in one write. */
   body: Buffer | string;
   etag: string;
-  /** `Link` values by the query object they were asked with; there for lists with a next page. */
-  links: WeakMap<object, string>;
 };
 
-/**
- * Renders values through a schema, so that nothing unnamed can leave, and keeps the bytes for as
- * long as the value lives: the same object is never rendered twice.
- */
+/** Renders values through a schema, so that nothing unnamed can leave; the same object once. */
 export function createRenderer(schema: z.ZodType): (value: object) => Rendered {
-  const kept = new WeakMap<object, Rendered>();
-  return (value) => {
-    const known = kept.get(value);
-    if (known) return known;
+  return memoize((value: object) => {
     const text = JSON.stringify(z.encode(schema, value));
     const bytes = Buffer.from(text);
-    const body = bytes.length <= TEXT_BYTES_MAX ? text : bytes;
-    const rendered = { body, etag: strongEtag(bytes), links: new WeakMap<object, string>() };
-    kept.set(value, rendered);
-    return rendered;
-  };
+    return { body: bytes.length <= TEXT_BYTES_MAX ? text : bytes, etag: strongEtag(bytes) };
+  });
 }
 
 /**

@@ -2,10 +2,9 @@ import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
 import type { ClaimView } from './claims.ts';
-import { createLeadReader } from './reading/lead-reader.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import type { LeadRules } from './model/lead.ts';
-import type { LeadReader } from './reading/lead-reads.ts';
+import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 
 export type LeadsOptions = {
@@ -31,7 +30,7 @@ export type Leads = {
   cacheBytes(): number;
 };
 
-const ANSWERS_SHARE = 0.25;
+const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
   const { clock, tracker, claims, cursors, rules, freshFor, staleIfError, cacheSizeMax } = options;
@@ -41,7 +40,7 @@ export function createLeads(options: LeadsOptions): Leads {
     rules,
     freshFor,
     staleIfError,
-    sizeMax: Math.floor(cacheSizeMax * (1 - ANSWERS_SHARE)),
+    sizeMax: Math.floor(cacheSizeMax * (1 - PAGES_SHARE)),
   });
   const reader = createLeadReader({
     cache,
@@ -49,7 +48,7 @@ export function createLeads(options: LeadsOptions): Leads {
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,
-    keptMax: Math.floor(cacheSizeMax * ANSWERS_SHARE),
+    pageBytesMax: Math.floor(cacheSizeMax * PAGES_SHARE),
   });
   return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };
 }

@@ -1,6 +1,7 @@
+import { foldLabels } from './model/labels.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { normalizeIdentity, type LeadIdentity } from './model/identity.ts';
-import { foldLabels, isApproved, readIssueBody, type LeadRules } from './model/lead.ts';
+import { isApproved, readIssueBody, type LeadRules } from './model/lead.ts';
 import type { Issue } from './lead-tracker.ts';
 
 const HASH_BYTES = 16;

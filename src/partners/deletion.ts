@@ -1,5 +1,5 @@
 import { parseLeadId, type LeadIdentity } from '#leads/model/identity.ts';
-import { foldLabel } from '#leads/model/lead.ts';
+import { foldLabel } from '#leads/model/labels.ts';
 import { isPrivacyDeletion, type PartnerEvent } from './event.ts';
 import type { Action, Partner } from './partner.ts';
 import { erasures, type Erasure } from './receipt.ts';

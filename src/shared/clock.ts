@@ -48,3 +48,22 @@ export async function sleepUntilAborted(
 export function toRfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
+
+const SINCE =
+  /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+\- ]([01]\d|2[0-3]):[0-5]\d))?$/i;
+
+/**
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time with a zone, or of a date (midnight,
+ * UTC). A space before the offset is a `+` that a form decoder took. Undefined for anything else.
+ */
+export function parseSince(text: string): number | undefined {
+  const date = SINCE.exec(text)?.[1];
+  if (date === undefined || !isCalendarDate(date)) return undefined;
+  return Date.parse(text.replace(' ', '+').toUpperCase());
+}
+
+/** Refuses 30 February, which `Date.parse` would make the 2nd of March. */
+function isCalendarDate(date: string): boolean {
+  const midnight = Date.parse(date);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+}

@@ -1,7 +1,7 @@
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims.ts';
-import type { LeadRules } from '#leads/model/lead.ts';
-import type { Lead, LeadListQuery, Visibility } from '#leads/reading/lead-reads.ts';
+import type { LeadRules, Lead } from '#leads/model/lead.ts';
+import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { createCursorSealer } from '#shared/page.ts';
 
 import { createFakeClock, type FakeClock } from '../support/clock.ts';

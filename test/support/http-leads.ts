@@ -1,13 +1,9 @@
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads.ts';
-import type {
-  CacheFacts,
-  Lead,
-  LeadList,
-  LeadListQuery,
-  Visibility,
-} from '#leads/reading/lead-reads.ts';
+import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import type { Lead, LeadList } from '#leads/model/lead.ts';
+import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 

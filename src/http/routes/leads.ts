@@ -1,6 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
 import { decideGrant } from '#access/grant.ts';
-import type { Answer, LeadReader, Visibility } from '#leads/reading/lead-reads.ts';
+import type { LeadList } from '#leads/model/lead.ts';
+import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import type { LeadReader } from '#leads/reading/lead-reader.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { memoize, memoizePair } from '#shared/memoize.ts';
 import { matchesNone } from '../conditional.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import {
@@ -22,36 +27,41 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
   const access = createLeadAccess(context, deps);
   const renderList = createRenderer(leadListOut);
   const renderLead = createRenderer(leadOut);
+  const linkTo = memoizePair((_query: object, { pagination }: LeadList, url: string) => {
+    const { nextCursor } = pagination;
+    return nextCursor === undefined
+      ? undefined
+      : nextLink({ url }, nextCursor, context.publicUrl());
+  });
   return (app) => {
     app.decorateRequest('visibility', undefined);
     app.addHook('onRequest', access);
     app.get('/api/v1/leads', listRoute, async (request, reply) => {
-      const { query } = request;
-      const answer = await deps.reader.list(query, visibilityOf(request));
-      const rendered = renderList(answer.value);
-      const { nextCursor } = answer.value.pagination;
-      if (nextCursor !== undefined) {
-        const link =
-          rendered.links.get(query) ?? nextLink(request, nextCursor, context.publicUrl());
-        rendered.links.set(query, link);
-        reply.header('link', link);
-      }
-      return sendRendered(request, reply, { rendered, answer });
+      const { value, cache } = await deps.reader.list(request.query, visibilityOf(request));
+      const link = linkTo(request.query, value, request.url);
+      if (link !== undefined) reply.header('link', link);
+      return sendRendered(request, reply, { rendered: renderList(value), cache });
     });
     app.get('/api/v1/leads/:leadId', detailRoute, async (request, reply) => {
-      const answer = await deps.reader.read(request.params.leadId, visibilityOf(request));
-      return sendRendered(request, reply, { rendered: renderLead(answer.value), answer });
+      const { leadId } = request.params;
+      const { value, cache } = await deps.reader.read(leadId, visibilityOf(request));
+      return sendRendered(request, reply, { rendered: renderLead(value), cache });
     });
   };
 }
+
+/** A hot key gives the same principal each time, and so the same visibility. */
+const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
+  consumerId,
+  labels: decideGrant(grants, 'leads:read').labels,
+}));
 
 /** Key, grant, then quota; parameters are looked at only after all three. */
 export function createLeadAccess(context: HttpContext, deps: KeyAccessDeps) {
   const access = createKeyAccess(context, deps);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const principal = await access.authenticate(request, reply);
-    const { labels } = decideGrant(principal.grants, 'leads:read');
-    request.visibility = { consumerId: principal.consumerId, labels };
+    request.visibility = visibilityFor(principal);
     access.spend(principal, reply);
   };
 }
@@ -62,10 +72,9 @@ export function visibilityOf(request: FastifyRequest): Visibility {
   return request.visibility;
 }
 
-type Outcome = { rendered: Rendered; answer: Answer<unknown> };
+type Outgoing = { rendered: Rendered; cache: CacheFacts };
 
-function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, answer }: Outcome) {
-  const { cache } = answer;
+function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, cache }: Outgoing) {
   reply.headers({
     etag: rendered.etag,
     'cache-control': 'private, no-cache',

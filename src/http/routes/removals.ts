@@ -1,4 +1,4 @@
-import type { Visibility } from '#leads/reading/lead-reads.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../key-access.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseSince } from '#leads/reading/lead-query.ts';
+import { parseSince } from '#shared/clock.ts';
 
 /** What every list carries beside its `items`. */
 export const paginationOut = z

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { LeadListQuery } from '#leads/reading/lead-reads.ts';
-import { splitLabels } from '#leads/reading/lead-query.ts';
+import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
+import { splitLabels } from '#leads/model/labels.ts';
 import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 

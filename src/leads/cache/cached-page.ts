@@ -1,7 +1,8 @@
+import { memoize } from '#shared/memoize.ts';
+
 import type { Entry, Loaded } from './confirmed-cache.ts';
-import { matchesFilter, orderTime } from '../reading/lead-query.ts';
-import { isApproved, toLead, type LeadRules } from '../model/lead.ts';
-import type { Lead } from '../reading/lead-reads.ts';
+import { matchesFilter, orderTime } from '../model/filter.ts';
+import { isApproved, toLead, type LeadRules, type Lead } from '../model/lead.ts';
 import type { Issue, IssueQuery, PageAnswer } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
 import { lagsBehind, type IssueEvent } from './recent-events.ts';
@@ -46,20 +47,22 @@ export async function toLoadedPage(
     return { value, ...(held.validator !== undefined && { validator: held.validator }) };
   }
   const { issues, after } = answer.page;
-  const kept = issues.filter((issue) => matchesFilter(issue, query) && isApproved(issue, rules));
+  const approved = issues.filter(
+    (issue) => matchesFilter(issue, query) && isApproved(issue, rules),
+  );
   const last = issues.at(-1);
   const value: CachedPage = {
     query,
     ...(from !== undefined && { from }),
     leads: new Map(
-      await mapIssues(kept, (issue) => [
+      await mapIssues(approved, (issue) => [
         issue.number,
         { issue: withoutBody(issue), lead: toLead(issue, rules) },
       ]),
     ),
     ...(last && { lastTime: orderTime(last, query.order) }),
     ...(after !== undefined && { after }),
-    bytes: kept.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
+    bytes: approved.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
   };
   return { value, ...(answer.validator !== undefined && { validator: answer.validator }) };
 }
@@ -85,18 +88,11 @@ function covers({ query, from, lastTime, after }: CachedPage, issue: Issue): boo
   return isBehindStart && isBeforeEnd;
 }
 
-const pageKeys = new WeakMap<IssueQuery, string>();
-
 /** Names a page by all that the tracker is asked; `labels` are folded and sorted already. */
-export function pageKey(query: IssueQuery): string {
-  let key = pageKeys.get(query);
-  if (key === undefined) {
-    const { order, state, since, labels, after } = query;
-    key = JSON.stringify([order, state, since ?? 0, labels, after ?? '']);
-    pageKeys.set(query, key);
-  }
-  return key;
-}
+export const pageKey: (query: IssueQuery) => string = memoize(
+  ({ order, state, since, labels, after }: IssueQuery) =>
+    JSON.stringify([order, state, since ?? 0, labels, after ?? '']),
+);
 
 /** Bodies hold personal data and are big: what is needed of them has been read. */
 export function withoutBody(issue: Issue): Issue {

@@ -31,7 +31,7 @@ export type Source<T> = {
   isLagging(value: T): boolean;
 };
 
-export type Got<T> = { entry: Entry<T>; outcome: 'hit' | 'miss' | 'stale' };
+export type CacheResult<T> = { entry: Entry<T>; outcome: 'hit' | 'miss' | 'stale' };
 
 /** A cache whose entries are confirmed by conditional calls rather than thrown away. */
 export type ConfirmedCache<T> = {
@@ -39,7 +39,7 @@ export type ConfirmedCache<T> = {
    * The value, fresh, or stale while the tracker fails. Identical loads share one call.
    * @throws {tracker-failed} @throws {tracker-unavailable} when nothing usable is held
    */
-  get(source: Source<T>): Promise<Got<T>>;
+  get(source: Source<T>): Promise<CacheResult<T>>;
   /** The entry, only when it is fresh. No call. */
   peek(key: string): Entry<T> | undefined;
   /** The entry, as long as it may serve while the tracker fails. No call. */
@@ -75,7 +75,7 @@ type Flight<T> = {
   startedAt: number;
   called: boolean;
   tainted: boolean;
-  landed?: Promise<Got<T>>;
+  landed?: Promise<CacheResult<T>>;
 };
 
 type State<T> = {
@@ -131,7 +131,7 @@ function useOf<T>({ options }: State<T>, held: Entry<T> | undefined): Use {
   return decideUse(held, { now: options.clock.now(), freshFor });
 }
 
-function get<T>(state: State<T>, source: Source<T>): Got<T> | Promise<Got<T>> {
+function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<CacheResult<T>> {
   const held = state.entries.get(source.key);
   const use = useOf(state, held);
   if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
@@ -142,7 +142,7 @@ function get<T>(state: State<T>, source: Source<T>): Got<T> | Promise<Got<T>> {
   return launch(state, source, use === 'changed');
 }
 
-function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<Got<T>> {
+function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<CacheResult<T>> {
   const flight: Flight<T> = {
     startedAt: state.options.clock.now(),
     called: false,
@@ -158,7 +158,7 @@ function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise
 async function fly<T>(
   state: State<T>,
   { source, flight, forced }: { source: Source<T>; flight: Flight<T>; forced: boolean },
-): Promise<Got<T>> {
+): Promise<CacheResult<T>> {
   const { clock, health } = state.options;
   if (forced && health.isOpen()) await waitForTurn(state, source.key);
   const held = state.entries.get(source.key);
@@ -171,7 +171,7 @@ async function fly<T>(
     state.rests.delete(source.key);
     return { entry: store(state, { source, flight, loaded }), outcome: 'miss' };
   } catch (error) {
-    if (!held || !isTrackerTrouble(error) || !mayServeStale(state.options, held)) throw error;
+    if (!held || !isTrackerFault(error) || !mayServeStale(state.options, held)) throw error;
     if (isTrackportError(error, 'tracker-failed')) rest(state, source.key);
     return { entry: held, outcome: 'stale' };
   }
@@ -220,7 +220,7 @@ function mayServeStale<T>(
 }
 
 /** True for what the last good answer may stand in for. */
-export function isTrackerTrouble(error: unknown): boolean {
+export function isTrackerFault(error: unknown): boolean {
   return (
     isTrackportError(error, 'tracker-failed') || isTrackportError(error, 'tracker-unavailable')
   );

@@ -13,13 +13,13 @@ import {
 } from './cached-page.ts';
 import {
   createConfirmedCache,
-  isTrackerTrouble,
+  isTrackerFault,
   type ConfirmedCache,
   type Entry,
-  type Got,
+  type CacheResult,
   type Source,
 } from './confirmed-cache.ts';
-import { matchesFilter, type LeadFilter } from '../reading/lead-query.ts';
+import { matchesFilter, type LeadFilter } from '../model/filter.ts';
 import { contactLength, isApproved, toLead, type LeadRules } from '../model/lead.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
@@ -46,13 +46,13 @@ export type LeadCache = {
    * An upstream page; `from` is the order's instant (ms) of the last row of the page before it.
    * @throws {tracker-failed} @throws {tracker-unavailable}
    */
-  page(query: IssueQuery, from?: number): Promise<Got<CachedPage>>;
+  page(query: IssueQuery, from?: number): Promise<CacheResult<CachedPage>>;
   /** The page, only when it is fresh. No call. */
   peekPage(query: IssueQuery): Entry<CachedPage> | undefined;
   /** Loads a page that will soon be asked for. Failures are left to whoever asks. */
   readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
-  lead(number: number): Promise<{ found?: CachedLead; got: Got<unknown> }>;
+  lead(number: number): Promise<{ found?: CachedLead; result: CacheResult<unknown> }>;
   /** True when no event newer than the row is known. */
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -91,17 +91,17 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       const rowIn = (look: ConfirmedCache<CachedPage>['peek']): FoundRow | undefined =>
         newestRow(number, index.keysOf(number), look);
       const fresh = rowIn((key) => pages.peek(key));
-      if (fresh) return { found: fresh.row, got: { entry: fresh.entry, outcome: 'hit' } };
-      const own = await issues.get(issueSource(parts, number)).catch(orTrouble);
+      if (fresh) return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
+      const own = await issues.get(issueSource(parts, number)).catch(orFault);
       const last =
         own instanceof Error || own.outcome === 'stale'
           ? rowIn((key) => pages.lastGood(key))
           : undefined;
       if (last && (own instanceof Error || own.entry.confirmedAt < last.entry.confirmedAt))
-        return { found: last.row, got: { entry: last.entry, outcome: 'stale' } };
+        return { found: last.row, result: { entry: last.entry, outcome: 'stale' } };
       if (own instanceof Error) throw own;
       const { found } = own.entry.value;
-      return { ...(found && { found }), got: own };
+      return { ...(found && { found }), result: own };
     },
     isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
     stillMatches: (row, filter) => {
@@ -110,10 +110,10 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       return !event.gone && matchesFilter(event.issue, filter);
     },
     apply: (event) => {
-      const told = parts.events.take(event);
-      if (told === 'nothing') return;
-      pages.invalidate((value) => told === 'everything' || pageConcerns(value, told));
-      issues.invalidate((value) => told === 'everything' || value.number === told.issue.number);
+      const change = parts.events.take(event);
+      if (change === 'nothing') return;
+      pages.invalidate((value) => change === 'everything' || pageConcerns(value, change));
+      issues.invalidate((value) => change === 'everything' || value.number === change.issue.number);
     },
     get eventsVersion() {
       return parts.events.version;
@@ -204,7 +204,7 @@ function newestRow(
 }
 
 /** The error when a last good answer may stand in for it; others are thrown on. */
-function orTrouble(error: unknown): Error {
-  if (error instanceof Error && isTrackerTrouble(error)) return error;
+function orFault(error: unknown): Error {
+  if (error instanceof Error && isTrackerFault(error)) return error;
   throw error;
 }

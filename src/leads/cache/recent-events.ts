@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { SECOND, type Clock } from '#shared/clock.ts';
 
-import { foldLabels } from '../model/lead.ts';
+import { foldLabels } from '../model/labels.ts';
 import type { Issue, TrackerEvent } from '../lead-tracker.ts';
 
 /** What the webhook last said of one issue. */

@@ -3,9 +3,39 @@ import { toRfc3339 } from '#shared/clock.ts';
 import type { FormLayout } from './form-layout.ts';
 import { isEmailLength } from './identity.ts';
 import { readForm, type FormValues } from './issue-body.ts';
-import type { Contact, Lead } from '../reading/lead-reads.ts';
+import type { Pagination } from '#shared/page.ts';
+import { carriesAll, foldLabel } from './labels.ts';
 import type { Issue } from '../lead-tracker.ts';
 import { httpUrlOf, splitMetadata, withoutBlocks, type Metadata } from './metadata-block.ts';
+
+/** A lead as consumers see it. What nothing is known of is omitted. */
+export type Lead = {
+  id: string;
+  /** The issue's own address, where the configuration asks for it. */
+  url?: string;
+  title: string;
+  state: 'open' | 'closed';
+  priority?: string;
+  assignee?: string;
+  labels: readonly string[];
+  createdAt: string;
+  updatedAt: string;
+  contact: Contact;
+  connect: { correlationId?: string; portalRunUrl?: string };
+};
+
+export type Contact = {
+  firstName?: string;
+  email?: string;
+  company?: string;
+  interest?: string;
+  message?: string;
+  sourcePage?: string;
+  /** Fields of the form that the configuration exposes, by their names. */
+  fields?: Readonly<Record<string, string>>;
+};
+
+export type LeadList = { items: readonly Lead[]; pagination: Pagination };
 
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {
@@ -37,34 +67,6 @@ const contactFields = [
   'message',
   'sourcePage',
 ] as const;
-
-/** Label names compare in this form: GitHub treats names that differ only in case as one. */
-export function foldLabel(name: string): string {
-  return name.trim().toLowerCase();
-}
-
-/** Folded, each once, in one fixed order. */
-export function foldLabels(names: readonly string[]): string[] {
-  return [...new Set(names.map(foldLabel))].sort();
-}
-
-/** Folded names by the array they come from, which never changes: reads ask again and again. */
-const foldedSets = new WeakMap<readonly string[], ReadonlySet<string>>();
-
-/** True when the issue carries every one of the folded names. */
-export function carriesAll(
-  { labels }: { labels: readonly string[] },
-  folded: readonly string[],
-): boolean {
-  if (folded.length === 0) return true;
-  let own = foldedSets.get(labels);
-  if (!own) {
-    own = new Set(labels.map(foldLabel));
-    foldedSets.set(labels, own);
-  }
-  for (const name of folded) if (!own.has(name)) return false;
-  return true;
-}
 
 /** An approved issue that is no pull request. */
 export function isApproved(issue: Issue, rules: LeadRules): boolean {

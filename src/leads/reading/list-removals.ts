@@ -7,8 +7,8 @@ import {
   type Pagination,
 } from '#shared/page.ts';
 import type { ClaimStore, Removal } from '../claim-store.ts';
-import { foldLabels } from '../model/lead.ts';
-import type { Visibility } from './lead-reads.ts';
+import { foldLabels } from '../model/labels.ts';
+import type { Visibility } from './prepared-query.ts';
 
 /** How long a removal can be read. */
 const KEPT_MS = 30 * DAY;

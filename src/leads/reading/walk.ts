@@ -1,19 +1,18 @@
 import type { CachedLead, CachedPage } from '../cache/cached-page.ts';
-import type { Got } from '../cache/confirmed-cache.ts';
+import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
-import {
-  compareKeys,
-  orderTime,
-  toIssueQuery,
-  type LeadFilter,
-  type OrderKey,
-} from './lead-query.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
+import { orderTime } from '../model/filter.ts';
+
+/** A place in a list: the instant it is sorted by, then the issue number. */
+type OrderKey = readonly [time: number, number: number];
 
 /** Where a walk goes on: behind which lead, and from which upstream page. */
-export type WalkPosition = {
-  key: OrderKey;
-  /** The tracker's cursor of the page to start with; absent for the first. */
+export type WalkPosition = UpstreamPlace & { key: OrderKey };
+
+/** Which upstream page. */
+type UpstreamPlace = {
+  /** The tracker's cursor of the page; absent for the first. */
   after?: string;
   /** The order's instant of the last row before that page. */
   from?: number;
@@ -23,20 +22,27 @@ export type WalkPosition = {
 export type WalkStop = {
   rows: readonly CachedLead[];
   next?: WalkPosition;
-  /** Every upstream page that was read, with how it came. */
-  seen: readonly { query: IssueQuery; got: Got<CachedPage> }[];
+  /** Every upstream page that was read. */
+  seen: readonly Seen[];
 };
 
-export type WalkRequest = {
-  filter: LeadFilter;
+/** An upstream page, with how it came. */
+type Seen = { query: IssueQuery; result: CacheResult<CachedPage> };
+
+/** What a walk needs to know of a query. */
+export type WalkQuery = {
   limit: number;
-  position?: WalkPosition;
-  /** Our own last check of every row: claims, and events that are newer than the row. */
-  isVisible: (row: CachedLead) => boolean;
+  /** Where the page starts; absent: at the beginning. */
+  position: WalkPosition | undefined;
+  /** What is asked of the tracker; for later pages with its cursor. */
+  issueQuery: IssueQuery;
 };
+
+/** Our own last check of every row: claims, and events that are newer than the row. */
+type IsVisible = (row: CachedLead) => boolean;
 
 /** A row that waits to be answered, and the upstream page that holds it. */
-type Candidate = { row: CachedLead; key: OrderKey; page: { after?: string; from?: number } };
+type Candidate = { row: CachedLead; key: OrderKey; page: UpstreamPlace };
 
 /**
  * Collects the next `limit` leads behind a position. Positions are keys, not offsets, so what is
@@ -44,73 +50,74 @@ type Candidate = { row: CachedLead; key: OrderKey; page: { after?: string; from?
  * second by its own id and we by number, so rows of a page's last second wait for the next page.
  * @throws {tracker-failed} @throws {tracker-unavailable}
  */
-export async function walk(cache: LeadCache, request: WalkRequest): Promise<WalkStop> {
-  const base = toIssueQuery(request.filter);
-  const seen: { query: IssueQuery; got: Got<CachedPage> }[] = [];
+export async function walk(
+  cache: LeadCache,
+  { limit, position, issueQuery }: WalkQuery,
+  isVisible: IsVisible,
+): Promise<WalkStop> {
+  const { order } = issueQuery;
+  const seen: Seen[] = [];
   const candidates = new Map<number, Candidate>();
-  let at: { after?: string; from?: number } = pick(request.position);
+  let at: UpstreamPlace = placeOf(position);
   for (;;) {
-    const query = { ...base, ...(at.after !== undefined && { after: at.after }) };
-    const got = await cache.page(query, at.from);
-    seen.push({ query, got });
-    for (const row of got.entry.value.leads.values())
-      offer(candidates, { row, page: at, order: base.order }, request);
-    const { after, lastTime } = got.entry.value;
-    const settled = [...candidates.values()].filter(
-      ({ key }) => after === undefined || key[0] !== lastTime,
-    );
-    if (after === undefined || (settled.length >= request.limit && candidates.size > request.limit))
-      return finish(cache, request, { candidates, seen, base });
+    const query = { ...issueQuery, ...(at.after !== undefined && { after: at.after }) };
+    const result = await cache.page(query, at.from);
+    seen.push({ query, result });
+    const { leads, after, lastTime } = result.entry.value;
+    for (const row of leads.values()) {
+      const key: OrderKey = [orderTime(row.issue, order), row.issue.number];
+      const isBehind = !position || compareKeys(key, position.key, order) > 0;
+      if (isBehind && isVisible(row)) offer(candidates, { row, key, page: at });
+    }
+    const found = [...candidates.values()];
+    if (after === undefined) return finish(found, seen, { limit, order });
+    const settled = found.filter(({ key }) => key[0] !== lastTime).length;
+    if (settled >= limit && found.length > limit) {
+      // Whoever has asked for a second page will ask for a third.
+      if (position) cache.readAhead({ ...issueQuery, after }, lastTime);
+      return finish(found, seen, { limit, order });
+    }
     at = { after, ...(lastTime !== undefined && { from: lastTime }) };
   }
 }
 
-function pick(position: WalkPosition | undefined): { after?: string; from?: number } {
+/** Negative when `left` comes first in the list. */
+function compareKeys(left: OrderKey, right: OrderKey, order: IssueQuery['order']): number {
+  const ascending = left[0] - right[0] || left[1] - right[1];
+  return order === 'created-desc' ? -ascending : ascending;
+}
+
+function placeOf(position: WalkPosition | undefined): UpstreamPlace {
   return {
     ...(position?.after !== undefined && { after: position.after }),
     ...(position?.from !== undefined && { from: position.from }),
   };
 }
 
-function offer(
-  candidates: Map<number, Candidate>,
-  { row, page, order }: Pick<Candidate, 'row' | 'page'> & Pick<IssueQuery, 'order'>,
-  { position, isVisible }: WalkRequest,
-): void {
-  const key: OrderKey = [orderTime(row.issue, order), row.issue.number];
-  if (position && compareKeys(key, position.key, order) <= 0) return;
-  if (!isVisible(row)) return;
-  const known = candidates.get(row.issue.number);
-  if (!known || known.row.issue.updatedAt < row.issue.updatedAt)
-    candidates.set(row.issue.number, { row, key, page });
+/** Of a lead that stands on two upstream pages the newer row counts. */
+function offer(candidates: Map<number, Candidate>, candidate: Candidate): void {
+  const { number, updatedAt } = candidate.row.issue;
+  const known = candidates.get(number);
+  if (!known || known.row.issue.updatedAt < updatedAt) candidates.set(number, candidate);
 }
 
 function finish(
-  cache: LeadCache,
-  request: WalkRequest,
-  found: { candidates: Map<number, Candidate>; seen: WalkStop['seen']; base: IssueQuery },
+  candidates: readonly Candidate[],
+  seen: readonly Seen[],
+  { limit, order }: { limit: number; order: IssueQuery['order'] },
 ): WalkStop {
-  const { seen, base } = found;
-  const ordered = [...found.candidates.values()].sort((left, right) =>
-    compareKeys(left.key, right.key, base.order),
-  );
-  const taken = ordered.slice(0, request.limit);
-  const last = taken.at(-1);
-  if (request.position) readAhead(cache, base, seen.at(-1)?.got.entry.value);
-  const rest = ordered.slice(request.limit);
+  const ordered = candidates.toSorted((left, right) => compareKeys(left.key, right.key, order));
+  const taken = ordered.slice(0, limit);
+  const rest = ordered.slice(limit);
   const rows = taken.map(({ row }) => row);
+  const last = taken.at(-1);
   if (!last || rest.length === 0) return { rows, seen };
   return { rows, seen, next: { key: last.key, ...firstPageOf(rest, seen) } };
 }
 
 /** The earliest upstream page that still holds something to answer. */
-function firstPageOf(rest: readonly Candidate[], seen: WalkStop['seen']): Candidate['page'] {
+function firstPageOf(rest: readonly Candidate[], seen: readonly Seen[]): UpstreamPlace {
   const pages = new Set(rest.map(({ page }) => page.after));
   const first = seen.find(({ query }) => pages.has(query.after));
   return rest.find(({ page }) => page.after === first?.query.after)?.page ?? {};
-}
-
-/** Whoever has asked for a second page will ask for a third. */
-function readAhead(cache: LeadCache, base: IssueQuery, last: CachedPage | undefined): void {
-  if (last?.after !== undefined) cache.readAhead({ ...base, after: last.after }, last.lastTime);
 }

@@ -1,6 +1,7 @@
+import { carriesAll } from '#leads/model/labels.ts';
 import { describe, expect, it } from 'vitest';
 
-import { carriesAll, isApproved, toLead, type LeadRules } from '#leads/model/lead.ts';
+import { isApproved, toLead, type LeadRules } from '#leads/model/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 
 import { rules } from '../support.ts';

@@ -19,7 +19,7 @@ import {
 } from '#catalog/version/artifact.ts';
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
-import { parseSince } from '#leads/reading/lead-query.ts';
+import { parseSince } from '#shared/clock.ts';
 import { actorOut, paginationOut } from '../../schemas/common.ts';
 import { ENTITY_TAGS } from '../../precondition.ts';
 import { pageParameters } from '../../schemas/page.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseSince, splitLabels, toFilter, toIssueQuery } from '#leads/reading/lead-query.ts';
+import { parseSince } from '#shared/clock.ts';
+import { splitLabels } from '#leads/model/labels.ts';
+import { toFilter, toIssueQuery } from '#leads/reading/prepared-query.ts';
 
 describe('since', () => {
   it.each([

@@ -1,0 +1,28 @@
+import type { Issue, IssueQuery } from '../lead-tracker.ts';
+import { carriesAll } from './labels.ts';
+
+export type LeadState = 'open' | 'closed' | 'all';
+
+/** All the conditions that a lead must meet to be in a list. */
+export type LeadFilter = {
+  state: LeadState;
+  /** Folded: the approved label, the visibility's and the query's, each once, in a fixed order. */
+  labels: readonly string[];
+  /** Milliseconds since the Unix epoch, inclusive. */
+  since?: number;
+};
+
+/** Our own check of every row; the tracker's filter only saves calls. */
+export function matchesFilter(issue: Issue, filter: LeadFilter): boolean {
+  return (
+    !issue.isPullRequest &&
+    (filter.state === 'all' || issue.state === filter.state) &&
+    (filter.since === undefined || issue.updatedAt >= filter.since) &&
+    carriesAll(issue, filter.labels)
+  );
+}
+
+/** The instant that an order sorts by. */
+export function orderTime(issue: Issue, order: IssueQuery['order']): number {
+  return order === 'created-desc' ? issue.createdAt : issue.updatedAt;
+}

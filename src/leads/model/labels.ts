@@ -1,0 +1,32 @@
+import { memoize } from '#shared/memoize.ts';
+
+/** Label names compare in this form: GitHub treats names that differ only in case as one. */
+export function foldLabel(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** Folded, each once, in one fixed order. */
+export function foldLabels(names: readonly string[]): string[] {
+  return [...new Set(names.map(foldLabel))].sort();
+}
+
+/** Label names from repeated and comma-separated parameter values; blanks are dropped. */
+export function splitLabels(values: readonly string[]): string[] {
+  return values
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+const foldedSetOf = memoize((labels: readonly string[]) => new Set(labels.map(foldLabel)));
+
+/** True when the issue carries every one of the folded names. */
+export function carriesAll(
+  { labels }: { labels: readonly string[] },
+  folded: readonly string[],
+): boolean {
+  if (folded.length === 0) return true;
+  const own = foldedSetOf(labels);
+  for (const name of folded) if (!own.has(name)) return false;
+  return true;
+}

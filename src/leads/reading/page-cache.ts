@@ -1,0 +1,87 @@
+import { contactLength, type LeadList } from '../model/lead.ts';
+import { LRUCache } from 'lru-cache';
+
+import type { CachedPage } from '../cache/cached-page.ts';
+import type { CacheResult } from '../cache/confirmed-cache.ts';
+import type { LeadCache } from '../cache/lead-cache.ts';
+import type { Claims } from '../claims.ts';
+import type { WalkStop } from './walk.ts';
+
+/** All that a page of leads was put together from. */
+type PageParts = {
+  seen: WalkStop['seen'];
+  /** The claims that its rows were chosen by: one that was released since must come back. */
+  claims: Claims;
+  eventsVersion: number;
+};
+
+/** A page that still holds, and its parts as the cache has them now. */
+type HeldPage = { list: LeadList; parts: readonly CacheResult<CachedPage>[] };
+
+/**
+ * Pages of leads that were put together before. Nothing in it expires by time: a page holds for as
+ * long as each of its parts is the same object and fresh.
+ */
+export type PageCache = {
+  /** The page of this key for these claims, while it holds. No call to the tracker. */
+  find(key: string, claims: Claims): HeldPage | undefined;
+  /**
+   * Keeps a page. Answers the one that was kept before when that was made of the same parts, so
+   * that what was rendered of it serves on.
+   */
+  keep(key: string, parts: PageParts, make: () => LeadList): LeadList;
+};
+
+type Entry = PageParts & { list: LeadList };
+
+const OVERHEAD_BYTES = 500;
+
+export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): PageCache {
+  const entries = new LRUCache<string, Entry>({
+    maxSize: deps.bytesMax,
+    sizeCalculation: ({ list: { items } }, key) =>
+      items.reduce(
+        (sum, { contact }) => sum + OVERHEAD_BYTES + contactLength(contact),
+        key.length + OVERHEAD_BYTES,
+      ),
+  });
+  return {
+    find: (key, claims) => {
+      const entry = entries.get(key);
+      if (entry?.claims !== claims) return undefined;
+      const parts = freshParts(deps.cache, entry);
+      return parts && { list: entry.list, parts };
+    },
+    keep: (key, parts, make) => {
+      const known = entries.get(key);
+      const list = known && isMadeOf(known, parts) ? known.list : make();
+      entries.set(key, { list, ...parts });
+      return list;
+    },
+  };
+}
+
+/** The upstream pages when each is the same as then and fresh; else undefined. */
+function freshParts(
+  cache: LeadCache,
+  { seen, eventsVersion }: PageParts,
+): CacheResult<CachedPage>[] | undefined {
+  if (eventsVersion !== cache.eventsVersion) return undefined;
+  const parts: CacheResult<CachedPage>[] = [];
+  for (const { query, result } of seen) {
+    const entry = cache.peekPage(query);
+    if (entry?.value !== result.entry.value) return undefined;
+    parts.push({ entry, outcome: 'hit' });
+  }
+  return parts;
+}
+
+/** True when the same pages, claims and events would give the same list. */
+function isMadeOf(known: PageParts, { seen, claims, eventsVersion }: PageParts): boolean {
+  return (
+    known.claims === claims &&
+    known.eventsVersion === eventsVersion &&
+    known.seen.length === seen.length &&
+    known.seen.every(({ result }, at) => result.entry.value === seen[at]?.result.entry.value)
+  );
+}

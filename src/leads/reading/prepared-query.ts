@@ -1,0 +1,115 @@
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import { memoizePair } from '#shared/memoize.ts';
+import { refuseCursor, startPage, type CursorSealer, type ListName } from '#shared/page.ts';
+
+import type { IssueQuery } from '../lead-tracker.ts';
+import type { LeadFilter, LeadState } from '../model/filter.ts';
+import { foldLabels } from '../model/labels.ts';
+import type { WalkPosition, WalkQuery } from './walk.ts';
+
+/** A read of the list as a caller asks for it, already validated. */
+export type LeadListQuery = {
+  /** 1 to 100. */
+  limit: number;
+  /** Default `open`, or behind a cursor what its list was read with; so are the other filters. */
+  state?: LeadState;
+  /** Names in any case and order; a lead carries all of them. */
+  labels: readonly string[];
+  /** Milliseconds since the Unix epoch, inclusive. Turns the order to longest unchanged first. */
+  since?: number;
+  cursor?: string;
+};
+
+/** What a consumer may see. `labels` come from its grant: every lead it sees carries all of them. */
+export type Visibility = { consumerId: string; labels: readonly string[] };
+
+/** What a caller narrows the list by, called as its parameters. */
+type GivenFilters = { state?: LeadState; label?: readonly string[]; since?: number };
+
+/** A query with all that reading a page needs, worked out once and handed down. */
+export type PreparedQuery = WalkQuery & {
+  /** What every row must meet. */
+  filter: LeadFilter;
+  /** With what the cursor to the next page is sealed. */
+  next: { list: ListName; filters: GivenFilters };
+  /** Names the whole page: who may see what, filters, limit and cursor. */
+  key: string;
+};
+
+export type PrepareDeps = { cursors: CursorSealer; approvedLabel: string };
+
+const CURSOR_KIND = 'leads/2';
+
+/**
+ * Prepares queries. Clients that poll ask the same again and again, so that a query object is
+ * prepared once for each visibility. What the function returns throws `invalid-cursor`.
+ */
+export function createQueryPreparer({
+  cursors,
+  approvedLabel,
+}: PrepareDeps): (query: LeadListQuery, visibility: Visibility) => PreparedQuery {
+  return memoizePair((query: LeadListQuery, visibility: Visibility) => {
+    const { cursor, limit } = query;
+    const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
+    const { filters, position } = startPage(cursors, list, { cursor, filters: givenIn(query) });
+    const filter = toFilter(filters, visibility, approvedLabel);
+    return {
+      limit,
+      position: position === undefined ? undefined : toWalkPosition(position),
+      filter,
+      issueQuery: toIssueQuery(filter),
+      next: { list, filters },
+      key: JSON.stringify([list.binding, filters, limit, cursor]),
+    };
+  });
+}
+
+/** The filters that a query names, in a form in which the same ones are equal. */
+function givenIn({ state, labels, since }: LeadListQuery): GivenFilters {
+  return {
+    ...(state !== undefined && { state }),
+    ...(labels.length > 0 && { label: foldLabels(labels) }),
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** What a caller asks for and may see, as one filter. */
+export function toFilter(
+  { state = 'open', label = [], since }: GivenFilters,
+  visibility: Pick<Visibility, 'labels'>,
+  approvedLabel: string,
+): LeadFilter {
+  return {
+    state,
+    labels: foldLabels([approvedLabel, ...visibility.labels, ...label]),
+    ...(since !== undefined && { since }),
+  };
+}
+
+/**
+ * What is asked of the tracker. `since` is rounded down to a whole minute, at least a second
+ * early: clients that poll share a query, and the tracker's own edge of `since` is not known.
+ */
+export function toIssueQuery(filter: LeadFilter): IssueQuery {
+  const early = filter.since === undefined ? undefined : filter.since - SECOND;
+  return {
+    state: filter.state,
+    labels: filter.labels,
+    ...(early === undefined
+      ? { order: 'created-desc' as const }
+      : { order: 'updated-asc' as const, since: Math.max(0, early - (early % MINUTE)) }),
+  };
+}
+
+/** What a cursor must not be used without: what the consumer may see. */
+function bindingOf(visibility: Visibility, approvedLabel: string): string {
+  return JSON.stringify([visibility.consumerId, foldLabels(visibility.labels), approvedLabel]);
+}
+
+function toWalkPosition(position: unknown): WalkPosition {
+  return isPosition(position) ? position : refuseCursor();
+}
+
+function isPosition(value: unknown): value is WalkPosition {
+  return typeof value === 'object' && value !== null && 'key' in value && Array.isArray(value.key);
+}

@@ -1,0 +1,50 @@
+import { TrackportError } from '#shared/errors.ts';
+
+import type { CachedLead } from '../cache/cached-page.ts';
+import type { LeadCache } from '../cache/lead-cache.ts';
+import type { ClaimView } from '../claims.ts';
+import { matchesFilter } from '../model/filter.ts';
+import type { Lead } from '../model/lead.ts';
+import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
+import { toFilter, type Visibility } from './prepared-query.ts';
+
+export type ReadLeadDeps = ResponseDeps & {
+  cache: LeadCache;
+  claims: ClaimView;
+  approvedLabel: string;
+};
+
+/**
+ * One lead by its issue number. A claimed one is refused without a call to the tracker.
+ * @throws {lead-not-found} also for what is not approved, not visible, claimed, or no number
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+export async function readLead(
+  deps: ReadLeadDeps,
+  id: string,
+  visibility: Visibility,
+): Promise<LeadResponse<Lead>> {
+  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
+  if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
+  const { found, result } = await deps.cache.lead(number);
+  if (!found || !isReadable(deps, found, visibility)) throw notFound();
+  // Looked at again after a wait, so that a claim made meanwhile counts.
+  if (result.outcome !== 'hit' && (await deps.claims.current()).has(number)) throw notFound();
+  return toResponse(deps, found.lead, [result]);
+}
+
+function isReadable(
+  { cache, approvedLabel }: ReadLeadDeps,
+  found: CachedLead,
+  visibility: Visibility,
+): boolean {
+  if (visibility.labels.length === 0 && cache.isCurrent(found)) return true;
+  const filter = toFilter({ state: 'all' }, visibility, approvedLabel);
+  return matchesFilter(found.issue, filter) && cache.stillMatches(found, filter);
+}
+
+function notFound(): TrackportError {
+  return new TrackportError('lead-not-found', {
+    detail: 'There is no lead with this id that you may read.',
+  });
+}

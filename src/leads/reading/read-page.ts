@@ -1,0 +1,66 @@
+import { sealPage, type CursorSealer } from '#shared/page.ts';
+
+import type { LeadCache } from '../cache/lead-cache.ts';
+import type { ClaimView } from '../claims.ts';
+import { matchesFilter } from '../model/filter.ts';
+import type { LeadList } from '../model/lead.ts';
+import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
+import type { PageCache } from './page-cache.ts';
+import type { PreparedQuery } from './prepared-query.ts';
+import { walk, type WalkStop } from './walk.ts';
+
+export type ReadPageDeps = ResponseDeps & {
+  cache: LeadCache;
+  claims: ClaimView;
+  pages: PageCache;
+  cursors: CursorSealer;
+};
+
+/**
+ * One page of leads: read, checked against the claims, put together. A page that was put together
+ * before is taken as it is while it holds.
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+export async function readPage(
+  deps: ReadPageDeps,
+  query: PreparedQuery,
+): Promise<LeadResponse<LeadList>> {
+  for (;;) {
+    const claims = await deps.claims.current();
+    const held = deps.pages.find(query.key, claims);
+    if (held) return toResponse(deps, held.list, held.parts);
+
+    const { eventsVersion } = deps.cache;
+    const stop = await walk(deps.cache, query, (row) => {
+      const { number } = row.issue;
+      const isWanted = !claims.has(number) && matchesFilter(row.issue, query.filter);
+      return isWanted && deps.cache.stillMatches(row, query.filter);
+    });
+    // A claim can be made while the tracker is being asked: the last look is after the last wait.
+    const now = await deps.claims.current();
+    if (now !== claims && stop.rows.some((row) => now.has(row.issue.number))) continue;
+
+    const { seen } = stop;
+    const list = deps.pages.keep(query.key, { seen, claims, eventsVersion }, () =>
+      toList(deps.cursors, query, stop),
+    );
+    return toResponse(
+      deps,
+      list,
+      seen.map(({ result }) => result),
+    );
+  }
+}
+
+function toList(
+  cursors: CursorSealer,
+  { next: { list, filters } }: PreparedQuery,
+  { rows, next }: WalkStop,
+): LeadList {
+  return {
+    items: rows.map((row) => row.lead),
+    pagination: next
+      ? { hasMore: true, nextCursor: sealPage(cursors, list, { filters, position: next }) }
+      : { hasMore: false },
+  };
+}
