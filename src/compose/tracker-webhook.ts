@@ -1,7 +1,7 @@
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import type { Config } from '#config/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook.ts';
-import type { Leads } from '#leads/create-leads.ts';
+import type { Leads } from '#leads/index.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
 import type { PartnerArea } from './partners.ts';

@@ -3,7 +3,7 @@ import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
 import type { ClaimedLead, ClaimStore } from './claim-store.ts';
-import { parseLeadId } from './identity.ts';
+import { parseLeadId } from './model/identity.ts';
 
 const CURSOR_KIND = 'claims/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it

@@ -1,4 +1,4 @@
-import { parseLeadId } from '#leads/identity.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
 import {
   type ClaimOut,
   listClaims,
