@@ -33,7 +33,7 @@ function openKeyApp({ limitPerMinute = 600 } = {}) {
     return { status, headers: given, body: body === '' ? undefined : JSON.parse(body) };
   };
   const create = async (input: Partial<CreateConsumerInput> = {}) => {
-    const made = await createConsumer(manage, { name: 'Sales', ...input }, origin);
+    const made = await createConsumer(manage, { name: 'Sales', force: true, ...input }, origin);
     return { id: made.consumer.id, key: made.issued.key.reveal() };
   };
   return { app, clock, manage, get, create };
