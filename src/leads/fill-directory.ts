@@ -53,6 +53,9 @@ export type DirectoryStatus = {
   lastError?: string;
 };
 
+/** What the tracker says of a number. `absent`: no such issue, or not yet. */
+export type LearnedLead = 'lead' | 'pull-request' | 'absent';
+
 /** Fills the lead directory and keeps it. */
 export type DirectoryFiller = {
   /** Begins the background work: the first crawl, then one a day. */
@@ -72,6 +75,12 @@ export type DirectoryFiller = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   catchUp(): Promise<{ complete: boolean }>;
+  /**
+   * Asks the tracker for one issue and takes it in, also before the first crawl has come by it. One
+   * that is in another repository now is taken in as such.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  learn(number: number): Promise<LearnedLead>;
   /** `isListed` with a catch-up of its own. */
   isListed(number: number): Promise<boolean | undefined>;
   /** Takes in what the tracker's webhook told. @throws {store-unavailable} */
@@ -120,6 +129,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
     identify: () => runtime.identify.run(),
     catchUp: caughtUp,
+    learn: (number) => learn(runtime, number),
     isListed: (number) => isListed({ ...deps, catchUp: caughtUp }, number),
     apply: async (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
@@ -178,6 +188,23 @@ async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
     stopping.throwIfAborted();
   });
   return { complete: !isFirst };
+}
+
+async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
+  const { directory, tracker, identify } = runtime;
+  await identify.run();
+  const answer = await tracker.readIssue(number);
+  if (answer.kind === 'unchanged') throw new Error('no validator was sent');
+  if (answer.kind === 'changed') {
+    if (answer.issue.isPullRequest) return 'pull-request';
+    await directory.put(await runtime.toEntries([answer.issue]));
+    return 'lead';
+  }
+  if (!answer.isMoved) return 'absent';
+  if (!(await directory.has(number)))
+    await directory.put([{ number, updatedAt: 0, approved: false, labels: [], identities: [] }]);
+  await directory.noteMoved(number);
+  return 'lead';
 }
 
 async function runInBackground(runtime: Runtime, onFailure: (code: string) => void): Promise<void> {

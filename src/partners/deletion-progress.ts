@@ -28,6 +28,8 @@ const schema = z.discriminatedUnion('stage', [
     askedAt: z.int(),
     /** How often a full look-up found nothing. */
     misses: z.int(),
+    /** The tracker said that the number that the event names is no lead. */
+    isNoLead: z.boolean().optional(),
   }),
   z.strictObject({
     stage: z.literal('act'),

@@ -4,12 +4,13 @@ import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/json.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { askForLead, type AskForLeadDeps } from './ask-for-lead.ts';
 import type { CatchUpDesk, Coverage } from './catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { readEvent } from './event.ts';
-import { toMatchNames, type Match } from './match.ts';
+import { toMatchNames, type Match, type MatchName } from './match.ts';
 import type { Action, Partners } from './partner.ts';
 import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
@@ -31,7 +32,7 @@ const NO_LEAD = 'no-lead-found';
 /** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
 const MATCHED_AT_ONCE = 20;
 
-export type MatchDeps = {
+export type MatchDeps = AskForLeadDeps & {
   store: Pick<
     WorkStore,
     'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
@@ -107,13 +108,63 @@ async function matchEvent(
 ): Promise<Later | undefined> {
   const wish = readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
-  const match = await deps.store.match(toMatchNames(wish.names, deps.directoryKey));
+  const names = toMatchNames(wish.names, deps.directoryKey);
+  const match = await deps.store.match(names);
   const isCovered = coverage.until >= progress.askedAt;
-  if (!isCovered || !coverage.complete)
-    return claimForNow(deps, item, progress, { match, isCovered });
+  if (!isCovered || !coverage.complete) {
+    const asked = await matchByNumber(deps, { names, progress, match, isCovered });
+    if (asked.match.by === 'lead-id' && asked.isReachable)
+      return confirm(deps, item, asked.match, wish.actions);
+    return claimForNow(deps, item, asked.progress, { match: asked.match, isCovered });
+  }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  await deps.store.confirm(item, match, { actions: [...wish.actions], now: deps.clock.now() });
-  return undefined;
+  return confirm(deps, item, match, wish.actions);
+}
+
+async function confirm(
+  { store, clock }: MatchDeps,
+  item: WorkItem,
+  match: Match,
+  actions: readonly Action[],
+): Promise<undefined> {
+  await store.confirm(item, match, { actions: [...actions], now: clock.now() });
+}
+
+type ByNumber = {
+  progress: MatchProgress;
+  match: Match & { unknownLeadId?: number };
+  /** The tracker answers, so that acting makes sense. */
+  isReachable: boolean;
+};
+
+/**
+ * While the directory does not tell all, a lead id is still good: the lead is acted on when the
+ * tracker shows it, and claimed by its number alone when the tracker does not answer.
+ */
+async function matchByNumber(
+  deps: MatchDeps,
+  {
+    names,
+    ...known
+  }: Omit<ByNumber, 'isReachable'> & {
+    names: readonly MatchName[];
+    isCovered: boolean;
+  },
+): Promise<ByNumber> {
+  const { progress, match, isCovered } = known;
+  const { unknownLeadId } = match;
+  const number = names.find((name) => name.kind === 'lead-id')?.number;
+  if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
+  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
+  const isFailing = deps.clock.now() < deps.desk.retryAt();
+  const answer = isFailing ? 'unknown' : await askForLead(deps, number, COVER_WAIT_MS);
+  if (answer === 'lead')
+    return { progress, match: await deps.store.match(names), isReachable: true };
+  if (unknownLeadId === undefined) return { progress, match, isReachable: answer !== 'unknown' };
+  if (answer !== 'unknown')
+    return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
+  const leads = [...new Set([unknownLeadId, ...match.leads])];
+  return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
 }
 
 /** A text is the code of why the event cannot be read. */

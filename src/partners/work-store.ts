@@ -70,8 +70,11 @@ export type WorkStore = {
   forgetLeases(now: number): Promise<void>;
   /** The clock was set back: all that waits is due, and leased, that much earlier. */
   moveBack(byMs: number): Promise<void>;
-  /** `matchLeads` over the lead directory as it is now. */
-  match(names: readonly MatchName[]): Promise<Match>;
+  /**
+   * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the
+   * names and that the directory does not know.
+   */
+  match(names: readonly MatchName[]): Promise<Match & { unknownLeadId?: number }>;
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**

@@ -24,7 +24,7 @@ import { createWriteRefusals } from './write-refusals.ts';
 
 export type WorkerDeps = {
   store: WorkStore;
-  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'status'>;
+  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;
   /** Those in force; read once for each event. */

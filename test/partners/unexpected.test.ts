@@ -107,6 +107,7 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
     cover: async () => ({ until: desk.clock.now(), complete: true }),
     retryAt: () => 0,
   },
+  filler: { learn: async () => 'absent' },
   directoryKey,
   partners: createPartners([partner]),
   clock: desk.clock,

@@ -6,7 +6,7 @@ import {
   type DeletionProgress,
 } from '#partners/deletion-progress.ts';
 import { payloadIdentity, type PayloadSealer } from '#partners/payload.ts';
-import { matchLeads } from '#partners/match.ts';
+import { matchLeads, type DirectoryView, type MatchName } from '#partners/match.ts';
 import type { EventNote } from '#partners/receipt.ts';
 import type { SettleResult, WorkItem, WorkStore } from '#partners/work-store.ts';
 import { createAuditLog, type AuditLog } from './audit-log.ts';
@@ -58,7 +58,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
         sql.dueNow.run({ now });
       }),
     moveBack: (by) => together(() => void sql.moveBack.run({ by })),
-    match: async (names) => matchLeads(names, directory),
+    match: async (names) => ({ ...matchLeads(names, directory), ...unknownOf(names, directory) }),
     giveBack: (item) =>
       together(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
@@ -83,6 +83,14 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
   };
+}
+
+function unknownOf(
+  names: readonly MatchName[],
+  directory: DirectoryView,
+): { unknownLeadId?: number } {
+  const leadId = names.find((name) => name.kind === 'lead-id');
+  return leadId && !directory.has(leadId.number) ? { unknownLeadId: leadId.number } : {};
 }
 
 /** @see https://www.sqlite.org/pragma.html#pragma_data_version */
