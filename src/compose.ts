@@ -3,8 +3,8 @@
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
-import { createKeyAuthenticator } from '#access/authenticate-key.ts';
-import { createLastUsed } from '#access/last-used.ts';
+import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
+import { createLastUsed } from '#access/keys/last-used.ts';
 import { createLimiter, type Limiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import { serverUrl } from '#config/server-url.ts';

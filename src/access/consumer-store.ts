@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { KeptRun } from '#shared/idempotency.ts';
-import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumer.ts';
-import type { Grant } from './grant.ts';
+import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumers/consumer.ts';
+import type { Grant } from './grants/grant.ts';
 
 /** All that decides whether a key is good, in one look-up. */
 export type KeyLookup = {

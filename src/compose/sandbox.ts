@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { createConsumer } from '#access/manage-consumers.ts';
+import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';

@@ -1,5 +1,5 @@
 import type { ConsumerStore } from '#access/consumer-store.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate, type Migration } from '#adapters/sqlite/migrate.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';

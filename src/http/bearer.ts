@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Scope } from '#access/scopes.ts';
-import type { TokenPrincipal } from '#access/token-principal.ts';
+import type { Scope } from '#access/grants/scopes.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { HttpApp } from './http-app.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsumerPrincipal, KeyAuthenticator } from '#access/authenticate-key.ts';
+import type { ConsumerPrincipal, KeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import type { LimitAnswer, Limiter } from '#access/limit.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ConsumerWithKey, KeepIssued } from '#access/manage-keys.ts';
+import type { ConsumerWithKey, KeepIssued } from '#access/keys/manage-keys.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { GivenAnswer, Idempotency, KeptAnswer } from '#shared/idempotency.ts';
 import { answerOnce } from './keyed-answer.ts';

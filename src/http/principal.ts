@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ConsumerPrincipal, KeyAuthenticator } from '#access/authenticate-key.ts';
+import type { ConsumerPrincipal, KeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
 
 export type ApiKeyDeps = { keys: KeyAuthenticator; refusals: RefusalLimiter };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { keyIdOf } from '#access/api-key.ts';
-import { type Consumer, type Key, keyStateAt } from '#access/consumer.ts';
-import type { ManageDeps } from '#access/consumer-change.ts';
-import { toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
+import { keyIdOf } from '#access/keys/api-key.ts';
+import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import type { ManageDeps } from '#access/consumers/consumer-change.ts';
+import { toConsumerOut, toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
 import {
   createConsumer,
   type CreateConsumerInput,
@@ -10,8 +10,8 @@ import {
   replaceGrants,
   revokeConsumer,
   updateConsumer,
-} from '#access/manage-consumers.ts';
-import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
+} from '#access/consumers/manage-consumers.ts';
+import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';

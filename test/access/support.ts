@@ -1,9 +1,9 @@
-import type { Consumer, ConsumerId, KeyId } from '#access/consumer.ts';
-import { createApiKey, type NewKey } from '#access/api-key.ts';
+import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
+import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
-import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumer.ts';
+import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import type { Origin } from '#access/consumer-change.ts';
+import type { Origin } from '#access/consumers/consumer-change.ts';
 
 export const origin: Origin = {
   actor: { kind: 'cli', subject: 'operator' },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createKeyAuthenticator } from '#access/authenticate-key.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer.ts';

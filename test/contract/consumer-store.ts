@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '#access/api-key.ts';
-import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumer.ts';
+import { createApiKey } from '#access/keys/api-key.ts';
+import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { type FakeClock, createFakeClock } from '../support/clock.ts';

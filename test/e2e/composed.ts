@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createConsumer } from '#access/manage-consumers.ts';
+import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { loadConfig } from '#config/load.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';

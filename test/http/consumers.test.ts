@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyAuthenticator } from '#access/authenticate-key.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { openOperatorApp, type OperatorApp } from '../support/operator.ts';
 import { PUBLIC_URL } from '../support/app.ts';
 

@@ -1,9 +1,9 @@
 import { onTestFinished, describe, expect, test } from 'vitest';
-import { createKeyAuthenticator } from '#access/authenticate-key.ts';
+import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import { createLimiter } from '#access/limit.ts';
-import { createConsumer, type CreateConsumerInput } from '#access/manage-consumers.ts';
-import { rotateKey } from '#access/manage-keys.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createConsumer, type CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
+import { rotateKey } from '#access/keys/manage-keys.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { buildTestApp } from '../support/app.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { TokenPrincipal } from '#access/token-principal.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';

@@ -1,5 +1,5 @@
 import { createLimiter } from '#access/limit.ts';
-import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { Lead, LeadList } from '#leads/model/lead.ts';

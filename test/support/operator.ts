@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
-import type { TokenPrincipal } from '#access/token-principal.ts';
-import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';

@@ -4,7 +4,7 @@
  */
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
-import type { IssuerStatus } from '#access/token-verifier.ts';
+import type { IssuerStatus } from '#access/tokens/token-verifier.ts';
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';

@@ -5,9 +5,9 @@
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { parseScopes } from '#access/scopes.ts';
-import type { TokenPrincipal } from '#access/token-principal.ts';
-import { refusedToken, type TokenVerifier } from '#access/token-verifier.ts';
+import { parseScopes } from '#access/grants/scopes.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { sha256Hex } from '#shared/hash.ts';

@@ -1,4 +1,4 @@
-import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit-reader.ts';
+import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
 import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';

@@ -1,5 +1,5 @@
-import type { AuditFilter, AuditReader } from '#access/audit-reader.ts';
-import { type AuditOut, listAudit } from '#access/list-audit.ts';
+import type { AuditFilter, AuditReader } from '#access/audit/audit-reader.ts';
+import { type AuditOut, listAudit } from '#access/audit/list-audit.ts';
 import { auditActions } from '#shared/audit.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';

@@ -1,5 +1,5 @@
-import type { ConsumerOut, KeyOut } from '#access/consumer-out.ts';
-import type { Grant } from '#access/grant.ts';
+import type { ConsumerOut, KeyOut } from '#access/consumers/consumer-out.ts';
+import type { Grant } from '#access/grants/grant.ts';
 import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
 const colours = {

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { type Consumer, keyStateAt } from '#access/consumer.ts';
-import type { ManageDeps, Origin } from '#access/consumer-change.ts';
-import { type ConsumerOut, toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
+import { type Consumer, keyStateAt } from '#access/consumers/consumer.ts';
+import type { ManageDeps, Origin } from '#access/consumers/consumer-change.ts';
+import {
+  type ConsumerOut,
+  toConsumerOut,
+  toCreatedConsumerOut,
+} from '#access/consumers/consumer-out.ts';
 import type { ConsumerPosition, ConsumerStore } from '#access/consumer-store.ts';
 import {
   createConsumer,
@@ -11,8 +15,8 @@ import {
   revokeConsumer,
   updateConsumer,
   type UpdateConsumerInput,
-} from '#access/manage-consumers.ts';
-import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
+} from '#access/consumers/manage-consumers.ts';
+import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { confirm } from '../confirm.ts';

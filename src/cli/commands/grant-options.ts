@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { GrantInput } from '#access/grant.ts';
+import type { GrantInput } from '#access/grants/grant.ts';
 import { UsageError } from '../command.ts';
 
 /** `--grant` and `--label` as they stood on the command line. */

@@ -1,4 +1,4 @@
-import { listAudit, type ListAuditDeps } from '#access/list-audit.ts';
+import { listAudit, type ListAuditDeps } from '#access/audit/list-audit.ts';
 import { forOperators, linkNext, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpContext } from '../http-app.ts';

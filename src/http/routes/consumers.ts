@@ -1,15 +1,15 @@
-import type { ManageDeps } from '#access/consumer-change.ts';
-import { toConsumerOut, toCreatedConsumerOut } from '#access/consumer-out.ts';
-import type { Consumer } from '#access/consumer.ts';
+import type { ManageDeps } from '#access/consumers/consumer-change.ts';
+import { toConsumerOut, toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
+import type { Consumer } from '#access/consumers/consumer.ts';
 import {
   createConsumer,
   readConsumer,
   replaceGrants,
   revokeConsumer,
   updateConsumer,
-} from '#access/manage-consumers.ts';
-import { addKey, revokeKey, rotateKey } from '#access/manage-keys.ts';
-import { pageConsumers } from '#access/page-consumers.ts';
+} from '#access/consumers/manage-consumers.ts';
+import { addKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
+import { pageConsumers } from '#access/consumers/page-consumers.ts';
 import type { Idempotency, KeptAnswer } from '#shared/idempotency.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
-import { decideGrant } from '#access/grant.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import { decideGrant } from '#access/grants/grant.ts';
 import type { LeadList } from '#leads/model/lead.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';

@@ -1,4 +1,4 @@
-import type { ConsumerPrincipal } from '#access/authenticate-key.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Area, HttpContext } from '../http-app.ts';
 import {

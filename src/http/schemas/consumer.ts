@@ -1,9 +1,13 @@
 import * as z from 'zod';
-import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumer.ts';
-import { GRANT_LABEL_CHARACTERS_MAX, GRANT_LABELS_MAX, grantActions } from '#access/grant.ts';
-import { LIFETIME_MS_MAX } from '#access/issue-key.ts';
-import { LAST_USED_LATE_MS } from '#access/last-used.ts';
-import { OVERLAP_MS_MAX } from '#access/manage-keys.ts';
+import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
+import {
+  GRANT_LABEL_CHARACTERS_MAX,
+  GRANT_LABELS_MAX,
+  grantActions,
+} from '#access/grants/grant.ts';
+import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
+import { LAST_USED_LATE_MS } from '#access/keys/last-used.ts';
+import { OVERLAP_MS_MAX } from '#access/keys/manage-keys.ts';
 import { SECOND } from '#shared/clock.ts';
 import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';

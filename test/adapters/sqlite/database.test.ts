@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/errors.ts';
-import { createConsumer } from '#access/manage-consumers.ts';
+import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { temporaryFolder } from '../../support/folder.ts';

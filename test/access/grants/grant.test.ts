@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideGrant, parseGrants } from '#access/grant.ts';
+import { decideGrant, parseGrants } from '#access/grants/grant.ts';
 
 describe('decideGrant', () => {
   test('a grant without labels sees every lead', () => {

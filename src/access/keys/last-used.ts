@@ -1,7 +1,7 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { KeyId } from './consumer.ts';
-import type { ConsumerStore } from './consumer-store.ts';
+import type { KeyId } from '../consumers/consumer.ts';
+import type { ConsumerStore } from '../consumer-store.ts';
 
 /** How late `lastUsedAt` is at most, while the store can be written. */
 export const LAST_USED_LATE_MS = 5 * SECOND;

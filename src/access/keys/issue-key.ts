@@ -3,7 +3,7 @@ import { refuse } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Secret } from '#shared/secret.ts';
 import { createApiKey, type RandomText } from './api-key.ts';
-import type { Key } from './consumer.ts';
+import type { Key } from '../consumers/consumer.ts';
 
 /** Milliseconds that a key can live. */
 export const LIFETIME_MS_MAX = 3650 * DAY;

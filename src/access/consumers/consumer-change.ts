@@ -2,9 +2,9 @@ import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { RandomText } from './api-key.ts';
+import type { RandomText } from '../keys/api-key.ts';
 import type { Consumer } from './consumer.ts';
-import type { ConsumerStore } from './consumer-store.ts';
+import type { ConsumerStore } from '../consumer-store.ts';
 
 /** What managing consumers needs. */
 export type ManageDeps = {

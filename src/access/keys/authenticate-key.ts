@@ -3,9 +3,9 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest } from '#shared/hash.ts';
 import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';
-import type { ConsumerId, KeyId } from './consumer.ts';
-import type { ConsumerStore, KeyLookup } from './consumer-store.ts';
-import type { Grant } from './grant.ts';
+import type { ConsumerId, KeyId } from '../consumers/consumer.ts';
+import type { ConsumerStore, KeyLookup } from '../consumer-store.ts';
+import type { Grant } from '../grants/grant.ts';
 
 const KNOWN_KEYS_MAX = 10_000;
 const UNKNOWN_KEYS_MAX = 10_000;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer-store.ts';
-import { anyAudit, consumerWithKey } from '../../access/support.ts';
-import { describeConsumerStore } from '../../contract/consumer-store.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { anyAudit, consumerWithKey } from '../../../access/support.ts';
+import { describeConsumerStore } from '../../../contract/consumer-store.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
 describeConsumerStore('SQLite', async ({ clock }) => {
   const database = temporaryDatabase();

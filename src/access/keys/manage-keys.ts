@@ -1,9 +1,20 @@
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Keep } from '#shared/idempotency.ts';
-import { type Consumer, type ConsumerId, type Key, type KeyId, keyStateAt } from './consumer.ts';
-import type { ConsumerChange } from './consumer-store.ts';
-import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  type Key,
+  type KeyId,
+  keyStateAt,
+} from '../consumers/consumer.ts';
+import type { ConsumerChange } from '../consumer-store.ts';
+import {
+  auditOf,
+  type ManageDeps,
+  type Origin,
+  refuseRevoked,
+} from '../consumers/consumer-change.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 
 const OVERLAP_MS_DEFAULT = 24 * HOUR;

@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import type { TokenPrincipal } from './token-principal.ts';
+import type { TokenPrincipal } from '../tokens/token-principal.ts';
 
 /** Every scope that a call of ours asks for. */
 export type Scope = 'catalog:read' | 'catalog:write' | 'catalog:publish' | 'trackport:admin';

@@ -1,6 +1,6 @@
 import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
-import type { ConsumerPosition, ConsumerStore } from './consumer-store.ts';
+import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
 import { listConsumers } from './manage-consumers.ts';
 
 const CURSOR_KIND = 'consumers/1';

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { sha256, sha256Hex } from '#shared/hash.ts';
 import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
 import { Secret } from '#shared/secret.ts';
-import type { KeyId } from './consumer.ts';
+import type { KeyId } from '../consumers/consumer.ts';
 
 // tpk_<12 key id>_<32 secret><6 checksum>: `_` is the only separator, so that a double click
 // selects all of it. The checksum lets a typing mistake be refused without asking the store.

@@ -1,5 +1,5 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { Grant } from './grant.ts';
+import type { Grant } from '../grants/grant.ts';
 
 /** A UUID. */
 export type ConsumerId = string & { readonly brand: 'ConsumerId' };

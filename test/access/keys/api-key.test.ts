@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createApiKey, digestOf, keyIdOf } from '#access/api-key.ts';
+import { createApiKey, digestOf, keyIdOf } from '#access/keys/api-key.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('');
 const base62 = (length: number): fc.Arbitrary<string> =>

@@ -1,5 +1,11 @@
-import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from '#access/consumer.ts';
-import type { Grant, GrantAction } from '#access/grant.ts';
+import type {
+  Consumer,
+  ConsumerId,
+  ConsumerState,
+  Key,
+  KeyId,
+} from '#access/consumers/consumer.ts';
+import type { Grant, GrantAction } from '#access/grants/grant.ts';
 
 export type ConsumerRow = {
   id: ConsumerId;

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import { type Consumer, type Key, type KeyState, keyStateAt } from './consumer.ts';
-import type { Grant } from './grant.ts';
-import type { ConsumerWithKey } from './manage-keys.ts';
+import type { Grant } from '../grants/grant.ts';
+import type { ConsumerWithKey } from '../keys/manage-keys.ts';
 
 /** A key as the command line and the admin API show it: never its secret or digest. */
 export type KeyOut = {

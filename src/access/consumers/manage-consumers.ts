@@ -7,10 +7,10 @@ import {
   parseLimitPerMinute,
 } from './consumer.ts';
 import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
-import type { ConsumerPosition } from './consumer-store.ts';
-import { type GrantInput, parseGrants } from './grant.ts';
-import { issueKey } from './issue-key.ts';
-import { changeWithKey, type ConsumerWithKey, type KeepIssued } from './manage-keys.ts';
+import type { ConsumerPosition } from '../consumer-store.ts';
+import { type GrantInput, parseGrants } from '../grants/grant.ts';
+import { issueKey } from '../keys/issue-key.ts';
+import { changeWithKey, type ConsumerWithKey, type KeepIssued } from '../keys/manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;

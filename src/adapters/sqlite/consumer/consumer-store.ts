@@ -6,16 +6,16 @@ import {
   type Key,
   type KeyId,
   refuseNamesake,
-} from '#access/consumer.ts';
+} from '#access/consumers/consumer.ts';
 import type {
   ConsumerChange,
   ConsumerPosition,
   ConsumerStore,
   KeyLookup,
 } from '#access/consumer-store.ts';
-import type { Grant } from '#access/grant.ts';
+import type { Grant } from '#access/grants/grant.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createAuditLog } from './audit-log.ts';
+import { createAuditLog } from '../audit-log.ts';
 import {
   CONSUMER_COLUMNS,
   type ConsumerRow,
@@ -28,10 +28,10 @@ import {
   toGrantRow,
   toKey,
   toKeyRow,
-} from './consumer-rows.ts';
-import type { Database } from './database.ts';
-import { guard } from './errors.ts';
-import { createKeyWriter } from './idempotency-store.ts';
+} from './rows.ts';
+import type { Database } from '../database.ts';
+import { guard } from '../errors.ts';
+import { createKeyWriter } from '../idempotency-store.ts';
 
 /** How old the answer to "did another process change something" may be. */
 const VERSION_KEPT_MS = 10;
