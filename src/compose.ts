@@ -222,7 +222,7 @@ type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
 async function createApps(parts: Parts, address: Address): Promise<Apps> {
   const { config, clock, log, registry, store, tracker, partners, identity } = parts;
-  const { opsPort, trustProxy, refusedPerMinute } = config.server;
+  const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
     clock,
@@ -230,6 +230,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     log,
     metrics: registry,
     publicUrl: () => address.publicUrl ?? '',
+    corsOrigins: cors,
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     refusalLimiter,
   };

@@ -70,8 +70,15 @@ function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings)
   }
   const isName = issue.code === 'custom' && issue.params?.['name'] === true;
   const found = isName ? 'this name' : describe(path, findings);
-  const hint = isBareSecret(path, findings) && { suggestion: 'put it in quotation marks' };
+  const suggestion = isBareSecret(path, findings) ? 'put it in quotation marks' : meant(issue);
+  const hint = suggestion !== undefined && { suggestion };
   return [{ path: pathText(path), found, allowed: issue.message, ...hint }];
+}
+
+/** What the check itself takes the value for. */
+function meant(issue: z.core.$ZodIssue): string | undefined {
+  const given: unknown = issue.code === 'custom' ? issue.params?.['suggestion'] : undefined;
+  return typeof given === 'string' ? given : undefined;
 }
 
 /** An option of a union that fits the value itself and fails further inside. */

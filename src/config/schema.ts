@@ -5,6 +5,7 @@ import { Secret } from '#shared/secret.ts';
 
 import { partner } from './partner-schema.ts';
 import {
+  browserOrigin,
   duration,
   exactHttpUrl,
   flag,
@@ -46,6 +47,7 @@ const server = section({
       error: 'true, false, or a list of the addresses of your proxies',
     })
     .prefault(false),
+  cors: list(browserOrigin(), 'origins').prefault([]),
   opsPort: integer(0, PORT_MAX).optional(),
   refusedPerMinute: integer(1, 1_000_000).prefault(300),
   logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),

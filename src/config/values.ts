@@ -152,6 +152,29 @@ function isPlainHttpUrl(text: string): boolean {
   return isHttp && !url.username && !url.password && !/[?#]/.test(text);
 }
 
+/** The origin of pages as browsers send it (RFC 6454 section 6.2), or `*` for every one. */
+export function browserOrigin() {
+  const message =
+    'an origin (scheme, host and port as browsers send them) such as https://sales.example.com, or "*"';
+  return z
+    .string({ error: message })
+    .superRefine((text, context) => {
+      const origin = originOf(text);
+      if (text === '*' || text === origin) return;
+      const params = origin === undefined ? {} : { suggestion: `did you mean ${origin}?` };
+      context.addIssue({ code: 'custom', message, params });
+    })
+    .meta({ pattern: String.raw`^(?:\*|https?://[^\s/?#@*]+)$` });
+}
+
+/** What a browser would send for pages at this address; also for a host that lacks its scheme. */
+function originOf(text: string): string | undefined {
+  const isHost = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?\/?$/i.test(text);
+  const url = URL.parse(isHost ? `https://${text}` : text);
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  return isWeb && /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/.test(url.hostname) ? url.origin : undefined;
+}
+
 const PROXY_GROUPS = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** An IP address, a range of them, or one of the groups that Fastify knows. */

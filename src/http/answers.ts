@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
+import type { Cors } from './cors.ts';
 import type { EarlyAnswers } from './early-answers.ts';
 import { toTrackportError, uriTooLong } from './framework-errors.ts';
 import type { HttpApp } from './http-app.ts';
@@ -18,6 +19,7 @@ export type AnswerDeps = RequestLogDeps & {
   publicUrl: () => string;
   metrics: Registry;
   earlyAnswers: EarlyAnswers;
+  cors: Pick<Cors, 'preflight'>;
 };
 
 export type Answers = {
@@ -52,7 +54,7 @@ export function createAnswers(deps: AnswerDeps): Answers {
     },
     install: (app) => {
       app.decorateRequest('logFacts', undefined);
-      refuseBeforeRouting(app, greet);
+      answerBeforeRouting(app, { greet, cors: deps.cors });
       app.addHook('onResponse', (request, reply, done) => {
         finish(request, reply);
         deps.earlyAnswers.note(request.raw);
@@ -66,10 +68,12 @@ export function createAnswers(deps: AnswerDeps): Answers {
   };
 }
 
-type Greet = (request: FastifyRequest, reply: FastifyReply) => void;
+type BeforeRouting = Pick<AnswerDeps, 'cors'> & {
+  greet: (request: FastifyRequest, reply: FastifyReply) => void;
+};
 
 /** The first hook: what needs no look at the credential, above all paths that do not exist. */
-function refuseBeforeRouting(app: HttpApp, greet: Greet): void {
+function answerBeforeRouting(app: HttpApp, { greet, cors }: BeforeRouting): void {
   const paths = createKnownPaths();
   let stopping = false;
   app.addHook('onRoute', (route) => paths.add(route));
@@ -79,8 +83,14 @@ function refuseBeforeRouting(app: HttpApp, greet: Greet): void {
   });
   app.addHook('onRequest', (request, reply, done) => {
     greet(request, reply);
+    const broken = brokenRequest(request);
+    const leave = request.is404 && !broken ? cors.preflight(request) : undefined;
+    if (leave) {
+      reply.code(204).headers(leave).send();
+      return;
+    }
     const refusal =
-      brokenRequest(request) ??
+      broken ??
       (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
       (stopping && request.routeOptions.config.operation !== true ? isStopping() : undefined);
     if (refusal) done(refusal);

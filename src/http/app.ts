@@ -7,6 +7,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createAnswers } from './answers.ts';
+import { createCors } from './cors.ts';
 import { type BodyBudget, createBodyBudget } from './body-budget.ts';
 import {
   type ClientErrorDeps,
@@ -56,6 +57,8 @@ export type ServerDeps = {
   publicUrl: () => string;
   /** As Fastify's: whose `X-Forwarded-*` headers are believed. Default false. */
   trustProxy?: boolean | string | string[];
+  /** Whose pages may read leads and the catalog; default nobody's. */
+  corsOrigins?: readonly string[];
   limits?: Partial<ServerLimits>;
   /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
   refusalLimiter: Limiter;
@@ -123,8 +126,10 @@ function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void
 
 function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
+  const cors = createCors(deps.corsOrigins ?? []);
   const answering = {
     ...deps,
+    cors,
     earlyAnswers: createEarlyAnswers(),
     refusalLog: createRefusalLog(deps),
   };
@@ -143,6 +148,7 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
   });
   collectOpenApi(app);
   answers.install(app);
+  cors.install(app);
   app.server.on('connect', createConnectHandler(answering));
   // Node would answer 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>

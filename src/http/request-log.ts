@@ -17,7 +17,7 @@ export type RequestLogDeps = { log: Log; refusalLog: RefusalLog };
 export function logAnswer({ log, refusalLog }: RequestLogDeps, answered: Answered): void {
   const { request, reply, route } = answered;
   const status = reply.statusCode;
-  const isQuiet = status < 400 && isRead(request.method);
+  const isQuiet = status < 400 && isQuietMethod(request.method);
   if (isQuiet && !log.isDebug()) return;
   const code = String(request.logFacts?.['code'] ?? status);
   if (isRefusal(status, code) && !refusalLog.take(code)) return;
@@ -52,6 +52,7 @@ function clientIdOf(request: FastifyRequest): { clientRequestId?: string } {
   return typeof given === 'string' && CLIENT_ID.test(given) ? { clientRequestId: given } : {};
 }
 
-function isRead(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
+/** Reads, and what a browser asks before one. */
+function isQuietMethod(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -189,6 +189,47 @@ describe('unknown keys', () => {
   });
 });
 
+const originAllowed =
+  'an origin (scheme, host and port as browsers send them) such as https://sales.example.com, or "*"';
+
+test.each([
+  ['https://sales.example.com/', 'https://sales.example.com'],
+  ['https://sales.example.com/app?x#y', 'https://sales.example.com'],
+  ['https://Sales.Example.com', 'https://sales.example.com'],
+  ['https://sales.example.com:443', 'https://sales.example.com'],
+  ['http://localhost:80', 'http://localhost'],
+  ['https://user:word@sales.example.com', 'https://sales.example.com'],
+  ['https://bücher.example', 'https://xn--bcher-kva.example'],
+  ['sales.example.com', 'https://sales.example.com'],
+  ['sales.example.com:8443', 'https://sales.example.com:8443'],
+  [' https://sales.example.com', 'https://sales.example.com'],
+  ['https://*.example.com', undefined],
+  ['ftp://sales.example.com', undefined],
+  ['null', undefined],
+  ['https://', undefined],
+  ['everybody', undefined],
+])('%j is no origin as browsers send it', (origin, meant) => {
+  expect(problems({ ...base, server: { cors: [origin] } })).toEqual([
+    {
+      path: 'server.cors[0]',
+      found: JSON.stringify(origin),
+      allowed: originAllowed,
+      ...(meant !== undefined && { suggestion: `did you mean ${meant}?` }),
+    },
+  ]);
+});
+
+test.each([
+  ['https://sales.example.com'],
+  ['http://localhost:3000'],
+  ['https://xn--bcher-kva.example:8443'],
+  ['http://[::1]:8080'],
+  ['http://127.0.0.1'],
+  ['*'],
+])('%s is an origin', (origin) => {
+  expect(problems({ ...base, server: { cors: [origin] } })).toEqual([]);
+});
+
 test.each([
   ['a number', 1234],
   ['a true or false', true],

@@ -13,6 +13,7 @@ import {
 } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/bearer.ts';
+import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -73,6 +74,7 @@ export type Call = (
 export function openCatalogApp(
   facts: Partial<CatalogPorts> = {},
   database?: Database,
+  server: Partial<AppDeps> = {},
 ): {
   app: HttpApp;
   call: Call;
@@ -83,6 +85,7 @@ export function openCatalogApp(
   const app = buildTestApp({
     clock,
     catalog: { catalog, idempotency: createIdempotency({ store: idempotency, clock }), authorize },
+    ...server,
   });
   onTestFinished(() => app.close());
   return { app, call: createCall(app), clock, catalog };
