@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { openDatabase } from '#adapters/sqlite/database.ts';
+import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createApp } from '#http/app.ts';
+import { toHashedIdentity } from '#leads/lead-directory.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
@@ -25,41 +27,95 @@ import { type BenchRow, median, ratioRow } from './row.ts';
 
 const CONNECTIONS = 50;
 const BATCH = 100;
+const PAGE = 1000;
+const REPOSITORY = 'acme/leads';
 const loadScript = fileURLToPath(new URL('delivery-load.ts', import.meta.url));
 
 /** How long each figure is measured, and how often those that are compared. */
-export type IntakeBenchScale = { seconds: number; rounds: number };
+export type IntakeBenchScale = {
+  seconds: number;
+  rounds: number;
+  /** People in the directory whose deletions claim their lead. */
+  people: number;
+};
 
 /**
- * Durable intake against the same route with verification but without a store, and batches against
- * single calls, both one after the other.
+ * Durable intake against the same route with verification but without a store, the same where every
+ * deletion claims a lead, and batches against single calls, all one after the other.
  */
-export async function measureIntake({ seconds, rounds }: IntakeBenchScale): Promise<BenchRow[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
-  const database = openDatabase({ path: path.join(directory, 'trackport.db') });
+export async function measureIntake(scale: IntakeBenchScale): Promise<BenchRow[]> {
+  const { seconds, rounds, people } = scale;
+  const strangers = openStore();
+  const known = openStore();
   try {
-    migrate({ database, log: silentLog });
-    const sealer = createPayloadSealer(Buffer.alloc(32, 1));
-    const durable = await startServer(createReceiptStore({ database, sealer }));
+    await fillDirectory(known.database, people);
+    const claiming = await startServer(known.receipts);
     const forgetful = await startServer(forgetfulStore);
-    for (const { port } of [durable, forgetful]) await load({ port, seconds: 1 });
-    const shares: number[] = [];
+    const durable = await startServer(strangers.receipts);
+    const servers = { durable, claiming };
+    for (const { port } of [durable, forgetful, claiming]) await load({ port, seconds: 1 });
+    const shares = { durable: [] as number[], claiming: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
       const without = await load({ port: forgetful.port, seconds });
-      shares.push((await load({ port: durable.port, seconds })) / without);
+      for (const name of ['durable', 'claiming'] as const)
+        shares[name].push((await load({ port: servers[name].port, seconds })) / without);
     }
     const one = { port: durable.port, seconds, connections: 1 };
     const perEvent = (await load(one)) / (await load({ ...one, events: BATCH }));
-    await Promise.all([durable.close(), forgetful.close()]);
+    await Promise.all([durable, forgetful, claiming].map((server) => server.close()));
+    const wanted = { atLeast: 0.7 };
     return [
-      ratioRow(`durable intake ÷ without a store, ${CONNECTIONS} connections`, median(shares), {
-        atLeast: 0.7,
-      }),
+      ratioRow(
+        `durable intake ÷ without a store, ${CONNECTIONS} connections`,
+        median(shares.durable),
+        wanted,
+      ),
+      ratioRow(
+        `the same, and each deletion claims one lead of ${people.toLocaleString('en')}`,
+        median(shares.claiming),
+        wanted,
+      ),
       ratioRow(`time per event, batch of ${BATCH} ÷ single calls`, perEvent, { atMost: 0.2 }),
     ];
   } finally {
-    database.close();
-    rmSync(directory, { recursive: true, force: true });
+    for (const store of [strangers, known]) store.close();
+  }
+}
+
+const hashKey = createSecretKey(Buffer.alloc(32, 2));
+
+function openStore() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
+  const database = openDatabase({ path: path.join(folder, 'trackport.db') });
+  migrate({ database, log: silentLog });
+  const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+  return {
+    database,
+    receipts: createReceiptStore({ database, sealer, repository: REPOSITORY }),
+    close: () => {
+      database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A lead for each of the people whose deletions are sent. */
+async function fillDirectory(database: Database, people: number): Promise<void> {
+  const directory = createLeadDirectory(database, { repository: REPOSITORY });
+  await directory.open(1, { key: Buffer.from('key'), rules: Buffer.from('rules') }, 0);
+  for (let from = 1; from <= people; from += PAGE) {
+    const page = Array.from({ length: Math.min(PAGE, people - from + 1) }, (_, at) => from + at);
+    await directory.put(
+      page.map((number) => ({
+        number,
+        updatedAt: 0,
+        approved: true,
+        labels: ['approved'],
+        identities: [
+          toHashedIdentity(hashKey, { kind: 'email', value: `person-${number}@example.com` }),
+        ],
+      })),
+    );
   }
 }
 
@@ -78,7 +134,6 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
   });
   const clock = systemClock;
   const partners = createPartners([partner]);
-  const hashKey = createSecretKey(Buffer.alloc(32, 2));
   const newId = createTimedIds(clock);
   const deps = { store, clock, newId, hashKey, wakeWorker: () => {} };
   const limiter = createLimiter({ clock, limitPerMinute: 300 });

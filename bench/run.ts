@@ -14,7 +14,9 @@ const { values } = parseArgs({
 const leadScale = values.quick
   ? { leads: 500, seconds: 1, rounds: 1, reads: 200, pollSeconds: 30 }
   : { leads: 18_760, seconds: 3, rounds: 5, reads: 10_000, pollSeconds: 120 };
-const intakeScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 5 };
+const intakeScale = values.quick
+  ? { seconds: 1, rounds: 1, people: 10_000 }
+  : { seconds: 3, rounds: 5, people: 500_000 };
 const partnerScale = values.quick
   ? { directory: 10_000, rounds: 1, deletions: 3 }
   : { directory: 1_000_000, rounds: 5, deletions: 10 };

@@ -110,6 +110,11 @@ SELECT DISTINCT CAST(lead.value AS INTEGER), event.receipt, event.id
 FROM event, json_each(event.leadIds) AS lead
 WHERE event.leadIds IS NOT NULL;
 
+CREATE TRIGGER event_leads_given AFTER INSERT ON event WHEN NEW.leadIds IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO event_lead (number, receipt, event)
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(NEW.leadIds);
+END;
+
 CREATE TRIGGER event_leads_changed AFTER UPDATE OF leadIds ON event
 WHEN OLD.leadIds IS NOT NEW.leadIds BEGIN
   DELETE FROM event_lead WHERE receipt = OLD.receipt AND event = OLD.id

@@ -19,6 +19,11 @@ WHEN OLD.leadIds IS NOT NEW.leadIds BEGIN
   SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(coalesce(NEW.leadIds, '[]'));
 END;
 
+CREATE TRIGGER event_leads_given AFTER INSERT ON event WHEN NEW.leadIds IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO event_lead (number, receipt, event)
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(NEW.leadIds);
+END;
+
 CREATE TABLE access_version (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   version INTEGER NOT NULL

@@ -70,7 +70,11 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   );
   const sealer = createPayloadSealer(deriveKey(store.secretKey, 'payloads'));
   const directoryKey = deriveKey(store.secretKey, 'directory');
-  const receipts = createReceiptStore({ database: store.database, sealer });
+  const receipts = createReceiptStore({
+    database: store.database,
+    sealer,
+    repository: config.tracker.repository,
+  });
   // Without a port of their own the metrics are public.
   const partnerMetrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const reporter = createOutcomeReporter({ log: deps.log, count: outcomeMetrics(partnerMetrics) });
@@ -173,7 +177,7 @@ function createWorkerParts(
 ): { filler: DirectoryFiller; worker: DeletionWorker } {
   const { database } = store;
   const { repository: name, writeInterval } = config.tracker;
-  const directory = createLeadDirectory(database, { repository: name });
+  const directory = createLeadDirectory(database, { repository: name, now: () => clock.now() });
   const filler = createDirectoryFiller({
     tracker: tracker.leadTracker,
     directory,

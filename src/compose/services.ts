@@ -64,10 +64,11 @@ function createStoreServices(clock: Clock) {
     };
   return {
     consumer: withStore(({ consumers }) => ({ consumers })),
-    receipt: withStore(({ database, secretKey, cursors }) => ({
+    receipt: withStore(({ database, secretKey, cursors }, { tracker: { repository } }) => ({
       receipts: createReceiptStore({
         database,
         sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
+        repository,
       }),
       cursors,
     })),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { foldLabels } from './model/labels.ts';
 import { hmacSha256 } from '#shared/hash.ts';
 import { normalizeIdentity, type LeadIdentity } from './model/identity.ts';
@@ -95,7 +96,7 @@ export type LeadDirectory = {
  * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
  * that one partner's id can never stand for another's.
  */
-export function hashIdentity(key: Buffer, identity: LeadIdentity): Buffer {
+export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): Buffer {
   const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
   const text = JSON.stringify([identity.kind, partnerId, normalizeIdentity(identity)]);
   return hmacSha256(key, text).subarray(0, HASH_BYTES);
@@ -105,7 +106,7 @@ function kindOfIdentity(identity: LeadIdentity): IdentityKind {
   return identity.kind === 'external-id' ? `external-id/${identity.partnerId}` : identity.kind;
 }
 
-export function toHashedIdentity(key: Buffer, identity: LeadIdentity): HashedIdentity {
+export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity): HashedIdentity {
   return { kind: kindOfIdentity(identity), hash: hashIdentity(key, identity) };
 }
 

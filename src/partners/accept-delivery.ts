@@ -3,7 +3,9 @@ import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/json.ts';
+import { namesOf } from './deletion.ts';
 import { decide, eventKeys, type PartnerEvent, readEvent } from './event.ts';
+import { type MatchName, toMatchNames } from './match.ts';
 import type { Partner } from './partner.ts';
 import type { PartnerPath } from './receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-store.ts';
@@ -36,7 +38,7 @@ export type AcceptDeliveryDeps = {
   store: Pick<ReceiptStore, 'accept'>;
   clock: Pick<Clock, 'now'>;
   newId: NewId;
-  /** Key of the hashes by which a repeat is known: the `directory` sub-key. */
+  /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
   hashKey: KeyObject;
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
@@ -122,8 +124,13 @@ function toNewEvent(
     ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
     ...(decision.outcome === 'REJECTED' ? { lastError: decision.reason } : {}),
+    names: decision.outcome === 'PENDING' && event ? namesFor(hashKey, partner, event) : [],
     payload: bytes,
   };
+}
+
+function namesFor(hashKey: KeyObject, partner: Partner, event: PartnerEvent): MatchName[] {
+  return toMatchNames(namesOf(partner.id, event), hashKey);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { toHashedIdentity, type HashedIdentity, type IdentityKind } from '#leads/lead-directory.ts';
 import type { Name } from './deletion.ts';
 
@@ -23,7 +24,10 @@ export type Match = {
 };
 
 /** The names with keyed hashes in place of personal data, in the same order. */
-export function toMatchNames(names: readonly Name[], directoryKey: Buffer): MatchName[] {
+export function toMatchNames(
+  names: readonly Name[],
+  directoryKey: Buffer | KeyObject,
+): MatchName[] {
   return names.map((name) =>
     name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
   );
@@ -48,6 +52,17 @@ export function matchLeads(names: readonly MatchName[], directory: DirectoryView
     if (leads.length > 0) return { leads, by: name.kind, conflicts };
   }
   return { leads: [], conflicts };
+}
+
+/**
+ * The leads to claim when a deletion is accepted, before the directory is caught up. A lead id needs
+ * no directory: a lead that is not known yet is claimed by its number, and so is what the other names
+ * find, should that number turn out to be no lead.
+ */
+export function leadsToClaim(names: readonly MatchName[], directory: DirectoryView): number[] {
+  const unknown = names.filter(isLeadId).map(({ number }) => number);
+  const known = matchLeads(names, directory).leads;
+  return [...unknown.filter((number) => !directory.has(number)), ...known];
 }
 
 function findByName(name: MatchName, directory: DirectoryView): readonly number[] {

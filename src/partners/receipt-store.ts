@@ -1,5 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { EventKeys } from './event.ts';
+import type { MatchName } from './match.ts';
 import type {
   Outcome,
   PartnerPath,
@@ -22,6 +23,8 @@ export type NewEvent = EventKeys & {
   outcome: Extract<Outcome, 'PENDING' | 'IGNORED' | 'REJECTED'>;
   /** Why it is REJECTED: a code. */
   lastError?: string;
+  /** What it names, for the leads to be claimed with it; nothing unless it is PENDING. */
+  names: readonly MatchName[];
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
 };
@@ -72,8 +75,10 @@ type ReceiptPage = {
 export type ReceiptStore = {
   /**
    * Writes the receipt and its events in one transaction and answers after it is durable on disk.
-   * An event whose id came before with another person is noted so. Events that came before are not
-   * written again; those that ended UNMATCHED or FAILED, and those
+   * The same transaction claims every lead that the directory knows by what the events name, and one
+   * that a lead id names also when it is not known: from then on no reader sees it, and the worker
+   * takes back what turns out wrong. An event whose id came before with another person is noted so.
+   * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
    * without an id that are settled, are queued once more; what an operator had released may then be
    * claimed again. The receipt is as it was first answered.
    * @throws {store-unavailable} and then nothing was accepted

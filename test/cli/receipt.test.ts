@@ -15,6 +15,7 @@ import { hashKey, sealer, secretsOf } from '../partners/support.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { REPOSITORY } from '../support/directory.ts';
 
 let database: Database;
 let clock: FakeClock;
@@ -27,7 +28,11 @@ beforeEach(() => {
 /** Runs `trackport receipt …` on a connection of its own. */
 function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
   const services = {
-    receipts: createReceiptStore({ database: connectTo(database.handle.name), sealer }),
+    receipts: createReceiptStore({
+      database: connectTo(database.handle.name),
+      sealer,
+      repository: REPOSITORY,
+    }),
     cursors: createCursorSealer(Buffer.alloc(32)),
   };
   return runCommand(registerReceipt, { args, services, clock, ...how });
@@ -39,7 +44,7 @@ async function json<T>(...args: string[]): Promise<T> {
 
 /** Accepts a deletion and gives back its receipt's id. */
 async function accept(externalId: string, partnerId = 'crm-one'): Promise<string> {
-  const store = createReceiptStore({ database, sealer });
+  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const partner = createPartner(partnerId, { scheme: 'hmac-sha256', secrets: secretsOf('s') });
   const deps = { store, clock, newId: createTimedIds(clock), hashKey, wakeWorker: () => {} };
   const body = Buffer.from(JSON.stringify({ eventType: 'lead.deletion', externalId }));

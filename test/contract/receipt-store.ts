@@ -473,6 +473,7 @@ function event(name: string, facts: Partial<NewEvent> = {}): Omit<NewEvent, 'pos
     sameEventKey: Buffer.from(name.padEnd(32, '.')),
     idKeys: { id: Buffer.from(`id ${name}`), person: Buffer.from('somebody') },
     outcome: 'PENDING',
+    names: [],
     payload: Buffer.from(`bytes of ${name}`),
     ...facts,
   };

@@ -121,3 +121,26 @@ test('a graceful stop hands the work over, and a revoked key is refused by both'
   expect((await deleteLead(second.url, number)).status).toBe(202);
   await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
 });
+
+test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
+  const { tracker, config, key } = await createWorld(settings);
+  const [number, other] = [makeLead(tracker), makeLead(tracker)];
+  const first = await serve(config);
+  const second = await serve(config);
+  expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+  expect(new Set(await idsAt(second.url, key))).toEqual(new Set([number, other]));
+  first.run.child.kill('SIGSTOP');
+  try {
+    expect((await deleteLead(second.url, number)).status).toBe(202);
+    expect(await idsAt(second.url, key)).toEqual([other]); // at once: nobody is there to do it later
+    const detail = await fetch(`${second.url}/api/v1/leads/${number}`, {
+      headers: { 'x-api-key': key },
+    });
+    expect(detail.status).toBe(404);
+    expect(tracker.readIssue(number)?.state).toBe('open');
+  } finally {
+    first.run.child.kill('SIGCONT');
+  }
+  expect(await idsAt(first.url, key)).toEqual([other]);
+  await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+});

@@ -33,6 +33,7 @@ async function receive(
         externalId,
         sameEventKey: sha256(id),
         outcome: 'PENDING',
+        names: [],
         payload: Buffer.from('{}'),
       },
     ],

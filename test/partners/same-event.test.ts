@@ -6,6 +6,7 @@ import { createPartner } from '#partners/partner.ts';
 import { newUuid } from '#shared/ids.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { hashKey, sealer, secretsOf } from './support.ts';
+import { REPOSITORY } from '../support/directory.ts';
 
 const crmOne = createPartner('crm-one', {
   scheme: 'hmac-sha256',
@@ -24,7 +25,7 @@ const event = {
 };
 
 function setUp(database = temporaryDatabase()) {
-  const store = createReceiptStore({ database, sealer });
+  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const deps = { store, clock: { now: () => 1 }, newId: newUuid, hashKey, wakeWorker: () => {} };
   const deliver = (body: unknown, facts: Partial<Delivery> = {}) => {
     const delivery = { partner: crmOne, path: 'deletions' as const, ...facts };

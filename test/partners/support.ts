@@ -20,6 +20,7 @@ import { Secret } from '#shared/secret.ts';
 import { buildTestApp } from '../support/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
+import { REPOSITORY } from '../support/directory.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
@@ -88,7 +89,7 @@ type Options = {
 export function buildPartnerServer(options: Options = {}): PartnerServer {
   const clock = options.clock ?? createFakeClock(NOW);
   const database = options.database ?? temporaryDatabase();
-  const store = createReceiptStore({ database, sealer });
+  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const list = Object.entries(options.partners ?? usualPartners);
   const partners = createPartners(list.map(([id, settings]) => createPartner(id, settings)));
   const metrics = new Registry();

@@ -31,7 +31,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
   const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
   return {
@@ -53,6 +53,7 @@ async function setUp() {
             position: 0,
             sameEventKey: Buffer.from(`lead ${leadId}`),
             outcome: 'PENDING',
+            names: [],
             payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
           },
         ],

@@ -83,7 +83,7 @@ export async function openDesk(options: DeskOptions = {}) {
     log,
   });
   const sealer = createPayloadSealer(Buffer.alloc(32, 3));
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: repositoryName });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: repositoryName });
   const partners = createPartners(partnersOf(options));
   const {

@@ -20,6 +20,7 @@ import { createCursorSealer } from '#shared/page.ts';
 import { buildTestApp } from './app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
+import { REPOSITORY } from './directory.ts';
 
 const principals: Record<string, TokenPrincipal> = {
   admin: {
@@ -85,7 +86,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const { database = temporaryDatabase(), consumersOf = (store) => store } = options;
   const clock = createFakeClock();
   const consumers = consumersOf(createConsumerStore({ database, clock }));
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
   const authorize = createAuthorizeBearer({

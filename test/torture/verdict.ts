@@ -6,6 +6,7 @@ import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletion
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { Person } from './people.ts';
 import type { RemoteTracker } from './service.ts';
+import { REPOSITORY } from '../support/directory.ts';
 
 /** A deletion that was answered 202. */
 export type Acknowledged = { receiptId: string; person: Person; numbers: readonly number[] };
@@ -14,7 +15,7 @@ export type Acknowledged = { receiptId: string; person: Person; numbers: readonl
 export function openFindings(file: string) {
   const database = openDatabase({ path: file });
   const sealer = createPayloadSealer(Buffer.alloc(32)); // nothing is decrypted here
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const count = database.handle
     .prepare<[], number>("SELECT count(*) FROM event WHERE outcome = 'PENDING'")
     .pluck();

@@ -1,4 +1,5 @@
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from '#leads/lead-directory.ts';
+import { type ClaimWriter, createClaimWriter, type DescribedLead } from './claim-writer.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 import { prepareDirectory, type DirectoryStatements } from './lead-directory-sql.ts';
@@ -9,6 +10,8 @@ const CHUNK_ROWS = 5000;
 export type LeadDirectoryOptions = {
   /** `owner/name`, in any case. */
   repository: string;
+  /** Milliseconds since the Unix epoch; default the system's clock. */
+  now?: () => number;
 };
 
 /** The lead directory in SQLite. */
@@ -18,6 +21,8 @@ export function createLeadDirectory(
 ): LeadDirectory {
   const name = options.repository.toLowerCase();
   const sql = guard(() => prepareDirectory(database.handle));
+  const claims = createClaimWriter(database);
+  const putAll = createEntryWriter(sql, claims, options);
   const repositoryId = (): number | undefined => sql.repositoryId.get(name);
   const write = (work: (repositoryId: number) => void): void => {
     database.transaction(() => {
@@ -30,6 +35,7 @@ export function createLeadDirectory(
     open: async (id, checks, at) =>
       database.transaction(() => {
         sql.identify.run({ name, id, at });
+        claims.adopt(id, at);
         const stored = sql.checks.get(id);
         if (stored?.key.equals(checks.key) && stored.rules.equals(checks.rules)) return;
         if (stored && !stored.key.equals(checks.key)) dropRows(sql, id);
@@ -44,16 +50,16 @@ export function createLeadDirectory(
     find: async (hash) => guard(() => sql.find.all(hash, name)),
     has: async (number) => guard(() => sql.has.get(number, name) !== undefined),
     updatedAt: async (number) => guard(() => sql.updatedAt.get(number, name)),
-    put: async (entries) => write((id) => putAll(sql, id, entries)),
+    put: async (entries) => write((id) => putAll(id, entries)),
     putCaughtUp: async (entries, reached) =>
       write((id) => {
-        putAll(sql, id, entries);
+        putAll(id, entries);
         sql.caughtUp.run({ id, reached });
       }),
     startCrawl: async (at) => write((id) => sql.startCrawl.run({ id, at })),
     putCrawled: async (entries, reached) =>
       write((id) => {
-        putAll(sql, id, entries);
+        putAll(id, entries);
         sql.crawled.run({ id, seen: entries.length, reached });
       }),
     unseen: async (after) =>
@@ -67,19 +73,37 @@ export function createLeadDirectory(
   };
 }
 
-function putAll(sql: DirectoryStatements, id: number, entries: readonly DirectoryEntry[]): void {
-  for (const entry of entries) {
-    const row = { id, number: entry.number };
-    const { changes } = sql.putLead.run({
-      ...row,
-      updatedAt: entry.updatedAt,
-      approved: entry.approved ? 1 : 0,
-      labels: JSON.stringify(entry.labels),
-    });
-    // Claimed, or what is stored is newer.
-    if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
-    for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
-  }
+/** What the directory learns of a lead that was claimed by its number completes the claim. */
+function createEntryWriter(
+  sql: DirectoryStatements,
+  claims: ClaimWriter,
+  { now = Date.now }: LeadDirectoryOptions,
+): (id: number, entries: readonly DirectoryEntry[]) => void {
+  return (id, entries) => {
+    const hasUndescribed = claims.hasUndescribed();
+    for (const entry of entries)
+      if (putEntry(sql, id, entry) && hasUndescribed)
+        claims.describe(toDescription(id, entry), now());
+  };
+}
+
+/** False when its row stays as it is: the lead is claimed, or what is stored is newer. */
+function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): boolean {
+  const row = { id, number: entry.number };
+  const { changes } = sql.putLead.run({
+    ...row,
+    updatedAt: entry.updatedAt,
+    approved: entry.approved ? 1 : 0,
+    labels: JSON.stringify(entry.labels),
+  });
+  if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
+  for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
+  return changes > 0;
+}
+
+function toDescription(repositoryId: number, entry: DirectoryEntry): DescribedLead {
+  const { number, approved, labels } = entry;
+  return { repositoryId, number, approved, labels: JSON.stringify(labels) };
 }
 
 function dropRows(sql: DirectoryStatements, id: number): void {

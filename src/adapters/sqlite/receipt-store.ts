@@ -10,11 +10,14 @@ export type ReceiptStoreDeps = {
   database: Database;
   /** Encrypts the bytes of events. */
   sealer: PayloadSealer;
+  /** `owner/name`, in any case: whose leads are claimed. */
+  repository: string;
 };
 
 /** Receipts in SQLite. Deliveries in flight at the same time share one commit. */
-export function createReceiptStore({ database, sealer }: ReceiptStoreDeps): ReceiptStore {
-  const writer = createDeliveryWriter(database.handle, sealer);
+export function createReceiptStore(deps: ReceiptStoreDeps): ReceiptStore {
+  const { database } = deps;
+  const writer = createDeliveryWriter(deps);
   return {
     accept: createGroupCommit(database, writer),
     ...createReceiptReader(database.handle),

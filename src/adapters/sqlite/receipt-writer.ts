@@ -4,6 +4,9 @@ import { type PayloadSealer, payloadIdentity } from '#partners/payload.ts';
 import { type Outcome, type Receipt, statusOf } from '#partners/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
+import { type AcceptanceClaims, createAcceptanceClaims } from './claim-on-acceptance.ts';
+import { toLeadIds } from './claim-writer.ts';
+import type { Database } from './database.ts';
 import { AS_NEW, KEPT_NOTE, START_AGAIN } from './start-again.ts';
 
 const INSERT_RECEIPT = `
@@ -13,10 +16,10 @@ const INSERT_RECEIPT = `
 
 const INSERT_EVENT = `
   INSERT INTO event
-    (receipt, position, eventType, eventId, externalId, outcome, note, lastError, completedAt, payload,
-      dueAt)
-  VALUES (@receipt, @position, @eventType, @eventId, @externalId, @outcome, @note, @lastError,
-    @completedAt, @payload, @dueAt)`;
+    (receipt, position, eventType, eventId, externalId, outcome, note, leadIds, lastError, completedAt,
+      payload, dueAt)
+  VALUES (@receipt, @position, @eventType, @eventId, @externalId, @outcome, @note, @leadIds,
+    @lastError, @completedAt, @payload, @dueAt)`;
 
 const INSERT_SAME_EVENT = `
   INSERT INTO same_event (key, event, firstSeenAt, idKey, personKey)
@@ -50,6 +53,8 @@ const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT
 
 const REFRESH_NOTE = `UPDATE event SET note = ${KEPT_NOTE} WHERE id = ? AND note IS NOT NULL`;
 
+const SET_LEADS = `UPDATE event SET leadIds = ? WHERE id = ?`;
+
 const MARK_AGAIN = `UPDATE event SET again = ? WHERE id = ?`;
 
 type SameEvent = {
@@ -61,6 +66,19 @@ type SameEvent = {
   isBegun: 0 | 1;
 };
 
+export type DeliveryWriterDeps = {
+  database: Database;
+  sealer: PayloadSealer;
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+type Writing = {
+  handle: Handle;
+  sealer: PayloadSealer;
+  claims: AcceptanceClaims;
+};
+
 type OriginalRow = Omit<Receipt, 'status' | 'externalId'> & { externalId: string | null };
 
 type Repeat = { event: NewEvent; before: SameEvent };
@@ -69,13 +87,16 @@ type Repeat = { event: NewEvent; before: SameEvent };
  * Writes one delivery inside the caller's transaction: the events that are new under a receipt of
  * their own, and those that came before as what they ask for now.
  */
-export function createDeliveryWriter(
-  handle: Handle,
-  sealer: PayloadSealer,
-): (delivery: NewReceipt) => Acceptance {
+export function createDeliveryWriter({
+  database,
+  sealer,
+  repository,
+}: DeliveryWriterDeps): (delivery: NewReceipt) => Acceptance {
+  const { handle } = database;
   const findSameEvent = createFinder(handle);
-  const insert = createInserter(handle, sealer);
-  const workRepeat = createRepeatWorker(handle, sealer);
+  const claims = createAcceptanceClaims(database, repository);
+  const insert = createInserter({ handle, sealer, claims });
+  const workRepeat = createRepeatWorker({ handle, sealer, claims });
   const readOriginal = handle.prepare<[number], OriginalRow>(READ_ORIGINAL);
 
   return (delivery) => {
@@ -120,7 +141,7 @@ function sortOut(
   return { fresh, repeats };
 }
 
-function createInserter(handle: Handle, sealer: PayloadSealer) {
+function createInserter({ handle, sealer, claims }: Writing) {
   const insertReceipt = handle.prepare(INSERT_RECEIPT);
   const insertEvent = handle.prepare(INSERT_EVENT);
   const insertSameEvent = handle.prepare(INSERT_SAME_EVENT);
@@ -131,6 +152,7 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
     for (const event of events) {
       const isPending = event.outcome === 'PENDING';
       const identity = payloadIdentity(delivery.id, event.position);
+      const leads = claims.find(event.names);
       const row = insertEvent.run({
         eventType: null,
         eventId: null,
@@ -139,6 +161,7 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
         ...event,
         note: event.idKeys && isIdReused.get(event.idKeys) ? 'event-id-reused' : null,
         receipt,
+        leadIds: toLeadIds(leads),
         payload: isPending ? sealer.seal(identity, event.payload) : null,
         dueAt: isPending ? delivery.receivedAt : null,
         completedAt: isPending ? null : delivery.receivedAt,
@@ -151,22 +174,23 @@ function createInserter(handle: Handle, sealer: PayloadSealer) {
         person: null,
         ...event.idKeys,
       });
+      const owner = { event: Number(row.lastInsertRowid), receiptId: delivery.id };
+      claims.claim(owner, leads, delivery.receivedAt);
     }
   };
 }
 
 /** Answers whether the event waits for the worker because of this repeat. */
-function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
+function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const queueAgain = handle.prepare(QUEUE_AGAIN);
   const markAgain = handle.prepare<[number, number]>(MARK_AGAIN);
   const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
-  return ({ event, before }: Repeat, now: number): boolean => {
+  const setLeads = handle.prepare<[string | null, number]>(SET_LEADS);
+  const queue = ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
-    if (wish === 'nothing') return false;
-    if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
     if (wish === 'waits') return false;
     if (wish === 'again') {
       markAgain.run(now, before.event);
@@ -176,6 +200,15 @@ function createRepeatWorker(handle: Handle, sealer: PayloadSealer) {
     queueAgain.run(now, sealer.seal(identity, event.payload), before.event);
     refreshStatus.run(before.receipt);
     return true;
+  };
+  return (repeat: Repeat, now: number): boolean => {
+    const { event, before } = repeat;
+    if (wishOf(event, before) === 'nothing') return false;
+    if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
+    const isQueued = queue(repeat, now);
+    claims.claim(before, claims.find(event.names), now);
+    setLeads.run(toLeadIds(claims.held(before)), before.event);
+    return isQueued;
   };
 }
 

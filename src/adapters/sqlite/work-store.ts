@@ -10,7 +10,7 @@ import { matchLeads, type DirectoryView, type MatchName } from '#partners/match.
 import type { EventNote } from '#partners/receipt.ts';
 import type { SettleResult, WorkItem, WorkStore } from '#partners/work-store.ts';
 import { createAuditLog, type AuditLog } from './audit-log.ts';
-import { createClaimWriter, type ClaimOrder, type ClaimWriter } from './claim-writer.ts';
+import { createClaimWriter, type ClaimOrder, type ClaimWriter, toLeadIds } from './claim-writer.ts';
 import type { Database } from './database.ts';
 import { createDirectoryView } from './directory-view.ts';
 import { guard } from './errors.ts';
@@ -248,10 +248,6 @@ function keepMatch(
   });
   sql.startAgain.run(fence(item));
   return leads;
-}
-
-function toLeadIds(numbers: readonly number[]): string | null {
-  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */

@@ -8,6 +8,7 @@ import { silentLog as log } from '#shared/log.ts';
 import { sealer } from '../../partners/support.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
+import { REPOSITORY } from '../../support/directory.ts';
 
 const BEFORE = 4;
 
@@ -87,7 +88,7 @@ test('keeps what an event waits for and what became of it', async () => {
     .get();
   expect(row).toMatchObject({ dueAt: 7, stage: 'match', attempts: 3 });
   expect(row && sealer.open('r1/11', row.payload).toString()).toBe('bytes');
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   expect((await receipts.read('r2'))?.events[0]).toEqual({
     eventId: 'e12',
     outcome: 'DONE',
@@ -100,7 +101,7 @@ test('keeps what an event waits for and what became of it', async () => {
 test('tells which receipts found or named nobody, and what was given back', async () => {
   const database = filledBefore();
   migrate({ database, log });
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const read = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => receipts.read(id)));
   expect(read.map((receipt) => receipt?.status)).toEqual([
     'ACCEPTED',

@@ -20,6 +20,7 @@ import {
 } from '../../contract/receipt-store.ts';
 import { hashKey, sealer, secretsOf } from '../../partners/support.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { REPOSITORY } from '../../support/directory.ts';
 
 function openFixture(database: Database): ReceiptStoreFixture {
   const { handle } = database;
@@ -28,7 +29,7 @@ function openFixture(database: Database): ReceiptStoreFixture {
      WHERE receipt.id = ? AND position = ?`,
   );
   return {
-    store: createReceiptStore({ database, sealer }),
+    store: createReceiptStore({ database, sealer, repository: REPOSITORY }),
     settle: async (receiptId, { position = 0, outcome, at = 1, attempts = 1, ...more }) => {
       const found = eventOf.get(receiptId, position);
       if (!found) throw new Error('no such event');
@@ -69,7 +70,7 @@ const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secre
 
 /** Accepts through the use case, as the route does. */
 function acceptInto(database: Database, body: string) {
-  const store = createReceiptStore({ database, sealer });
+  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const deps = { store, clock: { now: () => 1 }, newId: newUuid, hashKey, wakeWorker: () => {} };
   return acceptDelivery(deps, { partner, path: 'deletions', body: Buffer.from(body) });
 }
@@ -257,7 +258,7 @@ describe('a large store', () => {
       INSERT INTO event (receipt, position, outcome, completedAt, payload)
       SELECT 1, value, 'FAILED', 1, x'00' FROM n;
       INSERT INTO same_event (key, event, firstSeenAt) SELECT randomblob(32), id, 1 FROM event`);
-    const store = createReceiptStore({ database, sealer });
+    const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
     let turns = 0;
     const purged = store.purge(2);
     const counting = (async () => {
@@ -317,7 +318,7 @@ describe('a filter on a large store', () => {
     [{ status: 'PROCESSED', outcome: 'DONE', partnerId: 'rare', since: 2000 }, 2],
     [{ since: 2991 }, 10],
   ])('finds the same whatever leads: %j', async (filter, count) => {
-    const store = createReceiptStore({ database: large(), sealer });
+    const store = createReceiptStore({ database: large(), sealer, repository: REPOSITORY });
     expect((await store.list(filter, 100)).receipts).toHaveLength(count);
   });
 

@@ -21,7 +21,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
@@ -48,6 +48,7 @@ async function setUp() {
             sameEventKey: Buffer.from('the same'),
             ...(facts.hasEventId && { idKeys }),
             outcome: 'PENDING',
+            names: [],
             payload: Buffer.from('{}'),
           },
         ],

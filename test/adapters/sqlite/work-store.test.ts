@@ -29,13 +29,14 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer });
+  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const store = createWorkStore({ ...storeDeps, database });
   const accept = async (text: string, receivedAt = 0): Promise<string> => {
     const event: NewEvent = {
       position: 0,
       sameEventKey: Buffer.from(text),
       outcome: 'PENDING',
+      names: [],
       payload: Buffer.from(text),
     };
     const { receipt } = await receipts.accept({
