@@ -18,8 +18,7 @@ export function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProb
   if (Array.isArray(value) && checked.part === 'querystring')
     if (issue.code === 'invalid_type' || issue.code === 'invalid_value')
       return [fieldProblem(checked, issue.path, 'repeated', 'must be given only once')];
-  if (value === undefined && checked.given !== undefined)
-    return [fieldProblem(checked, issue.path, 'missing', 'is required')];
+  if (value === undefined) return [fieldProblem(checked, issue.path, 'missing', 'is required')];
   return [fieldProblem(checked, issue.path, codeOf(issue), issue.message)];
 }
 

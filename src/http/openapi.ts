@@ -35,7 +35,8 @@ export function collectOpenApi(app: HttpApp): void {
         title: 'Trackport',
         version: packageFile.version,
         summary: packageFile.description,
-        description: 'Every error is a problem document (RFC 9457); decide by its `code`.',
+        description:
+          'Every error is a problem document (RFC 9457); decide by its `code`. The body of a GET is ignored, whatever it is.',
         contact: { name: 'The operator of this instance' },
         license: { name: 'MIT', identifier: 'MIT' },
       },

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { createAnswerCheck } from '../support/declared-answers.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { openDocument, operationsOf, type OpenDocument } from '../support/openapi.ts';
-import { listening, trackport } from './process.ts';
+import { operationsOf, type OpenDocument } from '../support/openapi.ts';
+import { ALL_SCOPES, openSandbox, read, tokenOf, type Ask } from './sandbox-calls.ts';
 
 const LEADS = '/api/v1/leads';
 const ME = '/api/v1/me';
@@ -11,59 +9,6 @@ const RECEIPTS = '/api/v1/receipts';
 const CONSUMERS = '/api/v1/consumers';
 const CATALOG = '/api/v1/catalog';
 const PARTNER = '/api/v1/webhooks/partners/{partnerId}';
-
-type Call = {
-  /** Values of the template's parameters, in order. */
-  at?: readonly string[];
-  query?: string;
-  headers?: Record<string, string>;
-  body?: unknown;
-};
-type Answer = { status: number; headers: Headers; text: string };
-type Ask = (method: string, path: string, call?: Call) => Promise<Answer>;
-
-/** A sandbox, and a way to ask it that keeps what openapi.json does not say of the answers. */
-async function openSandbox() {
-  const run = trackport(['sandbox', '--port', '0'], {
-    environment: { TMPDIR: temporaryFolder() },
-  });
-  const url = await listening(run);
-  const document = openDocument(await (await fetch(`${url}/openapi.json`)).json());
-  const check = createAnswerCheck(document);
-  const complaints = new Set<string>();
-  const asked = new Set<string>();
-  const ask: Ask = async (method, path, { at = [], query = '', headers = {}, body } = {}) => {
-    let left = at;
-    const address = path.replaceAll(/\{\w+\}/g, () => {
-      const [value = 'x', ...rest] = left;
-      left = rest;
-      return encodeURIComponent(value);
-    });
-    const answer = await fetch(`${url}${address}${query}`, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const given = { status: answer.status, headers: answer.headers, text: await answer.text() };
-    for (const complaint of check({ method, path, ...given })) complaints.add(complaint);
-    asked.add(`${method.toLowerCase()} ${path}`);
-    return given;
-  };
-  return { ask, complaints, asked, document, banner: run.stdout() };
-}
-
-function read(text: string, pattern: RegExp): string {
-  return pattern.exec(text)?.[1] ?? '';
-}
-
-async function tokenOf(banner: string, scope: string): Promise<string> {
-  const answer = await fetch(read(banner, /(http:\S+\/token)/), {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(read(banner, /-u '([^']+)'/))}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
-  });
-  return ((await answer.json()) as { access_token: string }).access_token;
-}
 
 async function askForLeads(ask: Ask, key: string) {
   const headers = { 'x-api-key': key };
@@ -202,8 +147,6 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
     for (const query of ['', '?limit=1', '?limit=0'])
       await ask('GET', path, { headers, at, query });
 }
-
-const ALL_SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 
 /** With no credential, a bad one or too little scope, and with bodies that nothing takes. */
 async function askBadly(ask: Ask, document: OpenDocument, banner: string) {

@@ -101,7 +101,7 @@ describe('POST /consumers', () => {
   });
 
   it.each<[string, unknown, object]>([
-    ['no body', undefined, { pointer: '#', code: 'invalid' }],
+    ['no body', undefined, { pointer: '#', code: 'missing' }],
     ['no name', {}, { pointer: '#/name', code: 'missing' }],
     ['a name that is no text', { name: 7 }, { pointer: '#/name', code: 'invalid' }],
     ['an empty name', { name: ' ' }, { pointer: '#/name', code: 'out-of-range' }],

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { DeclaredResponse, OpenDocument } from './openapi.ts';
 
@@ -31,13 +31,20 @@ export function createAnswerCheck(document: OpenDocument): (answer: GivenAnswer)
   const schemas = { ...document.components.schemas, Problem: problem };
   ajv.addSchema({ ...document, components: { ...document.components, schemas } }, 'openapi');
 
+  const validators = new Map<string, ValidateFunction>();
+  function validatorAt($ref: string): ValidateFunction {
+    const known = validators.get($ref) ?? ajv.compile({ $ref });
+    validators.set($ref, known);
+    return known;
+  }
+
   function checkBody(answer: GivenAnswer, declared: DeclaredResponse): string[] {
     const mediaType = answer.headers.get('content-type')?.split(';', 1)[0] ?? '';
     if (!declared.content) return answer.text === '' ? [] : ['a body'];
     if (!declared.content[mediaType]) return [`the media type ${mediaType}`];
     const steps = ['paths', answer.path, answer.method.toLowerCase(), 'responses'];
     const place = [...steps, String(answer.status), 'content', mediaType, 'schema'];
-    const validate = ajv.compile({ $ref: `openapi#/${place.map(toPointerStep).join('/')}` });
+    const validate = validatorAt(`openapi#/${place.map(toPointerStep).join('/')}`);
     const body: unknown = JSON.parse(answer.text);
     if (!validate(body)) return [ajv.errorsText(validate.errors)];
     return mediaType === 'application/problem+json' ? checkCode(body, declared) : [];
