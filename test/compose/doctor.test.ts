@@ -185,6 +185,19 @@ describe('the issue form', () => {
     expect(finding).toMatchObject({ state: 'failed', detail: 'Issue 2 lacks "Company".' });
   });
 
+  test('that has the headings in another order than the configuration is told', async () => {
+    const tracker = await trackerWith();
+    const body = leadBody('a@example.org')
+      .replace('### Company', '### X')
+      .replace('### Interest', '### Company')
+      .replace('### X', '### Interest');
+    tracker.createIssue({ title: 'new', body, labels: ['approved'] });
+    expect(bySubject(await examine(settingsFor(tracker)), 'issue form')).toMatchObject({
+      state: 'failed',
+      detail: 'Issue 1 has the headings in another order.',
+    });
+  });
+
   test.each([
     [403, 'The credential may not read the repository.', /^Give the credential Issues/],
     [500, 'The tracker fails (server, 500).', /^Try again later/],

@@ -31,14 +31,23 @@ export async function checkForm(deps: FormCheckDeps): Promise<Finding> {
       'Run doctor again when there is one.',
     );
   const findHeading = headingFinder(deps.form);
-  const present = new Set(headingLinesOf(newest).map((line) => findHeading(line)));
-  const missing = deps.form.filter((_, place) => !present.has(place));
-  if (missing.length === 0) return ok(SUBJECT, `Issue ${newest.number} has every heading.`);
-  return failed(
-    SUBJECT,
-    `Issue ${newest.number} lacks ${missing.map(({ heading }) => `"${heading}"`).join(', ')}.`,
-    'Make leads.form list the headings of the issue form, all of them and in its order.',
-  );
+  const places = headingLinesOf(newest).map((line) => findHeading(line));
+  const missing = deps.form.filter((_, place) => !places.includes(place));
+  const fix = 'Make leads.form list the headings of the issue form, all of them and in its order.';
+  if (missing.length > 0) {
+    const names = missing.map(({ heading }) => `"${heading}"`).join(', ');
+    return failed(SUBJECT, `Issue ${newest.number} lacks ${names}.`, fix);
+  }
+  if (!standInOrder(places, deps.form.length))
+    return failed(SUBJECT, `Issue ${newest.number} has the headings in another order.`, fix);
+  return ok(SUBJECT, `Issue ${newest.number} has every heading.`);
+}
+
+/** True when the places from 0 to before `count` are there one behind the other, among others. */
+function standInOrder(places: readonly number[], count: number): boolean {
+  let next = 0;
+  for (const place of places) if (place === next) next += 1;
+  return next === count;
 }
 
 function headingLinesOf(issue: Issue): readonly string[] {
