@@ -1,6 +1,7 @@
 /**
  * `npm run torture -- --minutes 5 [--seed 1]`: kills the program at random moments under load,
- * against a tracker that fails 30 % of the calls, and shows what came of every deletion.
+ * against a tracker that fails 30 % of the calls, while salespeople edit leads, and shows what came of
+ * every deletion.
  */
 import { parseArgs } from 'node:util';
 import { torture } from '../test/torture/torture.ts';

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { LeadIdentity } from '#leads/model/identity.ts';
+import { edits, type Edit } from './edits.ts';
 
 export const SECRETS = { 'crm-one': 'secret-one', 'crm-two': 'secret-two', 'crm-three': 'three' };
 export type PartnerId = keyof typeof SECRETS;
@@ -6,52 +8,95 @@ export type PartnerId = keyof typeof SECRETS;
 /** Somebody with leads, and what is to become of them. */
 export type Person = {
   email: string;
+  /** What a salesperson makes of it, where `edit` says so. */
+  correctedEmail: string;
   partner: PartnerId;
   objectId: string;
   /** Both a plain deletion and one for erasure are sent. */
   privacy: boolean;
   leads: number;
+  /** What salespeople do to the leads before they are deleted. */
+  edit: Edit;
 };
 
-/** The `index`-th person: every partner, way of matching and number of leads comes up. */
+/** A deletion that was answered 202. */
+export type Acknowledged = {
+  receiptId: string;
+  person: Person;
+  numbers: readonly number[];
+  /** Whether somebody edited the leads as the person's `edit` says. */
+  wasEdited: boolean;
+};
+
+/** The `index`-th person: every partner, way of matching, edit and number of leads comes up. */
 export function personAt(index: number): Person {
   const partner = (['crm-one', 'crm-two', 'crm-three'] as const)[index % 3] ?? 'crm-one';
   return {
     email: `person-${index}@tortured.example`,
+    correctedEmail: `corrected-${index}@tortured.example`,
     partner,
     objectId: String(10_000 + index),
     privacy: partner === 'crm-two' && index % 2 === 0,
     leads: index % 4 === 3 ? 3 : 1,
+    edit: edits[index % edits.length] ?? 'nothing',
   };
 }
 
-/** A lead of the person, as the portal makes it. */
-export function issueOf(person: Person) {
+/** A lead of the person, as the portal makes it; what a visitor typed stands in the message. */
+export function issueOf({ email, objectId }: Pick<Person, 'email' | 'objectId'>, message?: string) {
+  const fields = {
+    'First name': 'Tortured Ada',
+    Email: email,
+    Company: 'Analytical Engines',
+    Interest: '_No response_',
+    Message: message ?? `Please call ${email} back.`,
+    'Source page': '/pricing',
+  };
   return {
-    title: `Request of ${person.email}`,
+    title: `Request of ${email}`,
     author: 'acme-portal[bot]',
     labels: ['approved', 'eu'],
     body: [
-      '### First name',
-      'Tortured Ada',
-      '### Email',
-      person.email,
-      '### Message',
-      `Please call ${person.email} back.`,
-      '',
-      '<!-- trackport',
-      `externalIds: { crm-two: "${person.objectId}" }`,
-      '-->',
-    ].join('\n\n'),
+      ...Object.entries(fields).map(([heading, text]) => `### ${heading}\n\n${text}\n`),
+      blockOf(objectId),
+    ].join('\n'),
   };
 }
 
-/** The deliveries that delete a person: the body of each. */
-export function deletionsOf(person: Person): object[] {
-  if (person.partner !== 'crm-two') return [{ email: person.email, eventId: person.objectId }];
-  const event = { objectId: Number(person.objectId), portalId: 1, occurredAt: 1 };
+/** What a visitor types who wants others to lose their leads with the person: a lookalike. */
+export function lookalikeOf({ email, objectId }: Person): string {
+  return `### Email\n\n${email}\n\n### Source page\n\n${email}\n\n${blockOf(objectId)}`;
+}
+
+function blockOf(objectId: string): string {
+  return `<!-- trackport\nexternalIds: { crm-two: "${objectId}" }\n-->`;
+}
+
+/** By all of these each lead of the person is to be found, whatever salespeople did to it. */
+export function identitiesOf(person: Person, wasEdited: boolean): LeadIdentity[] {
+  const { email, correctedEmail, objectId, edit } = person;
+  const isCorrected = wasEdited && edit === 'corrected-email';
+  return [
+    { kind: 'external-id', partnerId: 'crm-two', value: objectId },
+    ...[email, ...(isCorrected ? [correctedEmail] : [])].map((value): LeadIdentity => ({
+      kind: 'email',
+      value,
+    })),
+  ];
+}
+
+/** The deliveries that delete a person, by one of the identities: the body of each. */
+export function deletionsOf(person: Person, wasEdited: boolean): object[] {
+  const { objectId, partner, privacy } = person;
+  if (partner !== 'crm-two') {
+    const emails = identitiesOf(person, wasEdited).filter(({ kind }) => kind === 'email');
+    const email = emails[Number(objectId) % emails.length]?.value;
+    const isWrittenOut = Number(objectId) % 5 === 0;
+    return [{ email: isWrittenOut ? `A Person <${email}>` : email, eventId: objectId }];
+  }
+  const event = { objectId: Number(objectId), portalId: 1, occurredAt: 1 };
   const plain = { ...event, eventId: 1, subscriptionType: 'contact.deletion' };
-  if (!person.privacy) return [[plain]];
+  if (!privacy) return [[plain]];
   return [[plain], [{ ...event, eventId: 2, subscriptionType: 'contact.privacyDeletion' }]];
 }
 

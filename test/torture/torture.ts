@@ -5,10 +5,19 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { everyFault } from './faults.ts';
-import { deletionsOf, issueOf, personAt, SECRETS, signed, type Person } from './people.ts';
+import { issueOf, lookalikeOf, personAt } from './people.ts';
+import { createReader } from './reader.ts';
+import {
+  configOf,
+  configPath,
+  databasePath,
+  WEBHOOK_SECRET,
+  type Run,
+  type TortureReport,
+} from './run.ts';
 import { startChild, startRemoteTracker, type Child, type RemoteTracker } from './service.ts';
-import { createReader, type Reader } from './reader.ts';
-import { findViolations, openFindings, type Acknowledged } from './verdict.ts';
+import { keepEditing, keepReading, sendDeletions } from './traffic.ts';
+import { findViolations, openFindings } from './verdict.ts';
 
 export type TortureOptions = {
   /** How long deletions come in and the process is killed. */
@@ -17,39 +26,13 @@ export type TortureOptions = {
   onProgress?: (line: string) => void;
 };
 
-/** What happened, and all that should not have. */
-export type TortureReport = {
-  kills: number;
-  people: number;
-  sent: number;
-  acknowledged: number;
-  repeats: number;
-  /** Complete reads of all leads meanwhile. */
-  walks: number;
-  trackerCalls: number;
-  trackerFailures: number;
-  replayed: number;
-  violations: string[];
-};
-
 const BYSTANDERS = 20;
 const SENDERS = 2;
 const SETTLE_SECONDS_MAX = 120;
 
-type Run = {
-  folder: string;
-  port: number;
-  tracker: RemoteTracker;
-  random: () => number;
-  acknowledged: Acknowledged[];
-  report: TortureReport;
-  output: string;
-  until: number;
-};
-
 /**
- * Kills the whole program at random moments, again and again, while partners send deletions and
- * the tracker fails 30 % of the calls. Then lets it finish and looks at every issue, receipt and
+ * Kills the whole program at random moments, again and again, while partners send deletions,
+ * salespeople edit the leads and the tracker fails 30 % of the calls. Then lets it finish and looks at every issue, receipt and
  * byte that is left.
  */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
@@ -70,6 +53,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         sent: 0,
         acknowledged: 0,
         repeats: 0,
+        edits: 0,
         walks: 0,
         trackerCalls: 0,
         trackerFailures: 0,
@@ -98,8 +82,10 @@ async function play(run: Run, { seconds, onProgress }: TortureOptions): Promise<
   const reader = await createReader(configPath(run));
   const reading = keepReading(run, reader);
   const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
+  const editing = keepEditing(run);
+  const hooking = addWebhook(run, seconds / 2);
   const last = await killAgainAndAgain(run, first);
-  await Promise.all([...senders, reading]);
+  await Promise.all([...senders, reading, editing, hooking]);
   await countCalls(run);
   await tracker.control('clearFaults');
   await last.kill(); // whatever it had in hand, and a pause, goes with it
@@ -118,41 +104,18 @@ async function play(run: Run, { seconds, onProgress }: TortureOptions): Promise<
   );
 }
 
+/** The first half goes without the webhook, and readers and the directory find out by themselves. */
+async function addWebhook({ tracker, port }: Run, afterSeconds: number): Promise<void> {
+  await sleep(afterSeconds * 1000);
+  const url = `http://127.0.0.1:${port}/api/v1/webhooks/github`;
+  await tracker.control('addWebhook', url, WEBHOOK_SECRET);
+}
+
 /** Calls while faults were in force. Half of the faults show in no status. */
 async function countCalls({ tracker, report }: Run): Promise<void> {
   const calls = await tracker.list<{ status: number }>('calls');
   report.trackerCalls = calls.length;
   report.trackerFailures = calls.filter(({ status }) => status === 0 || status >= 300).length;
-}
-
-const configPath = ({ folder }: Run): string => path.join(folder, 'trackport.yaml');
-const databasePath = ({ folder }: Run): string => path.join(folder, 'trackport.db');
-
-function configOf({ port, tracker, folder }: Run): string {
-  const partner = (scheme: string, id: keyof typeof SECRETS, deletions: string): string =>
-    `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} } }`;
-  return [
-    `server: { port: ${port}, publicUrl: "http://127.0.0.1:${port}", logLevel: debug }`,
-    `store: { url: "sqlite:${folder}/trackport.db" }`,
-    'tracker:',
-    '  repository: acme/leads',
-    `  apiUrl: ${tracker.url}`,
-    `  auth: { token: ${tracker.token} }`,
-    `  adminToken: ${tracker.token}`,
-    '  writeInterval: 2ms',
-    '  requestTimeout: 100ms',
-    'leads: { portalAuthors: ["acme-portal[bot]"], freshFor: 200ms }',
-    `deletions: { retry: [${Array.from({ length: 40 }, () => '100ms').join(', ')}] }`,
-    'partners:',
-    partner('hmac-sha256', 'crm-one', 'actions: [relabel, close, comment]'),
-    partner(
-      'signature-v3',
-      'crm-two',
-      'actions: [relabel, close, comment], privacy: [relabel, close, redact, comment]',
-    ),
-    partner('hmac-sha256', 'crm-three', 'actions: [delete, relabel, close]'),
-    '',
-  ].join('\n');
 }
 
 function startService(run: Run): Promise<Child> {
@@ -172,12 +135,21 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** People that nobody deletes, and pull requests that look like leads of those who are. */
+/**
+ * People that nobody deletes, though others are named in their leads by visitors and salespeople; and
+ * pull requests that look like leads of those who are deleted.
+ */
 async function seedBystanders(tracker: RemoteTracker): Promise<{ number: number }[]> {
-  const issues = Array.from({ length: BYSTANDERS }, (_, index) => ({
-    ...issueOf({ ...personAt(index), email: `bystander-${index}@example.com`, objectId: 'x' }),
-    ...(index % 4 === 0 && { ...issueOf(personAt(index)), isPullRequest: true }),
-  }));
+  const issues = Array.from({ length: BYSTANDERS }, (_, index) => {
+    const bystander = { email: `bystander-${index}@example.com`, objectId: `bystander-${index}` };
+    const issue = issueOf(bystander, lookalikeOf(personAt(index)));
+    const note = `A colleague of ${personAt(index).email}.`;
+    return {
+      ...issue,
+      body: index % 2 === 0 ? `${note}\n\n${issue.body}` : `${issue.body}\n\n${note}`,
+      ...(index % 4 === 0 && { ...issueOf(personAt(index)), isPullRequest: true }),
+    };
+  });
   await tracker.control('seedIssues', issues);
   return tracker.list('issues');
 }
@@ -188,58 +160,6 @@ async function untilDirectoryIsComplete(url: string): Promise<void> {
     const { checks } = (await answer.json()) as { checks: Record<string, { state: string }> };
     if (checks['directory']?.state === 'complete') return;
     await sleep(20);
-  }
-}
-
-/** One partner: makes a lead, deletes its person, and sends until it is acknowledged. */
-async function sendDeletions(run: Run): Promise<void> {
-  const { tracker, random, report, acknowledged } = run;
-  while (Date.now() < run.until) {
-    const index = report.people;
-    report.people += 1;
-    const person = personAt(index);
-    const numbers: number[] = [];
-    for (let lead = 0; lead < person.leads; lead += 1)
-      numbers.push(
-        (await tracker.control<{ number: number }>('createIssue', issueOf(person))).number,
-      );
-    for (const body of deletionsOf(person)) {
-      const receiptId = await sendUntilAcknowledged(run, person, body);
-      acknowledged.push({ receiptId, person, numbers });
-      report.acknowledged += 1;
-      if (random() < 0.2) {
-        report.repeats += 1;
-        const again = await sendUntilAcknowledged(run, person, body);
-        if (again !== receiptId) report.violations.push(`a repeat got another receipt: ${again}`);
-      }
-    }
-    await sleep(50 + random() * 100);
-  }
-}
-
-async function keepReading(run: Run, reader: Reader): Promise<void> {
-  while (Date.now() < run.until) {
-    await reader.read(`http://127.0.0.1:${run.port}`);
-    await sleep(150);
-  }
-}
-
-async function sendUntilAcknowledged(run: Run, person: Person, body: object): Promise<string> {
-  const uri = `http://127.0.0.1:${run.port}/api/v1/webhooks/partners/${person.partner}/deletions`;
-  const text = JSON.stringify(body);
-  for (;;) {
-    run.report.sent += 1;
-    try {
-      const headers = signed(person.partner, uri, text);
-      const answer = await fetch(uri, { method: 'POST', headers, body: text });
-      const receipt = (await answer.json()) as { id: string };
-      if (answer.status === 202) return receipt.id;
-      if (answer.status !== 503)
-        run.report.violations.push(`a signed deletion was answered ${answer.status}`);
-    } catch {
-      // killed: the partner sends it again
-    }
-    await sleep(50);
   }
 }
 

@@ -1,15 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { openDatabase } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { hashIdentity, type LeadDirectory } from '#leads/lead-directory.ts';
+import { deriveKey } from '#shared/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletion.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
-import type { Person } from './people.ts';
+import { identitiesOf, type Acknowledged } from './people.ts';
+import { SECRET_KEY } from './run.ts';
 import type { RemoteTracker } from './service.ts';
 import { REPOSITORY } from '../support/directory.ts';
-
-/** A deletion that was answered 202. */
-export type Acknowledged = { receiptId: string; person: Person; numbers: readonly number[] };
 
 /** The store of a service, seen from another process. Dispose it after use. */
 export function openFindings(file: string) {
@@ -21,6 +22,7 @@ export function openFindings(file: string) {
     .pluck();
   return {
     receipts,
+    directory: createLeadDirectory(database, { repository: 'acme/leads' }),
     claims: createClaimStore(database, { repository: 'acme/leads' }),
     open: () => count.get() ?? 0,
     replayDeadLetters: () =>
@@ -80,7 +82,28 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
       );
     }
   }
+  violations.push(...(await forgottenIdentities(evidence, findings.directory)));
   return [...violations, ...traces(evidence)];
+}
+
+/** Leads that a later deletion by an identity that they once had would not find. */
+async function forgottenIdentities(
+  { acknowledged }: Evidence,
+  directory: LeadDirectory,
+): Promise<string[]> {
+  const key = deriveKey(SECRET_KEY, 'directory');
+  const forgotten: string[] = [];
+  for (const { person, numbers, wasEdited } of acknowledged)
+    for (const identity of identitiesOf(person, wasEdited)) {
+      const found = await directory.find(hashIdentity(key, identity));
+      const lost = numbers.filter((number) => !found.includes(number));
+      const others = found.filter((number) => !numbers.includes(number));
+      if (lost.length > 0)
+        forgotten.push(`leads ${lost.join()} are not known by ${identity.value} (${person.edit})`);
+      if (others.length > 0)
+        forgotten.push(`leads ${others.join()} are known by ${identity.value}, who is another`);
+    }
+  return forgotten;
 }
 
 function faultsOf({ person, receiptId }: Acknowledged, issue: Issue | undefined): string[] {

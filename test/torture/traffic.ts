@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { editBody, NOTE, takesAway } from './edits.ts';
+import { deletionsOf, issueOf, personAt, signed, type Person } from './people.ts';
+import type { Reader } from './reader.ts';
+import { databasePath, type Run } from './run.ts';
+import { openFindings } from './verdict.ts';
+
+const SEEN_TRIES = 100;
+const SEEN_EVERY_MS = 50;
+const BODY_CHARACTERS_MAX = 5000;
+
+/** One partner: makes a lead, that somebody edits, deletes its person, and sends until it is acknowledged. */
+export async function sendDeletions(run: Run): Promise<void> {
+  const { tracker, random, report, acknowledged } = run;
+  while (Date.now() < run.until) {
+    const index = report.people;
+    report.people += 1;
+    const person = personAt(index);
+    const numbers: number[] = [];
+    for (let lead = 0; lead < person.leads; lead += 1)
+      numbers.push(
+        (await tracker.control<{ number: number }>('createIssue', issueOf(person))).number,
+      );
+    const wasEdited = await editLeads(run, person, numbers);
+    for (const body of deletionsOf(person, wasEdited)) {
+      const receiptId = await sendUntilAcknowledged(run, person, body);
+      acknowledged.push({ receiptId, person, numbers, wasEdited });
+      report.acknowledged += 1;
+      if (random() < 0.2) {
+        report.repeats += 1;
+        const again = await sendUntilAcknowledged(run, person, body);
+        if (again !== receiptId) report.violations.push(`a repeat got another receipt: ${again}`);
+      }
+    }
+    await sleep(50 + random() * 100);
+  }
+}
+
+/** What a salesperson does before the deletion comes. False when there was nothing to do, or no time. */
+async function editLeads(run: Run, person: Person, numbers: readonly number[]): Promise<boolean> {
+  const { edit } = person;
+  if (edit === 'nothing') return false;
+  if (takesAway(edit) && !(await untilSeen(run, numbers))) return false;
+  for (const number of numbers) await editLead(run, number, (body) => editBody(body, edit, person));
+  return true;
+}
+
+/** Waits until the directory knows the leads, by the next catch-up or the tracker's webhook. */
+async function untilSeen(run: Run, numbers: readonly number[]): Promise<boolean> {
+  for (let tries = 0; tries < SEEN_TRIES; tries += 1) {
+    using findings = openFindings(databasePath(run));
+    const known = await Promise.all(numbers.map((number) => findings.directory.has(number)));
+    if (known.every(Boolean)) return true;
+    await sleep(SEEN_EVERY_MS);
+  }
+  return false;
+}
+
+async function editLead(run: Run, number: number, edit: (body: string) => string): Promise<void> {
+  const issue = await run.tracker.control<{ body: string | null } | null>('readIssue', number);
+  if (!issue) return;
+  await run.tracker.control('editIssue', number, { body: edit(issue.body ?? '') });
+  run.report.edits += 1;
+}
+
+/** Salespeople who write on while deletions are under way, and after them. */
+export async function keepEditing(run: Run): Promise<void> {
+  while (Date.now() < run.until) {
+    const deleted = run.acknowledged.filter(({ person }) => !person.privacy);
+    const some = deleted[Math.floor(run.random() * deleted.length)];
+    for (const number of some?.numbers ?? [])
+      // It may be deleted meanwhile.
+      await editLead(run, number, withNote).catch(() => undefined);
+    await sleep(100);
+  }
+}
+
+function withNote(body: string): string {
+  return body.length < BODY_CHARACTERS_MAX ? `${body}\n${NOTE}` : body;
+}
+
+export async function keepReading(run: Run, reader: Reader): Promise<void> {
+  while (Date.now() < run.until) {
+    await reader.read(`http://127.0.0.1:${run.port}`);
+    await sleep(150);
+  }
+}
+
+async function sendUntilAcknowledged(run: Run, person: Person, body: object): Promise<string> {
+  const uri = `http://127.0.0.1:${run.port}/api/v1/webhooks/partners/${person.partner}/deletions`;
+  const text = JSON.stringify(body);
+  for (;;) {
+    run.report.sent += 1;
+    try {
+      const headers = signed(person.partner, uri, text);
+      const answer = await fetch(uri, { method: 'POST', headers, body: text });
+      const receipt = (await answer.json()) as { id: string };
+      if (answer.status === 202) return receipt.id;
+      if (answer.status !== 503)
+        run.report.violations.push(`a signed deletion was answered ${answer.status}`);
+    } catch {
+      // killed: the partner sends it again
+    }
+    await sleep(50);
+  }
+}
