@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { KeptRun } from '#shared/idempotency.ts';
+import type { StoredRun } from '#shared/idempotency.ts';
 import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumers/consumer.ts';
 import type { Grant } from './grants/grant.ts';
 
@@ -20,8 +20,8 @@ export type ConsumerChange = {
   consumer: Consumer;
   /** Who made it so. */
   audit: AuditEntry;
-  /** The answer for the caller's idempotency key. */
-  kept?: KeptRun;
+  /** The response for the caller's idempotency key. */
+  storedRun?: StoredRun;
   /**
    * Refuse the change when another consumer that is not revoked has this name, compared by
    * `foldConsumerName`. @throws {validation-failed}
@@ -34,7 +34,7 @@ export type ConsumerPosition = { createdAt: number; id: ConsumerId };
 
 /**
  * Port: consumers with their grants and keys. Every method @throws {store-unavailable}, and a change
- * with `kept` also `idempotency-in-progress`.
+ * with `storedRun` also `idempotency-in-progress`.
  */
 export type ConsumerStore = {
   /**

@@ -6,7 +6,7 @@ const WINDOW_MS = MINUTE;
 const WINDOWS_MAX = 10_000;
 
 /** What is told of the limit with every answer. @see draft-ietf-httpapi-ratelimit-headers-10 */
-export type LimitAnswer = {
+export type LimitState = {
   isExceeded: boolean;
   /** The limit that holds for this name. */
   limitPerMinute: number;
@@ -21,7 +21,7 @@ export type LimitAnswer = {
 /** Counts calls per name in windows of one minute, in memory. */
 export type Limiter = {
   /** Counts one call. `limitPerMinute` overrides the default for this name. */
-  take(name: string, limitPerMinute?: number): LimitAnswer;
+  take(name: string, limitPerMinute?: number): LimitState;
 };
 
 export type LimiterDeps = { clock: Pick<Clock, 'now'>; limitPerMinute: number };
@@ -58,7 +58,7 @@ export function createLimiter(deps: LimiterDeps): Limiter {
 }
 
 /** The 429 for a limit that is used up. @throws {quota-exceeded} always */
-export function refuseOverLimit(answer: LimitAnswer): never {
+export function refuseOverLimit(answer: LimitState): never {
   throw new TrackportError('quota-exceeded', {
     detail: `The limit of calls per minute is used up. Try again in ${answer.resetSeconds} s.`,
     retryAfterSeconds: answer.resetSeconds,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
 import type { Candidate } from './version/default-version.ts';
-import type { KeptRun } from '#shared/idempotency.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };
@@ -10,10 +10,10 @@ export type ReadVersion =
   | { kind: 'found'; record: VersionRecord; specText?: string }
   | { kind: 'no-artifact' }
   | { kind: 'no-version' }
-  /** Only without `version`: nothing is PUBLISHED or DEPRECATED. `face` stands for the artifact. */
-  | { kind: 'no-default'; face: VersionRecord };
+  /** Only without `version`: nothing is PUBLISHED or DEPRECATED. `representative` stands for the artifact. */
+  | { kind: 'no-default'; representative: VersionRecord };
 
-/** What a version's answer tells of other versions and artifacts. */
+/** What the response for a version says of other versions and artifacts. */
 export type Relations = {
   /** Versions of the artifact. */
   versions: number;
@@ -25,7 +25,7 @@ export type Relations = {
   successor?: string;
 };
 
-/** One version with what its answer tells of others, all of one moment. */
+/** One version with what its response says of others, all of one moment. */
 export type StoredVersion = { record: VersionRecord; specText?: string; relations: Relations };
 
 /** A version to be made. Without `version` the store takes `nextVersion` of those that exist. */
@@ -86,15 +86,15 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
 /** What is part of the transaction of a change beside the change itself. */
 export type Accompaniment = {
   audit: ChangeAudit;
-  /** Renders the answer that is kept for an idempotency key, from the version as it is now. */
-  keep?: (stored: StoredVersion) => KeptRun;
+  /** Renders the response to store for an idempotency key, from the version as it is now. */
+  toStoredRun?: ToStoredRun<StoredVersion>;
 };
 
 /**
  * Keeps artifacts. Every function is bound to one workspace, and what belongs to another does not
  * exist. A change, its audit entry, its search text, the choice of the default version and the
- * answer that is kept for it are one transaction, so that reads see a change at once and a crash
- * leaves all of it or nothing. All throw `store-unavailable`, and changes with `keep` also
+ * response that is stored for it are one transaction, so that reads see a change at once and a crash
+ * leaves all of it or nothing. All throw `store-unavailable`, and changes with `toStoredRun` also
  * `idempotency-in-progress`.
  */
 export type ArtifactStore = {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsumerPrincipal, KeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import type { LimitAnswer, Limiter } from '#access/limit.ts';
+import type { LimitState, Limiter } from '#access/limit.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
 import type { HttpContext } from './http-app.ts';
@@ -27,7 +27,7 @@ export type KeyAccess = {
    * Counts the call. From here on the answer tells what is left of the limit.
    * @throws {quota-exceeded}
    */
-  spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitAnswer;
+  spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitState;
 };
 
 export function createKeyAccess(

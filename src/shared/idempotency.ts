@@ -2,12 +2,12 @@ import { DAY, type Clock } from './clock.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './hash.ts';
 
-/** How long an answer is kept for its key. */
-export const IDEMPOTENCY_KEPT_MS = DAY;
+/** How long a response is stored for its key. */
+export const IDEMPOTENCY_TTL_MS = DAY;
 const RETRY_AFTER_SECONDS = 1;
 
-/** An answer that can be given again. */
-export type KeptAnswer = { status: number; headers: Record<string, string>; body: string };
+/** A response that can be sent again. */
+export type StoredResponse = { status: number; headers: Record<string, string>; body: string };
 
 /** A call with an `Idempotency-Key`. */
 export type KeyedCall = {
@@ -30,50 +30,50 @@ export type KeyedRun = {
   now: number;
 };
 
-/** A call's answer with its key: written in the transaction of what the call does. */
-export type KeptRun = KeyedRun & { answer: KeptAnswer };
+/** A call's response with its key: written in the transaction of what the call does. */
+export type StoredRun = KeyedRun & { response: StoredResponse };
 
 export type Found =
   | { kind: 'nothing' }
   | { kind: 'mismatch' }
-  | { kind: 'kept'; answer: KeptAnswer };
+  | { kind: 'stored'; response: StoredResponse };
 
 /**
- * Keeps answers for idempotency keys, in a bounded number and size per workspace, the newest ones.
- * Both throw `store-unavailable`.
+ * Stores responses for idempotency keys, in a bounded number and size per workspace, the newest
+ * ones. Both throw `store-unavailable`.
  */
 export type IdempotencyStore = {
   find(run: KeyedRun): Promise<Found>;
   /**
-   * For an answer to a call that changed nothing; others go with their change.
+   * For the response to a call that changed nothing; others go with their change.
    * @throws {idempotency-in-progress} the key has been taken meanwhile
    */
-  put(kept: KeptRun): Promise<void>;
+  put(run: StoredRun): Promise<void>;
 };
 
-/** Renders the answer that is kept and returns it with its key, for the change's transaction. */
-export type Keep<View> = (view: View) => KeptRun;
+/** Renders the response to store and returns it with its key, for the change's transaction. */
+export type ToStoredRun<View> = (view: View) => StoredRun;
 
 export type IdempotentWork<View> = {
-  /** Does what is asked, with `keep` as part of the change. */
-  work: (keep: Keep<View>) => Promise<View>;
-  render: (view: View) => KeptAnswer;
-  /** What is kept for repeats where the first answer holds a secret. Default: that answer. */
-  renderKept?: (view: View) => KeptAnswer;
+  /** Does what is requested, and writes what `toStoredRun` returns with the change. */
+  work: (toStoredRun: ToStoredRun<View>) => Promise<View>;
+  render: (view: View) => StoredResponse;
+  /** What is stored where the first response holds a secret. Default: that response. */
+  renderStored?: (view: View) => StoredResponse;
 };
 
-/** `replayed`: it is what was kept of an earlier call. */
-export type GivenAnswer = { answer: KeptAnswer; replayed: boolean };
+/** `isReplayed`: it was stored by an earlier call. */
+export type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
 
 export type Idempotency = {
   /**
-   * Does `work` once per key and gives its answer again to every repeat of the same call for 24
-   * hours. The answer is committed with what the call changed, so that a crash leaves both or none
-   * of them. A call that fails leaves its key free.
+   * Does `work` once per key and sends its response again to every duplicate of the call for 24
+   * hours. The response is committed with what the call changed, so that a crash leaves both or
+   * none of them. A call that fails leaves its key free.
    * @throws {idempotency-in-progress} while the first call runs
    * @throws {idempotency-mismatch} when the key came with another payload
    */
-  once<View>(call: KeyedCall, work: IdempotentWork<View>): Promise<GivenAnswer>;
+  once<View>(call: KeyedCall, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
 export type IdempotencyDeps = { store: IdempotencyStore; clock: Pick<Clock, 'now'> };
@@ -99,23 +99,23 @@ export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotenc
 async function replay(store: IdempotencyStore, run: KeyedRun) {
   const found = await store.find(run);
   if (found.kind === 'mismatch') refuseMismatch();
-  return found.kind === 'kept' ? { answer: found.answer, replayed: true } : undefined;
+  return found.kind === 'stored' ? { response: found.response, isReplayed: true } : undefined;
 }
 
 async function workOnce<View>(
   store: IdempotencyStore,
   run: KeyedRun,
-  { work, render, renderKept }: IdempotentWork<View>,
-): Promise<GivenAnswer> {
-  let answer: KeptAnswer | undefined;
-  const keep: Keep<View> = (view) => {
-    answer = render(view);
-    return { ...run, answer: renderKept?.(view) ?? answer };
+  { work, render, renderStored }: IdempotentWork<View>,
+): Promise<IdempotentResponse> {
+  let response: StoredResponse | undefined;
+  const toStoredRun: ToStoredRun<View> = (view) => {
+    response = render(view);
+    return { ...run, response: renderStored?.(view) ?? response };
   };
   try {
-    const view = await work(keep);
-    if (!answer) await store.put(keep(view));
-    return { answer: answer ?? render(view), replayed: false };
+    const view = await work(toStoredRun);
+    if (!response) await store.put(toStoredRun(view));
+    return { response: response ?? render(view), isReplayed: false };
   } catch (error) {
     // Another process may have done the same call just now, which is why this one failed.
     const replayed = isTrackportError(error) && (await replay(store, run));

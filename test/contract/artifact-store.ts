@@ -101,7 +101,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       });
       expect(await store.read(W, { id: 'petstore' }, { spec: false })).toEqual({
         kind: 'no-default',
-        face: draft,
+        representative: draft,
       });
     });
 

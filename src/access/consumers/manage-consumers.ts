@@ -1,4 +1,5 @@
 import { refuse } from '#shared/errors.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
 import {
   type Consumer,
   type ConsumerId,
@@ -10,7 +11,7 @@ import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer
 import type { ConsumerPosition } from '../consumer-store.ts';
 import { type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
-import { changeWithKey, type ConsumerWithKey, type KeepIssued } from '../keys/manage-keys.ts';
+import { changeWithKey, type ConsumerWithKey } from '../keys/manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;
@@ -28,7 +29,7 @@ export async function createConsumer(
   deps: ManageDeps,
   input: CreateConsumerInput,
   origin: Origin,
-  keep?: KeepIssued,
+  toStoredRun?: ToStoredRun<ConsumerWithKey>,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -52,7 +53,7 @@ export async function createConsumer(
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
   const change = { consumer, audit, uniqueName: input.force !== true };
-  await deps.store.insert(changeWithKey(change, issued, keep));
+  await deps.store.insert(changeWithKey(change, issued, toStoredRun));
   return { consumer, issued };
 }
 

@@ -1,6 +1,6 @@
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { Keep } from '#shared/idempotency.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
 import {
   type Consumer,
   type ConsumerId,
@@ -25,16 +25,16 @@ const ACTIVE_KEYS_MAX = 20;
 /** A consumer after a change, with the key that the change made. */
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
 
-/** Renders what is kept for an idempotency key, in the transaction of a change that makes a key. */
-export type KeepIssued = Keep<ConsumerWithKey>;
-
-/** The change that makes a key, with what is kept for the caller's idempotency key. */
+/** The change that makes a key, with the response for the caller's idempotency key. */
 export function changeWithKey(
   change: ConsumerChange,
   issued: IssuedKey,
-  keep: KeepIssued | undefined,
+  toStoredRun: ToStoredRun<ConsumerWithKey> | undefined,
 ): ConsumerChange {
-  return keep ? { ...change, kept: keep({ consumer: change.consumer, issued }) } : change;
+  return {
+    ...change,
+    ...(toStoredRun && { storedRun: toStoredRun({ consumer: change.consumer, issued }) }),
+  };
 }
 
 /**
@@ -45,7 +45,7 @@ export async function addKey(
   deps: ManageDeps,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
-  keep?: KeepIssued,
+  toStoredRun?: ToStoredRun<ConsumerWithKey>,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -59,7 +59,7 @@ export async function addKey(
       consumer: { ...before, keys: [...before.keys, issued.stored] },
       audit: auditOf(before, origin, facts),
     };
-    return changeWithKey(change, issued, keep);
+    return changeWithKey(change, issued, toStoredRun);
   });
   return { consumer, issued };
 }
@@ -82,7 +82,7 @@ export async function rotateKey(
   deps: ManageDeps,
   input: RotateInput,
   origin: Origin,
-  keep?: KeepIssued,
+  toStoredRun?: ToStoredRun<ConsumerWithKey>,
 ): Promise<ConsumerWithKey> {
   const overlapMs = parseOverlap(input.overlapMs);
   const now = deps.clock.now();
@@ -102,7 +102,7 @@ export async function rotateKey(
       consumer: { ...before, keys: [...withKey(before.keys, replaced), issued.stored] },
       audit: auditOf(before, origin, { at: now, action: 'key.rotate', changes }),
     };
-    return changeWithKey(change, issued, keep);
+    return changeWithKey(change, issued, toStoredRun);
   });
   if (!made) throw new Error('the store did not ask for a decision');
   return { consumer, issued: made };

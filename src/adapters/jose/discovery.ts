@@ -3,21 +3,21 @@
  * the document names the very issuer that it was asked of.
  */
 import { isRecord } from '#shared/json.ts';
-import { fetchJson, IssuerTrouble } from './fetch-json.ts';
+import { fetchJson, IssuerFailure } from './fetch-json.ts';
 
 /**
  * The address of the issuer's key set (OpenID Connect Discovery 1.0 §4).
- * @throws IssuerTrouble
+ * @throws {IssuerFailure}
  */
 export async function discoverKeySetUrl(issuer: string, signal: AbortSignal): Promise<string> {
   const base = issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
   const document = await fetchJson(`${base}/.well-known/openid-configuration`, signal);
-  if (!isRecord(document)) throw new IssuerTrouble('Its discovery document is not an object.');
+  if (!isRecord(document)) throw new IssuerFailure('Its discovery document is not an object.');
   if (document['issuer'] !== issuer)
-    throw new IssuerTrouble('Its discovery document names another issuer.');
+    throw new IssuerFailure('Its discovery document names another issuer.');
   const url = document['jwks_uri'];
   if (typeof url !== 'string' || !isTrustworthy(url))
-    throw new IssuerTrouble('Its discovery document names no key set at an https address.');
+    throw new IssuerFailure('Its discovery document names no key set at an https address.');
   return url;
 }
 

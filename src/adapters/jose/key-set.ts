@@ -9,12 +9,12 @@ import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { discoverKeySetUrl } from './discovery.ts';
-import { fetchJson, IssuerTrouble } from './fetch-json.ts';
+import { fetchJson, IssuerFailure } from './fetch-json.ts';
 
 const FRESH_MS = 10 * MINUTE;
 const ATTEMPT_EVERY_MS = 30 * SECOND;
-const KEPT_MS = 24 * HOUR;
-const DISCOVERY_KEPT_MS = 24 * HOUR;
+const USABLE_MS = 24 * HOUR;
+const DISCOVERY_TTL_MS = 24 * HOUR;
 const FETCH_TIMEOUT_MS = 5 * SECOND;
 const KEYS_MAX = 100;
 
@@ -88,7 +88,7 @@ export function createKeySet(deps: KeySetDeps): KeySet {
     },
     version: () => state.keys?.version ?? 0,
     status: () => {
-      // Nobody may need a key for hours: the end of the trouble is to be noticed all the same.
+      // Nobody may need a key for hours: the end of the failure is to be noticed all the same.
       if (state.failure !== undefined) void refresh();
       return statusOf(state, clock.now());
     },
@@ -120,7 +120,7 @@ function msUntilAttempt({ triedAt }: State, now: number): number {
 }
 
 function usableKeys({ keys }: State, now: number): Keys | undefined {
-  return keys && now - keys.fetchedAt < KEPT_MS ? keys : undefined;
+  return keys && now - keys.fetchedAt < USABLE_MS ? keys : undefined;
 }
 
 /** The second look, after the issuer was asked or could not be asked again yet. */
@@ -163,13 +163,13 @@ async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Pro
   const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
   try {
     const url = await keySetUrlOf(deps, state, signal);
-    keep(state, await fetchJson(url, signal), clock.now());
+    replaceKeys(state, await fetchJson(url, signal), clock.now());
     if (state.failure !== undefined) log.info({}, 'the issuer gives keys again');
     state.failure = undefined;
   } catch (error) {
     if (closed.aborted) return;
     state.discovered = undefined; // it may have moved
-    state.failure = error instanceof IssuerTrouble ? error.message : 'Its keys cannot be used.';
+    state.failure = error instanceof IssuerFailure ? error.message : 'Its keys cannot be used.';
     log.warn({ reason: state.failure, ...errorFields(error) }, 'the issuer gave no keys');
   }
 }
@@ -177,19 +177,19 @@ async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Pro
 async function keySetUrlOf(deps: KeySetDeps, state: State, signal: AbortSignal): Promise<string> {
   if (deps.keySetUrl !== undefined) return deps.keySetUrl;
   const now = deps.clock.now();
-  if (!state.discovered || now - state.discovered.at >= DISCOVERY_KEPT_MS)
+  if (!state.discovered || now - state.discovered.at >= DISCOVERY_TTL_MS)
     state.discovered = { url: await discoverKeySetUrl(deps.issuer, signal), at: now };
   return state.discovered.url;
 }
 
-/** @throws IssuerTrouble and then the keys stay as they were */
-function keep(state: State, document: unknown, now: number): void {
+/** @throws {IssuerFailure} and then the keys stay as they were */
+function replaceKeys(state: State, document: unknown, now: number): void {
   const keySet = document as JSONWebKeySet;
   const resolve = toResolver(keySet);
   const count = keySet.keys.length;
   // An issuer without a key cannot have made a token: this is a fault of its own.
   if (count === 0 || count > KEYS_MAX)
-    throw new IssuerTrouble(`Its key set holds ${count} keys in place of 1 to ${KEYS_MAX}.`);
+    throw new IssuerFailure(`Its key set holds ${count} keys in place of 1 to ${KEYS_MAX}.`);
   const text = JSON.stringify(keySet.keys);
   if (state.keys?.text === text) {
     state.keys.fetchedAt = now;
@@ -203,7 +203,7 @@ function toResolver(keySet: JSONWebKeySet): Keys['resolve'] {
   try {
     return createLocalJWKSet(keySet);
   } catch (error) {
-    throw new IssuerTrouble('Its key set is malformed.', { cause: error });
+    throw new IssuerFailure('Its key set is malformed.', { cause: error });
   }
 }
 

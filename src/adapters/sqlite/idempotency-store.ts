@@ -1,15 +1,15 @@
 import {
-  IDEMPOTENCY_KEPT_MS,
+  IDEMPOTENCY_TTL_MS,
   refuseTaken,
   type Found,
   type IdempotencyStore,
-  type KeptRun,
+  type StoredRun,
   type KeyedRun,
 } from '#shared/idempotency.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
-/** What a workspace may keep. */
+/** What is stored for one workspace at most. */
 type Bounds = {
   keysMax: number;
   bytesMax: number;
@@ -23,7 +23,7 @@ const EXPIRED_AT_ONCE = 20;
 
 type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
-/** Keeps what was answered to idempotency keys. */
+/** Stores the responses to calls with an idempotency key. */
 export function createIdempotencyStore(
   database: Database,
   bounds: Bounds = defaultBounds,
@@ -34,8 +34,8 @@ export function createIdempotencyStore(
   );
   return {
     find: async (run) =>
-      guard(() => toFound(find.get(run.digest, run.now - IDEMPOTENCY_KEPT_MS), run)),
-    put: async (kept) => database.transaction(() => write(kept)),
+      guard(() => toFound(find.get(run.digest, run.now - IDEMPOTENCY_TTL_MS), run)),
+    put: async (run) => database.transaction(() => write(run)),
   };
 }
 
@@ -43,7 +43,7 @@ function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
   if (!row) return { kind: 'nothing' };
   const { fingerprint, headers, ...rest } = row;
   if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
-  return { kind: 'kept', answer: { ...rest, headers: JSON.parse(headers) } };
+  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
 }
 
 /** An expired row is replaced, any other stays as it is. */
@@ -69,21 +69,21 @@ const TRIM = `
     WHERE place > @keysMax OR total > @bytesMax)`;
 
 /**
- * Writes the answer of a keyed call. Call it inside the transaction of what the call changes.
+ * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
 export function createKeyWriter(
   { handle }: Database,
   { keysMax, bytesMax, trimEvery }: Bounds = defaultBounds,
-): (kept: KeptRun) => void {
+): (run: StoredRun) => void {
   const put = handle.prepare<[Record<string, Buffer | string | number>]>(PUT);
   const expire = handle.prepare<[string, number, number]>(EXPIRE);
   const trim = handle.prepare<[{ workspaceId: string; keysMax: number; bytesMax: number }]>(TRIM);
   let written = 0;
-  return ({ answer: { status, body, ...answer }, ...run }) => {
-    const headers = JSON.stringify(answer.headers);
+  return ({ response: { status, body, ...response }, ...run }) => {
+    const headers = JSON.stringify(response.headers);
     const bytes = Buffer.byteLength(body) + headers.length;
-    const expired = run.now - IDEMPOTENCY_KEPT_MS;
+    const expired = run.now - IDEMPOTENCY_TTL_MS;
     const { changes } = put.run({ ...run, status, headers, body, bytes, expired });
     if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
     expire.run(run.workspaceId, expired, EXPIRED_AT_ONCE);

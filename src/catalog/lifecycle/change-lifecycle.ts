@@ -89,7 +89,7 @@ async function versionOf(
   const found = await deps.store.read(caller.workspaceId, { id }, { spec: false });
   const record = 'record' in found ? found.record : undefined;
   if (record?.lifecycle === 'PUBLISHED') return record.version;
-  const current = record ?? ('face' in found ? found.face : undefined);
+  const current = record ?? ('representative' in found ? found.representative : undefined);
   return current ? refuseTransition(action, current.lifecycle) : refuseUnknown('no-artifact');
 }
 

@@ -18,7 +18,7 @@ function chooseDefault<T extends Candidate>(
 }
 
 /** The version that stands for an artifact in lists: its default, else a draft, else a retired one. */
-export function chooseFace<T extends Candidate>(
+export function chooseRepresentative<T extends Candidate>(
   versions: readonly T[],
   pinnedSerial: number | undefined,
 ): T | undefined {

@@ -6,7 +6,7 @@ import type { Member, VersionRecord } from './artifact.ts';
 import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from '../artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
-import type { KeptRun } from '#shared/idempotency.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
 import type { SpecChecker } from '../spec/spec-check.ts';
 
 /** What the catalog's use cases need. */
@@ -25,8 +25,8 @@ export type Caller = {
   workspaceId: string;
   actor: Actor;
   requestId?: string;
-  /** Renders the answer that is kept with the change for the caller's idempotency key. */
-  keep?: (view: VersionView) => KeptRun;
+  /** Renders the response that is stored with the change for the caller's idempotency key. */
+  toStoredRun?: ToStoredRun<VersionView>;
 };
 
 /** One version with all that its answer tells. */
@@ -54,7 +54,9 @@ export async function readRecord(
 ): Promise<{ record: VersionRecord; specText?: string }> {
   const found = await store.read(workspaceId, ref, { spec });
   if (found.kind === 'found') return found;
-  return found.kind === 'no-default' ? refuseWithoutDefault(found.face) : refuseUnknown(found.kind);
+  return found.kind === 'no-default'
+    ? refuseWithoutDefault(found.representative)
+    : refuseUnknown(found.kind);
 }
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
@@ -94,10 +96,10 @@ export function taggedOf({ record, counts, members }: VersionView): Tagged {
   return { serial, revision, counts, ...(members === undefined ? {} : { members }) };
 }
 
-/** What goes with a change: its audit entry, and the answer that is kept for it. */
+/** What goes with a change: its audit entry, and the response that is stored for it. */
 export function accompany(
   { clock }: Pick<CatalogDeps, 'clock'>,
-  { actor, requestId, keep }: Caller,
+  { actor, requestId, toStoredRun }: Caller,
   { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
 ): Accompaniment {
   return {
@@ -108,7 +110,7 @@ export function accompany(
       ...(changes === undefined ? {} : { changes }),
       ...(requestId === undefined ? {} : { requestId }),
     },
-    ...(keep && { keep: (stored) => keep(viewOf(stored)) }),
+    ...(toStoredRun && { toStoredRun: (stored) => toStoredRun(viewOf(stored)) }),
   };
 }
 
@@ -123,9 +125,9 @@ export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
 }
 
 /** @throws {no-published-version} always */
-function refuseWithoutDefault(face: VersionRecord): never {
+function refuseWithoutDefault({ lifecycle }: VersionRecord): never {
   throw new TrackportError('no-published-version', {
     detail: 'No version of the artifact is PUBLISHED or DEPRECATED. Name one with `version`.',
-    extensions: { current: face.lifecycle },
+    extensions: { current: lifecycle },
   });
 }

@@ -10,13 +10,13 @@ import {
 } from '#access/consumers/manage-consumers.ts';
 import { addKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
 import { pageConsumers } from '#access/consumers/page-consumers.ts';
-import type { Idempotency, KeptAnswer } from '#shared/idempotency.ts';
+import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
 import type { Area, HttpApp, HttpContext } from '../http-app.ts';
-import { answerKeyOnce } from '../key-answer.ts';
-import { sendAnswer } from '../keyed-answer.ts';
+import { respondWithKeyOnce } from '../responses/issued-key-response.ts';
+import { sendResponse } from '../responses/idempotent-response.ts';
 import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
 import {
   consumerIn,
@@ -75,14 +75,14 @@ function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps
   app.post(PATH, routes.create, async (request, reply) => {
     const { expires, ...fields } = request.body;
     const input = { ...fields, ...(expires !== undefined && { expiresInMs: expires }) };
-    const sent = await answerKeyOnce(idempotency, request, {
-      work: (keep) => createConsumer(manage, input, originOf(request), keep),
+    const sent = await respondWithKeyOnce(idempotency, request, {
+      work: (toStoredRun) => createConsumer(manage, input, originOf(request), toStoredRun),
       render: (created) => {
         const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
-        return toAnswer(201, toCreatedConsumerOut(created), { location });
+        return toResponse(201, toCreatedConsumerOut(created), { location });
       },
     });
-    return sendAnswer(reply, sent);
+    return sendResponse(reply, sent);
   });
   app.patch(`${PATH}/:id`, routes.update, async (request) => {
     const input = { id: request.params.id, patch: request.body };
@@ -101,27 +101,31 @@ function addKeys(app: HttpApp, { manage, idempotency }: ConsumerRoutesDeps) {
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const expiresInMs = request.body?.expires;
     const input = { id: request.params.id, ...(expiresInMs !== undefined && { expiresInMs }) };
-    const sent = await answerKeyOnce(idempotency, request, {
-      work: (keep) => addKey(manage, input, originOf(request), keep),
-      render: ({ issued }) => toAnswer(201, { key: issued.key.reveal() }),
+    const sent = await respondWithKeyOnce(idempotency, request, {
+      work: (toStoredRun) => addKey(manage, input, originOf(request), toStoredRun),
+      render: ({ issued }) => toResponse(201, { key: issued.key.reveal() }),
     });
-    return sendAnswer(reply, sent);
+    return sendResponse(reply, sent);
   });
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const overlapMs = request.body?.overlap;
     const input = { ...request.params, ...(overlapMs !== undefined && { overlapMs }) };
-    const sent = await answerKeyOnce(idempotency, request, {
-      work: (keep) => rotateKey(manage, input, originOf(request), keep),
-      render: ({ issued }) => toAnswer(200, { key: issued.key.reveal() }),
+    const sent = await respondWithKeyOnce(idempotency, request, {
+      work: (toStoredRun) => rotateKey(manage, input, originOf(request), toStoredRun),
+      render: ({ issued }) => toResponse(200, { key: issued.key.reveal() }),
     });
-    return sendAnswer(reply, sent);
+    return sendResponse(reply, sent);
   });
   app.delete(`${PATH}/:id/keys/:keyId`, routes.revokeKey, async (request) =>
     render(manage, await revokeKey(manage, request.params, originOf(request))),
   );
 }
 
-function toAnswer(status: number, body: object, headers: Record<string, string> = {}): KeptAnswer {
+function toResponse(
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): StoredResponse {
   return {
     status,
     headers: { ...headers, 'content-type': JSON_MEDIA_TYPE },

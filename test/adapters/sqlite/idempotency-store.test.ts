@@ -12,20 +12,20 @@ const run = (number: number, workspaceId = 'w'): KeyedRun => ({
   now: number,
 });
 
-const answer = (body = 'x') => ({ status: 200, headers: { etag: '"ä"' }, body });
+const response = (body = 'x') => ({ status: 200, headers: { etag: '"ä"' }, body });
 
 const put = (store: IdempotencyStore, one: KeyedRun, body?: string): Promise<void> =>
-  store.put({ ...one, answer: answer(body) });
+  store.put({ ...one, response: response(body) });
 
 const stateOf = async (store: IdempotencyStore, one: KeyedRun): Promise<string> =>
   (await store.find(one)).kind;
 
-test('an answer comes back as it was kept', async () => {
+test('a response comes back as it was stored', async () => {
   const store = createIdempotencyStore(temporaryDatabase());
   const body = 'größe '.repeat(100_000);
   expect(await store.find(run(1))).toEqual({ kind: 'nothing' });
   await put(store, run(1), body);
-  expect(await store.find(run(1))).toEqual({ kind: 'kept', answer: answer(body) });
+  expect(await store.find(run(1))).toEqual({ kind: 'stored', response: response(body) });
   const other = { ...run(1), fingerprint: Buffer.from('other') };
   expect(await store.find(other)).toEqual({ kind: 'mismatch' });
 });
@@ -35,29 +35,29 @@ test('a key is taken once, and again when it has expired', async () => {
   await put(store, run(1));
   const taken = put(store, { ...run(1), now: 24 * HOUR + 1 }, 'y');
   await expect(taken).rejects.toMatchObject({ code: 'idempotency-in-progress' });
-  expect(await store.find(run(1))).toEqual({ kind: 'kept', answer: answer() });
+  expect(await store.find(run(1))).toEqual({ kind: 'stored', response: response() });
   const late = { ...run(1), now: 24 * HOUR + 2 };
   expect(await stateOf(store, late)).toBe('nothing');
   await put(store, late, 'y');
-  expect(await store.find(late)).toEqual({ kind: 'kept', answer: answer('y') });
+  expect(await store.find(late)).toEqual({ kind: 'stored', response: response('y') });
 });
 
-test('only the newest keys of a workspace are kept', async () => {
+test('only the newest keys of a workspace are stored', async () => {
   const bounds = { keysMax: 3, bytesMax: 1_000_000, trimEvery: 1 };
   const store = createIdempotencyStore(temporaryDatabase(), bounds);
   await put(store, run(0, 'other'));
   for (let number = 1; number <= 5; number += 1) await put(store, run(number));
   const states = [];
   for (const number of [5, 4, 3, 2]) states.push(await stateOf(store, run(number)));
-  expect(states).toEqual(['kept', 'kept', 'kept', 'nothing']);
-  expect(await stateOf(store, run(0, 'other'))).toBe('kept');
+  expect(states).toEqual(['stored', 'stored', 'stored', 'nothing']);
+  expect(await stateOf(store, run(0, 'other'))).toBe('stored');
 });
 
-test('only so many bytes of a workspace are kept', async () => {
+test('only so many bytes of a workspace are stored', async () => {
   const bounds = { keysMax: 100, bytesMax: 5000, trimEvery: 1 };
   const store = createIdempotencyStore(temporaryDatabase(), bounds);
   for (let number = 1; number <= 4; number += 1)
     await put(store, run(number), randomBytes(1000).toString('hex'));
-  expect(await stateOf(store, run(4))).toBe('kept');
+  expect(await stateOf(store, run(4))).toBe('stored');
   expect(await stateOf(store, run(1))).toBe('nothing');
 });

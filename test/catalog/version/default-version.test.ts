@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lifecycles } from '#catalog/version/artifact.ts';
-import { chooseFace, isReadable, type Candidate } from '#catalog/version/default-version.ts';
+import {
+  chooseRepresentative,
+  isReadable,
+  type Candidate,
+} from '#catalog/version/default-version.ts';
 
 const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
   version: text,
@@ -10,8 +14,8 @@ const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number
   createdAt: serial,
 });
 
-const face = (versions: Candidate[], pinned?: number): string | undefined =>
-  chooseFace(versions, pinned)?.version;
+const representative = (versions: Candidate[], pinned?: number): string | undefined =>
+  chooseRepresentative(versions, pinned)?.version;
 
 test('a release beats a higher pre-release, which beats a version that is none', () => {
   const versions = [
@@ -20,9 +24,9 @@ test('a release beats a higher pre-release, which beats a version that is none',
     version('2.0.0', 'PUBLISHED', 3),
     version('1.9.0', 'PUBLISHED', 4),
   ];
-  expect(face(versions)).toBe('2.0.0');
-  expect(face(versions.slice(0, 2))).toBe('3.0.0-rc.1');
-  expect(face(versions.slice(0, 1))).toBe('zeta');
+  expect(representative(versions)).toBe('2.0.0');
+  expect(representative(versions.slice(0, 2))).toBe('3.0.0-rc.1');
+  expect(representative(versions.slice(0, 1))).toBe('zeta');
 });
 
 test('a published version beats every deprecated one, a draft every retired one', () => {
@@ -30,19 +34,19 @@ test('a published version beats every deprecated one, a draft every retired one'
   const deprecated = version('9.0.0', 'DEPRECATED', 2);
   const draft = version('1.0.0', 'DRAFT', 3);
   const retired = version('8.0.0', 'RETIRED', 4);
-  expect(face([retired, draft, deprecated, published])).toBe('0.1.0-alpha');
-  expect(face([retired, draft, deprecated])).toBe('9.0.0');
-  expect(face([retired, draft])).toBe('1.0.0');
-  expect(face([retired])).toBe('8.0.0');
-  expect(face([])).toBeUndefined();
+  expect(representative([retired, draft, deprecated, published])).toBe('0.1.0-alpha');
+  expect(representative([retired, draft, deprecated])).toBe('9.0.0');
+  expect(representative([retired, draft])).toBe('1.0.0');
+  expect(representative([retired])).toBe('8.0.0');
+  expect(representative([])).toBeUndefined();
 });
 
 test('the one that was set wins while it can be read', () => {
   const rest = [version('2.0.0', 'PUBLISHED', 2)];
-  expect(face([version('1.0.0', 'PUBLISHED', 1), ...rest], 1)).toBe('1.0.0');
-  expect(face([version('1.0.0', 'DEPRECATED', 1), ...rest], 1)).toBe('1.0.0');
-  expect(face([version('1.0.0', 'RETIRED', 1), ...rest], 1)).toBe('2.0.0');
-  expect(face(rest, 1)).toBe('2.0.0');
+  expect(representative([version('1.0.0', 'PUBLISHED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(representative([version('1.0.0', 'DEPRECATED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(representative([version('1.0.0', 'RETIRED', 1), ...rest], 1)).toBe('2.0.0');
+  expect(representative(rest, 1)).toBe('2.0.0');
 });
 
 test('the choice depends on the versions alone, never on their order', () => {
@@ -53,8 +57,8 @@ test('the choice depends on the versions alone, never on their order', () => {
   fc.assert(
     fc.property(fc.array(candidate, { maxLength: 8 }), fc.nat(9), (given, pinned) => {
       const versions = given.map((one, serial) => ({ ...one, serial, createdAt: 1 }));
-      const chosen = chooseFace(versions, pinned);
-      expect(chooseFace(versions.toReversed(), pinned)).toEqual(chosen);
+      const chosen = chooseRepresentative(versions, pinned);
+      expect(chooseRepresentative(versions.toReversed(), pinned)).toEqual(chosen);
       if (versions.some(isReadable)) expect(chosen && isReadable(chosen)).toBe(true);
     }),
   );

@@ -78,6 +78,7 @@ function readVersion(
     return { kind: exists ? 'no-version' : 'no-artifact' };
   }
   const record = toRecord(row);
-  if (version === undefined && !isReadable(record)) return { kind: 'no-default', face: record };
+  if (version === undefined && !isReadable(record))
+    return { kind: 'no-default', representative: record };
   return { kind: 'found', record, ...(row.specText === null ? {} : { specText: row.specText }) };
 }

@@ -20,10 +20,10 @@ type ListStatement = { sql: string; values: (string | number)[] };
  * order of `position`, newest first. With search terms the full text leads.
  */
 function listStatement(workspaceId: string, query: ListQuery): ListStatement {
-  const faces = query.rows === 'artifacts';
-  const position = faces ? 'v.artifactSerial' : 'v.serial';
+  const isByArtifact = query.rows === 'artifacts';
+  const position = isByArtifact ? 'v.artifactSerial' : 'v.serial';
   const conditions: [string, ...(string | number)[]][] = [['v.workspaceId = ?', workspaceId]];
-  if (faces) conditions.push(['v.isFace = 1']);
+  if (isByArtifact) conditions.push(['v.isFace = 1']);
   for (const name of ['type', 'lifecycle', 'owner', 'source', 'projectId'] as const) {
     const value = query[name];
     if (value !== undefined) conditions.push([`v.${name} = ?`, value]);
@@ -33,7 +33,7 @@ function listStatement(workspaceId: string, query: ListQuery): ListStatement {
       ['v.groupPath IS NOT NULL'],
       ["v.groupKey >= ? || '/' AND v.groupKey < ? || '0'", query.groupPath, query.groupPath],
     );
-  if (query.terms) return searchStatement(query, { faces, conditions });
+  if (query.terms) return searchStatement(query, { isByArtifact, conditions });
   if (query.after !== undefined) conditions.push([`${position} < ?`, query.after]);
   return {
     sql: `SELECT ${VERSION_COLUMNS} FROM ${FROM} WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
@@ -45,16 +45,19 @@ function listStatement(workspaceId: string, query: ListQuery): ListStatement {
 /** CROSS JOIN keeps the full text outermost, whose rows come in order of their rowid. */
 function searchStatement(
   query: ListQuery,
-  { faces, conditions }: { faces: boolean; conditions: [string, ...(string | number)[]][] },
+  {
+    isByArtifact,
+    conditions,
+  }: { isByArtifact: boolean; conditions: [string, ...(string | number)[]][] },
 ): ListStatement {
-  const table = faces ? 'catalog_artifact_text' : 'catalog_version_text';
-  const key = faces ? 'a.faceSerial' : 'found.rowid';
+  const table = isByArtifact ? 'catalog_artifact_text' : 'catalog_version_text';
+  const key = isByArtifact ? 'a.faceSerial' : 'found.rowid';
   const match = (query.terms ?? []).map((term) => `"${term}"*`).join(' AND ');
   return {
     sql: `SELECT ${VERSION_COLUMNS} FROM ${table} found
-          ${faces ? 'CROSS JOIN catalog_artifact a ON a.serial = found.rowid' : ''}
+          ${isByArtifact ? 'CROSS JOIN catalog_artifact a ON a.serial = found.rowid' : ''}
           CROSS JOIN catalog_version v ON v.serial = ${key}
-          ${faces ? '' : 'CROSS JOIN catalog_artifact a ON a.serial = v.artifactSerial'}
+          ${isByArtifact ? '' : 'CROSS JOIN catalog_artifact a ON a.serial = v.artifactSerial'}
           WHERE ${table} MATCH ? AND found.rowid < ?
             AND ${conditions.map(([sql]) => sql).join(' AND ')}
           ORDER BY found.rowid DESC LIMIT ?`,

@@ -4,9 +4,9 @@ import type { Database } from '../database.ts';
 
 type MemberRow = Omit<Member, 'groupPath'> & { groupPath: string | null };
 
-type ArtifactFace = { versions: number; version: string; lifecycle: string; serial: number };
+type RepresentativeRow = { versions: number; version: string; lifecycle: string; serial: number };
 
-/** A face is an artifact's default version exactly when it is one of these. */
+/** A representative version is the default one exactly when it is one of these. */
 const IS_DEFAULT = "v.isFace = 1 AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
 
 const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.groupPath';
@@ -17,7 +17,7 @@ const IN_GROUP =
 
 function prepare({ handle }: Database) {
   return {
-    face: handle.prepare<[string, string], ArtifactFace>(
+    representative: handle.prepare<[string, string], RepresentativeRow>(
       `SELECT a.versions, v.version, v.lifecycle, v.serial
        FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.faceSerial
        WHERE a.workspaceId = ? AND a.idFolded = ?`,
@@ -57,12 +57,12 @@ export function createRelationsReader(
 ): (workspaceId: string, record: VersionRecord) => Relations {
   const statements = prepare(database);
   return (workspaceId, record) => {
-    const face = statements.face.get(workspaceId, foldId(record.id));
-    const succeeded = face && face.serial !== record.serial && face.lifecycle === 'PUBLISHED';
+    const shown = statements.representative.get(workspaceId, foldId(record.id));
+    const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';
     return {
-      versions: face?.versions ?? 0,
+      versions: shown?.versions ?? 0,
       ...membersOf(statements, workspaceId, record),
-      ...(succeeded ? { successor: face.version } : {}),
+      ...(isSucceeded && { successor: shown.version }),
     };
   };
 }

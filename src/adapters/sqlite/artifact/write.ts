@@ -8,10 +8,14 @@ import type {
   Relations,
   StoredVersion,
 } from '#catalog/artifact-store.ts';
-import type { KeptRun } from '#shared/idempotency.ts';
+import type { StoredRun } from '#shared/idempotency.ts';
 import { nextVersion } from '#catalog/version/version-order.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { createFaceKeeper, type ArtifactRow, type FaceKeeper } from './face.ts';
+import {
+  createRepresentativeWriter,
+  type ArtifactRow,
+  type RepresentativeWriter,
+} from './representative.ts';
 import { createRelationsReader } from './relations.ts';
 import { toColumns } from './rows.ts';
 import { createAuditLog } from '../audit-log.ts';
@@ -20,7 +24,7 @@ import { createKeyWriter } from '../idempotency-store.ts';
 
 /**
  * Each function is one transaction: the change, its audit entry, the search text, the default, and
- * the answer for an idempotency key.
+ * the response for an idempotency key.
  */
 export type ArtifactWriter = {
   insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Inserted;
@@ -88,20 +92,20 @@ type Statements = ReturnType<typeof prepare>;
 
 type WriteDeps = {
   statements: Statements;
-  face: FaceKeeper;
+  representative: RepresentativeWriter;
   relations(workspaceId: string, record: VersionRecord): Relations;
   append(entry: AuditEntry): void;
-  keep(kept: KeptRun): void;
+  storeRun(run: StoredRun): void;
 };
 
 export function createArtifactWriter(database: Database): ArtifactWriter {
   const log = createAuditLog(database);
   const deps: WriteDeps = {
     statements: prepare(database),
-    face: createFaceKeeper(database),
+    representative: createRepresentativeWriter(database),
     relations: createRelationsReader(database),
     append: (entry) => log.append(entry),
-    keep: createKeyWriter(database),
+    storeRun: createKeyWriter(database),
   };
   return {
     insert: (workspaceId, version, beside) =>
@@ -118,10 +122,10 @@ export function createArtifactWriter(database: Database): ArtifactWriter {
 type Insert = { workspaceId: string; version: NewVersion; beside: Accompaniment };
 
 function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inserted {
-  const { statements, face } = deps;
+  const { statements, representative } = deps;
   const found = statements.artifact.get(workspaceId, foldId(version.id));
   if (found && found.versions >= VERSIONS_MAX) return { kind: 'full' };
-  const existing = found ? face.candidates(found.serial) : [];
+  const existing = found ? representative.candidates(found.serial) : [];
   const name = version.version ?? nextVersion(existing);
   if (name === undefined) return { kind: 'nameless' };
   const taken = existing.find((candidate) => candidate.version === name);
@@ -142,8 +146,8 @@ function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inse
   });
   const record = { ...fields, id: artifact.id, serial: Number(lastInsertRowid) };
   if (specText !== undefined) statements.putSpec.run(record.serial, specText);
-  if (found) face.addVersion(found, record);
-  else face.addFirst(artifact.serial, record);
+  if (found) representative.addVersion(found, record);
+  else representative.addFirst(artifact.serial, record);
   return { kind: 'inserted', stored: conclude(deps, { record, specText, beside }) };
 }
 
@@ -159,7 +163,7 @@ function applyChange(
   deps: WriteDeps,
   { workspaceId, change, beside }: Changing,
 ): StoredVersion | undefined {
-  const { statements, face } = deps;
+  const { statements, representative } = deps;
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
   const isMove = former.lifecycle !== next.lifecycle;
   const { changes } = statements[isMove ? 'moveVersion' : 'updateVersion'].run({
@@ -172,7 +176,7 @@ function applyChange(
   if (change.specText === null) statements.deleteSpec.run(next.serial);
   else if (change.specText !== undefined) statements.putSpec.run(next.serial, change.specText);
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
-  if (artifact) face.changeVersion(artifact, former, next);
+  if (artifact) representative.changeVersion(artifact, former, next);
   return conclude(deps, { record: next, specText: specText ?? undefined, beside });
 }
 
@@ -183,7 +187,7 @@ function remove(deps: WriteDeps, { workspaceId, record, audit }: Removal): boole
   const { changes } = statements.deleteVersion.run(record.serial, workspaceId, record.revision);
   if (changes === 0) return false;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) deps.face.removeVersion(artifact, record.serial);
+  if (artifact) deps.representative.removeVersion(artifact, record.serial);
   appendAudit(deps, record, audit);
   return true;
 }
@@ -194,18 +198,18 @@ function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredV
   const { statements } = deps;
   if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return undefined;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
-  if (artifact) deps.face.pin(artifact, record.serial);
+  if (artifact) deps.representative.pin(artifact, record.serial);
   return conclude(deps, { record, specText: statements.readSpec.get(record.serial), beside });
 }
 
 type Changed = { record: VersionRecord; specText: string | undefined; beside: Accompaniment };
 
-/** What every change that leaves a version ends with: its audit entry, its answer, and the key. */
+/** What every change that leaves a version ends with: its audit entry and its response. */
 function conclude(deps: WriteDeps, { record, specText, beside }: Changed): StoredVersion {
   appendAudit(deps, record, beside.audit);
   const relations = deps.relations(record.workspaceId, record);
   const stored = { record, relations, ...(specText === undefined ? {} : { specText }) };
-  if (beside.keep) deps.keep(beside.keep(stored));
+  if (beside.toStoredRun) deps.storeRun(beside.toStoredRun(stored));
   return stored;
 }
 

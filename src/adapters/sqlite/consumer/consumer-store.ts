@@ -86,10 +86,10 @@ function prepareStatements({ handle }: Database) {
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
   const sql = prepareStatements(database);
   const audit = createAuditLog(database);
-  const keep = createKeyWriter(database);
+  const storeRun = createKeyWriter(database);
   const versions = createVersionSampler(sql, clock);
 
-  const write = ({ consumer, audit: entry, kept, uniqueName }: ConsumerChange): void => {
+  const write = ({ consumer, audit: entry, storedRun, uniqueName }: ConsumerChange): void => {
     if (uniqueName === true) requireUniqueName(sql, consumer);
     sql.putConsumer.run(toConsumerRow(consumer));
     sql.removeGrants.run(consumer.id);
@@ -97,7 +97,7 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
     for (const key of consumer.keys) sql.putKey.run(toKeyRow(consumer.id, key));
     sql.moveVersion.run();
     audit.append(entry);
-    if (kept) keep(kept);
+    if (storedRun) storeRun(storedRun);
   };
   const readOrFail = (id: ConsumerId): Consumer => readConsumer(sql, id) ?? consumerNotFound();
 

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Catalog } from '#catalog/index.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
-import type { GivenAnswer, Idempotency, KeptAnswer } from '#shared/idempotency.ts';
+import type { IdempotentResponse, Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import { actorOf, tokenOf, type AuthorizeBearer } from '../../bearer.ts';
-import { answerOnce } from '../../keyed-answer.ts';
+import { respondOnce } from '../../responses/idempotent-response.ts';
 
 export type CatalogRoutesDeps = {
   catalog: Catalog;
@@ -19,18 +19,18 @@ export function callerOf(request: FastifyRequest): Caller {
 
 type Work = {
   work: (caller: Caller) => Promise<VersionView>;
-  render: (view: VersionView) => KeptAnswer;
+  render: (view: VersionView) => StoredResponse;
 };
 
 /** Does the work of a `POST` once per `Idempotency-Key`, and always where there is none. */
-export function answerVersionOnce(
+export function respondWithVersionOnce(
   { idempotency }: Pick<CatalogRoutesDeps, 'idempotency'>,
   request: FastifyRequest,
   { work, render }: Work,
-): Promise<GivenAnswer> {
+): Promise<IdempotentResponse> {
   const caller = callerOf(request);
-  return answerOnce<VersionView>(idempotency, request, {
-    work: (keep) => work({ ...caller, ...(keep && { keep }) }),
+  return respondOnce<VersionView>(idempotency, request, {
+    work: (toStoredRun) => work({ ...caller, ...(toStoredRun && { toStoredRun }) }),
     render,
   });
 }

@@ -1,10 +1,10 @@
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../../bearer.ts';
-import { versionAnswer, versionHeaderNames } from './response.ts';
-import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
+import { versionResponse, versionHeaderNames } from './response.ts';
+import { respondWithVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { sendAnswer } from '../../keyed-answer.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../precondition.ts';
 import {
   artifactOut,
@@ -24,7 +24,7 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
   for (const action of ['publish', 'reinstate', 'retire'] as const)
     app.post(`${PATH}/${action}`, lifecycleRoutes[action], async (request, reply) => {
       const change = { ...request.params, ...request.query, action };
-      return answerChange(deps, { request, reply, change });
+      return respondToChange(deps, { request, reply, change });
     });
   app.post(`${PATH}/deprecate`, deprecateRoute, async (request, reply) => {
     const { sunset, ...ref } = request.query;
@@ -34,7 +34,7 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
       action: 'deprecate',
       ...(sunset !== undefined && { sunsetAt: sunset }),
     } as const;
-    return answerChange(deps, { request, reply, change });
+    return respondToChange(deps, { request, reply, change });
   });
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
     const ifMatch = parseIfMatch(request.headers['if-match']);
@@ -43,20 +43,20 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
       ...request.query,
       ...(ifMatch && { ifMatch }),
     });
-    return sendAnswer(reply, { answer: versionAnswer(view) });
+    return sendResponse(reply, { response: versionResponse(view) });
   });
 }
 
 type Changing = { request: FastifyRequest; reply: FastifyReply; change: LifecycleChange };
 
-async function answerChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
+async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
   const ifMatch = parseIfMatch(request.headers['if-match']);
-  const sent = await answerVersionOnce(deps, request, {
+  const sent = await respondWithVersionOnce(deps, request, {
     work: async (caller) =>
       deps.catalog.changeLifecycle(caller, { ...change, ...(ifMatch && { ifMatch }) }),
-    render: (view) => versionAnswer(view),
+    render: (view) => versionResponse(view),
   });
-  return sendAnswer(reply, sent);
+  return sendResponse(reply, sent);
 }
 
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);

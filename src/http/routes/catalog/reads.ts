@@ -8,16 +8,16 @@ import {
   revalidated,
   toAuditItem,
   toSummary,
-  versionAnswer,
+  versionResponse,
   versionHeaderNames,
   versionHeaders,
 } from './response.ts';
 import { callerOf, type CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../conditional.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
-import { sendAnswer } from '../../keyed-answer.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { nextLink } from '../../next-link.ts';
-import { createKeptAnswers, type KeptAnswers } from '../../kept-answers.ts';
+import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import {
   artifactListOut,
   artifactOut,
@@ -39,7 +39,7 @@ export function addCatalogReads(
   deps: CatalogRoutesDeps,
 ): void {
   const sendPageHeaders = createPageHeaders(publicUrl);
-  const kept = createKeptAnswers(() => deps.catalog.version());
+  const cache = createResponseCache(() => deps.catalog.version());
   const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const { items, pagination } = await deps.catalog.list(callerOf(request), request.query);
@@ -47,7 +47,10 @@ export function addCatalogReads(
     return { items: items.map(toSummary), pagination };
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-    answerRead({ ...deps, kept }, { request, reply, ref: { ...request.params, ...request.query } }),
+    respondToRead(
+      { ...deps, cache },
+      { request, reply, ref: { ...request.params, ...request.query } },
+    ),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
     const page = await deps.catalog.listVersions(callerOf(request), {
@@ -70,8 +73,8 @@ export function addCatalogReads(
 type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
-async function answerRead(
-  deps: CatalogRoutesDeps & { kept: KeptAnswers },
+async function respondToRead(
+  deps: CatalogRoutesDeps & { cache: ResponseCache },
   { request, reply, ref }: Reading,
 ) {
   const caller = callerOf(request);
@@ -82,10 +85,10 @@ async function answerRead(
       return reply.code(304).headers(versionHeaders(view)).send();
   }
   const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
-  const answer = await deps.kept.read(key, async () =>
-    versionAnswer(await deps.catalog.read(caller, { ...ref, spec: true })),
+  const response = await deps.cache.read(key, async () =>
+    versionResponse(await deps.catalog.read(caller, { ...ref, spec: true })),
   );
-  return sendAnswer(reply, { answer });
+  return sendResponse(reply, { response });
 }
 
 function createPageHeaders(publicUrl: () => string) {

@@ -1,12 +1,12 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { taggedOf, type VersionView } from '#catalog/version/version-view.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import type { KeptAnswer } from '#shared/idempotency.ts';
+import type { StoredResponse } from '#shared/idempotency.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { JSON_MEDIA_TYPE } from '../../rendered-answer.ts';
 
-/** What an answer says about its caching: it is revalidated, and belongs to one credential. */
+/** What a response says about its caching: it is revalidated, and belongs to one credential. */
 export const revalidated = { 'cache-control': 'private, no-cache', vary: 'Authorization' } as const;
 
 /** Where exactly this version is. */
@@ -14,7 +14,7 @@ export function addressOf({ id, version }: { id: string; version: string }): str
   return `/api/v1/catalog/${encodeURIComponent(id)}?version=${encodeURIComponent(version)}`;
 }
 
-/** The headers of an answer with one version, a 304 too. */
+/** The headers of a response with one version, a 304 too. */
 export function versionHeaders(view: VersionView): Record<string, string> {
   return {
     ...revalidated,
@@ -35,14 +35,14 @@ export const versionHeaderNames = [
   'Link',
 ] as const;
 
-/** An answer with one version; `created` adds its status and `Location`. */
-export function versionAnswer(view: VersionView, { created = false } = {}): KeptAnswer {
+/** A response with one version; `isCreated` adds its status and `Location`. */
+export function versionResponse(view: VersionView, { isCreated = false } = {}): StoredResponse {
   return {
-    status: created ? 201 : 200,
+    status: isCreated ? 201 : 200,
     headers: {
       ...versionHeaders(view),
       'content-type': JSON_MEDIA_TYPE,
-      ...(created && { location: addressOf(view.record) }),
+      ...(isCreated && { location: addressOf(view.record) }),
     },
     body: renderVersion(view),
   };
@@ -65,7 +65,7 @@ function deprecationHeaders({ record, successor }: VersionView): Record<string, 
   };
 }
 
-/** The spec goes out as the text that was kept: it is never parsed to be read. */
+/** The spec goes out as the text that is stored: it is never parsed to be read. */
 function renderVersion({ record, specText, members, counts }: VersionView): string {
   const text = JSON.stringify({
     ...toSummary(record),

@@ -4,10 +4,10 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { withScope } from '../../bearer.ts';
-import { addressOf, versionAnswer, versionHeaderNames } from './response.ts';
-import { answerVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
+import { addressOf, versionResponse, versionHeaderNames } from './response.ts';
+import { respondWithVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { sendAnswer } from '../../keyed-answer.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../precondition.ts';
 import {
   artifactOut,
@@ -30,16 +30,16 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   const { catalog } = deps;
   const checkDraft = ({ body }: FastifyRequest) => catalog.problemsInBody(body);
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
-    const sent = await answerVersionOnce(deps, request, {
+    const sent = await respondWithVersionOnce(deps, request, {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
         const name = { id, ...(version !== undefined && { version }) };
         const draft: Draft = { ...toContent(body), ...name };
         return catalog.create(caller, draft);
       },
-      render: (view) => versionAnswer(view, { created: true }),
+      render: (view) => versionResponse(view, { isCreated: true }),
     });
-    return sendAnswer(reply, sent);
+    return sendResponse(reply, sent);
   });
   const checkReplace = (request: FastifyRequest) => [
     ...addressProblems(request),
@@ -53,7 +53,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
       content: toContent(body),
       ifMatch: parseIfMatch(request.headers['if-match']),
     });
-    return sendAnswer(reply, { answer: versionAnswer(view) });
+    return sendResponse(reply, { response: versionResponse(view) });
   });
   app.patch(`${PATH}/:id`, withCheck(patchRoute, checkDraft), async (request, reply) => {
     const view = await catalog.patch(callerOf(request), {
@@ -62,7 +62,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
       patch: request.body,
       ifMatch: parseIfMatch(request.headers['if-match']),
     });
-    return sendAnswer(reply, { answer: versionAnswer(view) });
+    return sendResponse(reply, { response: versionResponse(view) });
   });
   app.delete(`${PATH}/:id`, deleteRoute, async (request, reply) => {
     const deleted = await catalog.delete(callerOf(request), {

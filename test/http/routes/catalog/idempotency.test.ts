@@ -138,7 +138,7 @@ describe('a keyed call', () => {
     payload: 1,
   };
   const render = (body: string) => ({ status: 201, headers: { etag: '"x"' }, body });
-  const answer = render('ünï');
+  const response = render('ünï');
 
   test('that runs keeps others out for as long as it runs', async () => {
     const { idempotency: store, clock } = buildCatalog();
@@ -151,8 +151,8 @@ describe('a keyed call', () => {
     const other = idempotency.once({ ...keyed, payload: 2 }, { work, render });
     await expect(other).rejects.toMatchObject({ code: 'idempotency-mismatch' });
     end('ünï');
-    expect(await first).toEqual({ answer, replayed: false });
-    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: true });
+    expect(await first).toEqual({ response, isReplayed: false });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
   });
 
   test('that another process did meanwhile gets the answer of that one', async () => {
@@ -162,7 +162,7 @@ describe('a keyed call', () => {
       await there?.once(keyed, { work: async () => 'ünï', render });
       throw new TrackportError('version-exists');
     };
-    expect(await here?.once(keyed, { work, render })).toEqual({ answer, replayed: true });
+    expect(await here?.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
   });
 
   test('is remembered for a day and no longer', async () => {
@@ -175,9 +175,12 @@ describe('a keyed call', () => {
     };
     await idempotency.once(keyed, { work, render });
     await clock.advance(24 * HOUR);
-    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: true });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
     await clock.advance(1);
-    expect(await idempotency.once(keyed, { work, render })).toEqual({ answer, replayed: false });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({
+      response,
+      isReplayed: false,
+    });
     expect(runs).toBe(2);
   });
 });

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type {
-  GivenAnswer,
+  IdempotentResponse,
   Idempotency,
   IdempotentWork,
-  Keep,
-  KeptAnswer,
+  StoredResponse,
+  ToStoredRun,
 } from '#shared/idempotency.ts';
-import { tokenOf } from './bearer.ts';
-import { routedPath } from './routed-path.ts';
+import { tokenOf } from '../bearer.ts';
+import { routedPath } from '../routed-path.ts';
 
-/** The work of one call; without an `Idempotency-Key` there is no `keep`. */
+/** The work of one call; without an `Idempotency-Key` nothing is stored. */
 export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {
-  work: (keep?: Keep<View>) => Promise<View>;
+  work: (toStoredRun?: ToStoredRun<View>) => Promise<View>;
 };
 
 /**
@@ -19,13 +19,13 @@ export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {
  * such header.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
-export async function answerOnce<View>(
+export async function respondOnce<View>(
   idempotency: Idempotency,
   request: FastifyRequest,
   { work, render, ...rest }: CallWork<View>,
-): Promise<GivenAnswer> {
+): Promise<IdempotentResponse> {
   const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string') return { answer: render(await work()), replayed: false };
+  if (typeof key !== 'string') return { response: render(await work()), isReplayed: false };
   const { workspaceId, subject, clientId = '' } = tokenOf(request);
   const call = {
     workspaceId,
@@ -37,11 +37,11 @@ export async function answerOnce<View>(
   return idempotency.once(call, { work, render, ...rest });
 }
 
-/** Sends an answer that is rendered already. */
-export function sendAnswer(
+/** Sends a response that is rendered already. */
+export function sendResponse(
   reply: FastifyReply,
-  { answer, replayed = false }: { answer: KeptAnswer; replayed?: boolean },
+  { response, isReplayed = false }: { response: StoredResponse; isReplayed?: boolean },
 ): FastifyReply {
-  if (replayed) reply.header('idempotent-replayed', 'true');
-  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  if (isReplayed) reply.header('idempotent-replayed', 'true');
+  return reply.code(response.status).headers(response.headers).send(response.body);
 }

@@ -1,34 +1,43 @@
 import type { FastifyRequest } from 'fastify';
-import type { ConsumerWithKey, KeepIssued } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { GivenAnswer, Idempotency, KeptAnswer } from '#shared/idempotency.ts';
-import { answerOnce } from './keyed-answer.ts';
+import type {
+  Idempotency,
+  IdempotentResponse,
+  StoredResponse,
+  ToStoredRun,
+} from '#shared/idempotency.ts';
+import { respondOnce } from './idempotent-response.ts';
 
 type IssueWork = {
-  work: (keep?: KeepIssued) => Promise<ConsumerWithKey>;
-  render: (made: ConsumerWithKey) => KeptAnswer;
+  work: (toStoredRun?: ToStoredRun<ConsumerWithKey>) => Promise<ConsumerWithKey>;
+  render: (made: ConsumerWithKey) => StoredResponse;
 };
 
-/** What is kept of an answer that showed a key: which key it was. */
+/** What is stored of a response that showed a key: which key it was. */
 type MadeKey = { consumerId: string; keyId: string };
 
 /**
  * Does the work of a `POST` that makes a key, once per `Idempotency-Key`. The key itself is never
- * kept, so that a repeat cannot get the first answer again.
+ * stored, so that a duplicate cannot get the first response again.
  * @throws {idempotency-replayed-secret} with `consumerId` and `keyId`
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
-export async function answerKeyOnce(
+export async function respondWithKeyOnce(
   idempotency: Idempotency,
   request: FastifyRequest,
   { work, render }: IssueWork,
-): Promise<GivenAnswer> {
-  const given = await answerOnce(idempotency, request, { work, render, renderKept: withoutKey });
-  if (given.replayed) refuseReplayedSecret(JSON.parse(given.answer.body) as MadeKey);
-  return given;
+): Promise<IdempotentResponse> {
+  const answered = await respondOnce(idempotency, request, {
+    work,
+    render,
+    renderStored: withoutKey,
+  });
+  if (answered.isReplayed) refuseReplayedSecret(JSON.parse(answered.response.body) as MadeKey);
+  return answered;
 }
 
-function withoutKey({ consumer, issued }: ConsumerWithKey): KeptAnswer {
+function withoutKey({ consumer, issued }: ConsumerWithKey): StoredResponse {
   const made: MadeKey = { consumerId: consumer.id, keyId: issued.stored.keyId };
   return { status: 409, headers: {}, body: JSON.stringify(made) };
 }

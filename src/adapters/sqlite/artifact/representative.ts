@@ -1,5 +1,9 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { chooseFace, isReadable, type Candidate } from '#catalog/version/default-version.ts';
+import {
+  chooseRepresentative,
+  isReadable,
+  type Candidate,
+} from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
 import type { Database } from '../database.ts';
@@ -14,7 +18,7 @@ export type ArtifactRow = {
 };
 
 /** Why an artifact is looked at anew. */
-type FaceReason = {
+type RefreshReason = {
   /** The version that is set as default now. */
   pinned?: number;
   /** The version whose search text is another one now. */
@@ -22,12 +26,13 @@ type FaceReason = {
 };
 
 /**
- * Keeps what stands for an artifact in lists and searches: its face and both search texts. Every
- * function is part of the transaction of the change.
+ * Writes what stands for an artifact in lists and searches: its representative version (the columns
+ * `faceSerial` and `isFace`) and both search texts. Every function is part of the transaction of the
+ * change.
  */
-export type FaceKeeper = {
+export type RepresentativeWriter = {
   candidates(artifactSerial: number): Candidate[];
-  /** The first version stands for its artifact whatever its state; it was written as the face. */
+  /** The first version stands for its artifact whatever its state; it was written as such. */
   addFirst(artifactSerial: number, record: VersionRecord): void;
   addVersion(artifact: ArtifactRow, record: VersionRecord): void;
   changeVersion(artifact: ArtifactRow, former: VersionRecord, next: VersionRecord): void;
@@ -56,10 +61,12 @@ function prepare(database: Database) {
       'UPDATE catalog_artifact SET faceSerial = ?, versions = ?, pinnedSerial = ? WHERE serial = ?',
     ),
     deleteArtifact: handle.prepare<[number]>('DELETE FROM catalog_artifact WHERE serial = ?'),
-    clearFace: handle.prepare<[number, number]>(
+    clearRepresentative: handle.prepare<[number, number]>(
       'UPDATE catalog_version SET isFace = 0 WHERE artifactSerial = ? AND isFace = 1 AND serial <> ?',
     ),
-    setFace: handle.prepare<[number]>('UPDATE catalog_version SET isFace = 1 WHERE serial = ?'),
+    setRepresentative: handle.prepare<[number]>(
+      'UPDATE catalog_version SET isFace = 1 WHERE serial = ?',
+    ),
     deleteArtifactText: handle.prepare<[number]>(
       'DELETE FROM catalog_artifact_text WHERE rowid = ?',
     ),
@@ -75,7 +82,7 @@ function prepare(database: Database) {
 
 type Statements = ReturnType<typeof prepare>;
 
-export function createFaceKeeper(database: Database): FaceKeeper {
+export function createRepresentativeWriter(database: Database): RepresentativeWriter {
   const statements = prepare(database);
   return {
     candidates: statements.candidates,
@@ -108,29 +115,30 @@ export function createFaceKeeper(database: Database): FaceKeeper {
 }
 
 /** Chooses the version that stands for the artifact, and drops an artifact without versions. */
-function refresh(statements: Statements, artifact: ArtifactRow, reason: FaceReason): void {
+function refresh(statements: Statements, artifact: ArtifactRow, reason: RefreshReason): void {
   const versions = statements.candidates(artifact.serial);
   const wanted = reason.pinned ?? artifact.pinnedSerial;
   const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
-  const face = chooseFace(versions, pinned?.serial);
-  if (!face) {
+  const chosen = chooseRepresentative(versions, pinned?.serial);
+  if (!chosen) {
     statements.deleteArtifactText.run(artifact.serial);
     statements.deleteArtifact.run(artifact.serial);
     return;
   }
-  const moved = face.serial !== artifact.faceSerial;
-  if (moved) {
-    statements.clearFace.run(artifact.serial, face.serial);
-    statements.setFace.run(face.serial);
+  const isMoved = chosen.serial !== artifact.faceSerial;
+  if (isMoved) {
+    statements.clearRepresentative.run(artifact.serial, chosen.serial);
+    statements.setRepresentative.run(chosen.serial);
   }
   const pinnedSerial = pinned?.serial ?? null;
-  if (moved || versions.length !== artifact.versions || pinnedSerial !== artifact.pinnedSerial)
-    statements.setArtifact.run(face.serial, versions.length, pinnedSerial, artifact.serial);
-  if (moved || reason.rewritten === face.serial) rewriteArtifact(statements, artifact, face.serial);
+  if (isMoved || versions.length !== artifact.versions || pinnedSerial !== artifact.pinnedSerial)
+    statements.setArtifact.run(chosen.serial, versions.length, pinnedSerial, artifact.serial);
+  if (isMoved || reason.rewritten === chosen.serial)
+    rewriteArtifact(statements, artifact, chosen.serial);
 }
 
-function rewriteArtifact(statements: Statements, artifact: ArtifactRow, face: number): void {
-  const fields = statements.searched.get(face);
+function rewriteArtifact(statements: Statements, artifact: ArtifactRow, serial: number): void {
+  const fields = statements.searched.get(serial);
   if (!fields) return;
   const text = searchTextOf({ ...toSearched(fields), id: artifact.id });
   statements.deleteArtifactText.run(artifact.serial);
@@ -141,7 +149,7 @@ function toSearched({ title, owner, description, groupPath }: SearchedRow) {
   return {
     title,
     owner,
-    ...(description === null ? {} : { description }),
-    ...(groupPath === null ? {} : { groupPath }),
+    ...(description !== null && { description }),
+    ...(groupPath !== null && { groupPath }),
   };
 }
