@@ -1,22 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { type RateLimit, TrackportError } from '#shared/errors.ts';
 
 const WINDOW_MS = MINUTE;
 const WINDOWS_MAX = 10_000;
 
-/** What is told of the limit with every answer. @see draft-ietf-httpapi-ratelimit-headers-10 */
-export type LimitState = {
-  isExceeded: boolean;
-  /** The limit that holds for this name. */
-  limitPerMinute: number;
-  /** Value of `RateLimit-Policy`. */
-  policy: string;
-  /** Value of `RateLimit`. */
-  state: string;
-  /** Whole seconds until the window ends, 1 to 60. */
-  resetSeconds: number;
-};
+/** The limit that holds for a name, after a call. */
+export type LimitState = RateLimit & { isExceeded: boolean };
 
 /** Counts calls per name in windows of one minute, in memory. */
 export type Limiter = {
@@ -49,8 +39,7 @@ export function createLimiter(deps: LimiterDeps): Limiter {
       return {
         isExceeded,
         limitPerMinute,
-        policy: `"default";q=${limitPerMinute};w=${WINDOW_MS / SECOND}`,
-        state: `"default";r=${Math.max(0, limitPerMinute - window.used)};t=${resetSeconds}`,
+        remaining: Math.max(0, limitPerMinute - window.used),
         resetSeconds,
       };
     },
@@ -58,10 +47,11 @@ export function createLimiter(deps: LimiterDeps): Limiter {
 }
 
 /** The 429 for a limit that is used up. @throws {quota-exceeded} always */
-export function refuseOverLimit(answer: LimitState): never {
+export function refuseOverLimit(limit: RateLimit): never {
+  const { resetSeconds } = limit;
   throw new TrackportError('quota-exceeded', {
-    detail: `The limit of calls per minute is used up. Try again in ${answer.resetSeconds} s.`,
-    retryAfterSeconds: answer.resetSeconds,
-    limit: { policy: answer.policy, state: answer.state },
+    detail: `The limit of calls per minute is used up. Try again in ${resetSeconds} s.`,
+    retryAfterSeconds: resetSeconds,
+    limit,
   });
 }

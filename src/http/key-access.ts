@@ -5,6 +5,7 @@ import { refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
 import type { HttpContext } from './http-app.ts';
 import { authenticateApiKey } from './principal.ts';
+import { rateLimitHeaders } from './responses/rate-limit-headers.ts';
 import { headersOn } from './schemas/describe-route.ts';
 
 /** How long before its end a key's holder is told of it. */
@@ -43,7 +44,7 @@ export function createKeyAccess(
     },
     spend: ({ consumerId, limitPerMinute }, reply) => {
       const quota = limiter.take(consumerId, limitPerMinute);
-      reply.header('ratelimit-policy', quota.policy).header('ratelimit', quota.state);
+      reply.headers(rateLimitHeaders(quota));
       if (quota.isExceeded) refuseOverLimit(quota);
       return quota;
     },

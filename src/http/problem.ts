@@ -1,4 +1,5 @@
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
+import { rateLimitHeaders } from './responses/rate-limit-headers.ts';
 
 type ProblemKind = {
   status: number;
@@ -86,10 +87,7 @@ function headersOf(status: number, error: TrackportError): Record<string, string
     'cache-control': 'no-store',
   };
   if (error.challenge !== undefined) headers['www-authenticate'] = error.challenge;
-  if (error.limit !== undefined) {
-    headers['ratelimit-policy'] = error.limit.policy;
-    headers['ratelimit'] = error.limit.state;
-  }
+  if (error.limit !== undefined) Object.assign(headers, rateLimitHeaders(error.limit));
   const seconds =
     error.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS_DEFAULT : undefined);
   if (seconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(seconds)));

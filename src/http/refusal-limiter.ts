@@ -20,8 +20,8 @@ export function createRefusalLimiter({ limiter }: { limiter: Limiter }): Refusal
   return {
     rethrow: (address, error) => {
       if (isTrackportError(error, 'unauthorized')) {
-        const answer = limiter.take(groupOf(address));
-        if (answer.isExceeded) refuseOverLimit(answer);
+        const state = limiter.take(groupOf(address));
+        if (state.isExceeded) refuseOverLimit(state);
       }
       throw error;
     },

@@ -53,14 +53,23 @@ export type FieldProblem = {
   detail: string;
 };
 
+/** What is left of a number of calls per minute. */
+export type RateLimit = {
+  limitPerMinute: number;
+  /** Calls left until the window ends, 0 or more. */
+  remaining: number;
+  /** Whole seconds until the window ends, 1 to 60. */
+  resetSeconds: number;
+};
+
 export type ErrorFacts = {
   /** Public text: no internals, upstream bodies or personal data. */
   detail?: string;
   errors?: FieldProblem[];
   /** Whole seconds until a new try makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number;
-  /** Values of `RateLimit-Policy` and `RateLimit` on a 429. */
-  limit?: { policy: string; state: string };
+  /** The limit that is used up, on a 429. */
+  limit?: RateLimit;
   /** Value of `WWW-Authenticate` on a 401 or 403. */
   challenge?: string;
   /** Further public members of the problem document, such as `current` and `allowed`. */
@@ -75,7 +84,7 @@ export class TrackportError extends Error {
   readonly detail: string | undefined;
   readonly errors: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  readonly limit: Readonly<{ policy: string; state: string }> | undefined;
+  readonly limit: Readonly<RateLimit> | undefined;
   readonly challenge: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 

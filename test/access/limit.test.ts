@@ -9,18 +9,17 @@ describe('the limit per consumer', () => {
     expect(limiter.take('a')).toEqual({
       isExceeded: false,
       limitPerMinute: 2,
-      policy: '"default";q=2;w=60',
-      state: '"default";r=1;t=60',
+      remaining: 1,
       resetSeconds: 60,
     });
     await clock.advance(500);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: false, state: '"default";r=0;t=60' });
+    expect(limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 0, resetSeconds: 60 });
     await clock.advance(500);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: true, state: '"default";r=0;t=59' });
+    expect(limiter.take('a')).toMatchObject({ isExceeded: true, remaining: 0, resetSeconds: 59 });
     await clock.advance(58_999);
     expect(limiter.take('a')).toMatchObject({ isExceeded: true, resetSeconds: 1 });
     await clock.advance(1);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: false, state: '"default";r=1;t=60' });
+    expect(limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 1, resetSeconds: 60 });
   });
 
   test('counts each consumer by itself, with its own limit', () => {
@@ -30,7 +29,7 @@ describe('the limit per consumer', () => {
     expect(limiter.take('b', 3)).toMatchObject({
       isExceeded: false,
       limitPerMinute: 3,
-      policy: '"default";q=3;w=60',
+      remaining: 2,
     });
   });
 
@@ -38,7 +37,11 @@ describe('the limit per consumer', () => {
     const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 10 });
     limiter.take('a');
     limiter.take('a');
-    expect(limiter.take('a', 1)).toMatchObject({ isExceeded: true, state: '"default";r=0;t=60' });
+    expect(limiter.take('a', 1)).toMatchObject({
+      isExceeded: true,
+      remaining: 0,
+      resetSeconds: 60,
+    });
   });
 
   test('a clock that is set back shuts nobody out for more than a minute', async () => {

@@ -27,6 +27,7 @@ import {
   type PartnerRegistry,
 } from '../partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
+import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
 import { routedPath } from '../routed-path.ts';
 import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
@@ -191,7 +192,7 @@ function refuseCall(
 function limitCalls({ deps, metrics }: Services, partner: Partner, reply: FastifyReply): void {
   if (partner.limitPerMinute === undefined) return;
   const quota = deps.limiter.take(partner.id, partner.limitPerMinute);
-  reply.header('ratelimit-policy', quota.policy).header('ratelimit', quota.state);
+  reply.headers(rateLimitHeaders(quota));
   if (!quota.isExceeded) return;
   metrics.refused(partner.id, 'limit');
   refuseOverLimit(quota);
