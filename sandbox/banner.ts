@@ -10,6 +10,7 @@ export type BannerFacts = SandboxFacts & {
   apiKey: string;
 };
 
+/** `title`: letters, digits, commas, full stops and hyphens only, so that every shell takes it. */
 type Section = { title: string; lines: string[] };
 
 /** The start-up text of the sandbox: where things are, and a command to paste for each area. */
@@ -26,7 +27,8 @@ export function renderBanner(facts: BannerFacts): string {
     'Its keys, tokens and secrets work nowhere else. For the real thing: npm start -- --config FILE',
     '',
     ...placesOf(facts).map(([name, url]) => `  ${`${name}:`.padEnd(9)}${url}`),
-    ...sections.flatMap(({ title, lines }) => ['', `# ${title}`, ...lines]),
+    // A comment is none in an interactive zsh; the command `:` does nothing in any shell.
+    ...sections.flatMap(({ title, lines }) => ['', `: ${title}`, ...lines]),
     '',
   ].join('\n');
 }
@@ -52,14 +54,14 @@ function hmacSections({ url, hmacPartner, now }: BannerFacts): Section[] {
   const common = { eventId: 'demo-1', leadId, occurredAt: toRfc3339(wholeSeconds(now)) };
   return [
     {
-      title: `Send a signed event (${id}, hmac-sha256)`,
+      title: `Send a signed event of ${id}, hmac-sha256`,
       lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
         eventType: 'lead.qualified',
         ...common,
       }),
     },
     {
-      title: `Have ${id} delete lead ${leadId} (hmac-sha256): it leaves the list, its issue closes`,
+      title: `Have ${id} delete lead ${leadId}, hmac-sha256. It leaves the list, its issue closes`,
       lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, {
         eventType: 'lead.deletion',
         ...common,
@@ -78,7 +80,7 @@ function v3Section({ url, v3Partner, now }: BannerFacts): Section {
     objectId: Number(externalId),
   };
   return {
-    title: `Have ${id} delete its contact ${externalId} (signature-v3)`,
+    title: `Have ${id} delete its contact ${externalId}, signature-v3`,
     lines: v3Command(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, [event]),
   };
 }
@@ -118,10 +120,10 @@ function catalogSections({ url, now, token }: BannerFacts): Section[] {
   };
   // Pasted again, a command gets its first answer again rather than a conflict.
   const once = (step: string): string => `-H 'Idempotency-Key: demo-${step}'`;
-  const sunset = toRfc3339(Math.floor((now + 90 * DAY) / DAY) * DAY);
+  const [sunset] = toRfc3339(now + 90 * DAY).split('T', 1);
   return [
     {
-      title: 'Get a token (the sandbox issuer, client credentials)',
+      title: 'Get a token of the sandbox issuer by client credentials',
       lines: [
         `TOKEN=$(curl -s -u '${token.clientId}:${token.clientSecret}' -d grant_type=client_credentials -d 'scope=${token.scope}' ${token.endpoint} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
       ],

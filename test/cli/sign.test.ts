@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
@@ -9,6 +8,7 @@ import { loadConfig } from '#config/load.ts';
 import { buildPartnerServer, NOW, PARTNER_URL, secretsOf } from '../partners/support.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { paste, shells } from '../support/shells.ts';
 
 const settings = {
   server: { publicUrl: PARTNER_URL },
@@ -100,15 +100,20 @@ describe('trackport sign', () => {
     );
   });
 
-  test('prints a command that a shell reads back exactly', () => {
-    const command = run('--partner', 'crm-two', '--body', BODY, '--curl');
-    const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${command}`;
-    const words = execFileSync('sh', ['-c', script]).toString().trimEnd().split('\n');
-    expect(words.slice(-3)).toEqual([
-      '--data-raw',
-      BODY,
-      `${PARTNER_URL}/api/v1/webhooks/partners/crm-two/deletions`,
-    ]);
+  const nasty = String.raw`{"note":"it's !important, $HOME $(x) [a-z]* ? #1 ~ = \n <a> & | ; \t é !!"}`;
+
+  test.each(shells)('prints a command that %s reads back exactly', (...shell) => {
+    for (const body of [BODY, nasty]) {
+      const command = run('--partner', 'crm-two', '--body', body, '--curl');
+      const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${command}`;
+      const { lines, complaints } = paste(shell, script);
+      expect(complaints).toEqual([]);
+      expect(lines.slice(-4, -1)).toEqual([
+        '--data-raw',
+        body,
+        `${PARTNER_URL}/api/v1/webhooks/partners/crm-two/deletions`,
+      ]);
+    }
   });
 
   test('signs the bytes of a file', () => {
