@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { shells } from '../support/shells.ts';
+
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+type Block = { place: string; language: string; text: string };
+
+/** Fenced blocks, also those that are part of a list. */
+function blocksOf(file: string): Block[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^( *)```(\w*)\n(.*?)^ *```$/gms)].map((match) => {
+    const [, indent = '', language = '', body = ''] = match;
+    const line = text.slice(0, match.index).split('\n').length;
+    const lines = body.split('\n').map((row) => row.slice(indent.length));
+    return { place: `${file}:${line}`, language, text: lines.join('\n') };
+  });
+}
+
+const blocks = documents.flatMap(blocksOf);
+const commands = blocks.filter(({ language }) => language === 'sh');
+
+test('commands in documents are marked as such', () => {
+  expect(commands.length).toBeGreaterThan(5);
+  const unmarked = blocks.filter(
+    ({ language, text }) => language === '' && /^(?:npm|trackport|curl|node) /m.test(text),
+  );
+  expect(unmarked.map(({ place }) => place)).toEqual([]);
+});
+
+test.each(commands)('$place holds no comment: an interactive zsh knows none', ({ text }) => {
+  for (const line of text.split('\n'))
+    expect(line.replaceAll(/'[^']*'|"[^"]*"/g, '')).not.toMatch(/(?:^|\s)#/);
+});
+
+test.each(commands)('$place is understood by every shell', ({ text }) => {
+  for (const [shell = ''] of shells) {
+    const { status, stderr } = spawnSync(shell, ['-n'], { input: text, encoding: 'utf8' });
+    expect([shell, status, stderr]).toEqual([shell, 0, '']);
+  }
+});
