@@ -17,6 +17,7 @@ import { toHashedIdentity } from '#leads/lead-directory.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
+import { createStatusTokens } from '#partners/status-token.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -136,6 +137,7 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
   const partners = createPartners([partner]);
   const newId = createTimedIds(clock);
   const deps = { store, clock, newId, hashKey, wakeWorker: () => {} };
+  const tokens = createStatusTokens(Buffer.alloc(32, 3), clock);
   const limiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = createApp({
     clock,
@@ -148,6 +150,10 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
       refuseUnread: (call) => refuseUnread({ partners, clock }, call),
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => acceptDelivery(deps, delivery),
+      status: {
+        tokenOf: (receipt) => tokens.seal(receipt),
+        read: () => Promise.reject(new Error('nobody asks')),
+      },
       checkBearer: async () => {},
       limiter,
       metrics: { registry: new Registry(), namesPartners: true },

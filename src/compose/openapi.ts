@@ -32,6 +32,7 @@ export async function renderOpenApi(): Promise<string> {
       refuseUnread: notServing,
       verify: notServing,
       accept: notServing,
+      status: { tokenOf: notServing, read: notServing },
       checkBearer: notServing,
       limiter,
       metrics: { registry: metrics, namesPartners: false },

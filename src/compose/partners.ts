@@ -18,6 +18,8 @@ import { createBackgroundWork, type BackgroundWork } from '#partners/background-
 import { createPartner, createPartners, type Partners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '#partners/report-outcomes.ts';
+import { readStatus } from '#partners/read-status.ts';
+import { createStatusTokens } from '#partners/status-token.ts';
 import { createReceiptPurger } from '#partners/purge-receipts.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
@@ -75,6 +77,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
     sealer,
     repository: config.tracker.repository,
   });
+  const tokens = createStatusTokens(deriveKey(store.secretKey, 'status'), clock);
   // Without a port of their own the metrics are public.
   const partnerMetrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const reporter = createOutcomeReporter({ log: deps.log, count: outcomeMetrics(partnerMetrics) });
@@ -96,6 +99,10 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
       refuseUnread: (call) => refuseUnread({ partners: partners(), clock }, call),
       verify: (call) => verifyCall({ partners: partners(), clock }, call),
       accept: (delivery) => store.writes.watch(acceptDelivery(accepting, delivery)),
+      status: {
+        tokenOf: (receipt) => tokens.seal(receipt),
+        read: (token) => readStatus({ store: receipts, tokens, clock }, token),
+      },
       checkBearer: identity
         ? (request) => authenticateBearer(identity.verifier, request)
         : refuseBearer,

@@ -43,6 +43,7 @@ import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
 import type { PartnerRoutesDeps } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
 import { problemRoutes } from './routes/problems.ts';
+import { receiptStatusRoutes } from './routes/receipt-status.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts.ts';
 import { schemaCompilers } from './schema-compilers.ts';
 import { createRequestValidator } from './validate-request.ts';
@@ -105,7 +106,9 @@ export function createApp(deps: AppDeps): HttpApp {
       (async (scope) => (await import('./routes/audit.ts')).auditRoutes(context, audit)(scope)),
     claims &&
       (async (scope) => (await import('./routes/claims.ts')).claimRoutes(context, claims)(scope)),
-    deps.partners && partnerRoutes(context, deps.partners),
+    ...(deps.partners
+      ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners.status)]
+      : []),
   ];
   registerAreas(app, areas);
   return app;

@@ -70,6 +70,20 @@ const examples: Readonly<Record<string, unknown>> = {
     pagination: { hasMore: false },
   },
   Receipt: { ...receipt, status: 'ACCEPTED' },
+  ReceiptStatus: {
+    id: receipt.id,
+    status: 'PROCESSED',
+    events: [
+      {
+        position: 0,
+        eventType: 'contact.deletion',
+        eventId: '3816279340',
+        outcome: 'DONE',
+        erasure: 'complete',
+        completedAt: '2026-03-02T09:00:02Z',
+      },
+    ],
+  },
   ReceiptDetail: {
     ...receipt,
     status: 'PROCESSED',

@@ -6,6 +6,7 @@ import type {
   PartnerPath,
   Receipt,
   ReceiptDetail,
+  ReceiptEvent,
   ReceiptStatus,
   ReceiptSummary,
 } from './receipt.ts';
@@ -65,6 +66,19 @@ export type ReplayResult = {
   left: Partial<Record<Outcome, number>>;
 };
 
+/** A receipt as its status address shows it: no personal data, and no issue numbers. */
+export type ReceiptReport = Pick<Receipt, 'id' | 'status'> & {
+  events: readonly (Pick<
+    ReceiptEvent,
+    'eventType' | 'eventId' | 'outcome' | 'erasure' | 'completedAt'
+  > & {
+    /** In the delivery, from 0. */
+    position: number;
+  })[];
+  /** When the next event that is PENDING is due; ms since the Unix epoch. */
+  nextDueAt?: number;
+};
+
 type ReceiptPage = {
   receipts: readonly ReceiptSummary[];
   /** Position of the last receipt here; there exactly when more follow. */
@@ -88,6 +102,8 @@ export type ReceiptStore = {
   list(filter: ReceiptFilter, limit: number, after?: number): Promise<ReceiptPage>;
   /** @throws {store-unavailable} */
   read(id: string): Promise<ReceiptDetail | undefined>;
+  /** @throws {store-unavailable} */
+  readStatus(id: string): Promise<ReceiptReport | undefined>;
   /**
    * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`. Those whose
    * payload was dropped stay. What ended for a claim that an operator had released may claim again.

@@ -12,6 +12,8 @@ import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners, type PartnerSettings } from '#partners/partner.ts';
 import { createPayloadSealer, type PayloadSealer } from '#partners/payload.ts';
+import { readStatus } from '#partners/read-status.ts';
+import { createStatusTokens } from '#partners/status-token.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { sign, signingKey } from '#partners/signature.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
@@ -83,16 +85,20 @@ type Options = {
   refusedPerMinute?: number;
   checkBearer?: PartnerRoutesDeps['checkBearer'];
   app?: Partial<AppDeps>;
+  /** Stands between the server and its store. */
+  watch?: (store: ReceiptStore) => ReceiptStore;
 };
 
 /** The public server with partners and a store of its own; closed when the test ends. */
 export function buildPartnerServer(options: Options = {}): PartnerServer {
   const clock = options.clock ?? createFakeClock(NOW);
   const database = options.database ?? temporaryDatabase();
-  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const { watch = (unwatched) => unwatched } = options;
+  const store = watch(createReceiptStore({ database, sealer, repository: REPOSITORY }));
   const list = Object.entries(options.partners ?? usualPartners);
   const partners = createPartners(list.map(([id, settings]) => createPartner(id, settings)));
   const metrics = new Registry();
+  const tokens = createStatusTokens(Buffer.alloc(32, 5), clock);
   let woken = 0;
   const deps = { store, clock, newId: newUuid, hashKey, wakeWorker: () => void (woken += 1) };
   const app = buildTestApp({
@@ -104,6 +110,10 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
       refuseUnread: (call) => refuseUnread({ partners, clock }, call),
       verify: (call) => verifyCall({ partners, clock }, call),
       accept: (delivery) => acceptDelivery(deps, delivery),
+      status: {
+        tokenOf: (receipt) => tokens.seal(receipt),
+        read: (token) => readStatus({ store, tokens, clock }, token),
+      },
       checkBearer: options.checkBearer ?? (async () => undefined),
       limiter: createLimiter({ clock, limitPerMinute: 600 }),
       metrics: { registry: metrics, namesPartners: true },

@@ -7,7 +7,7 @@ import {
   type ReceiptEvent,
   type ReceiptSummary,
 } from '#partners/receipt.ts';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import type { ReceiptFilter, ReceiptReport, ReceiptStore } from '#partners/receipt-store.ts';
 import { guard } from './errors.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 
@@ -21,6 +21,10 @@ const READ_EVENTS = `
   SELECT eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts, lastError, completedAt
   FROM event WHERE receipt = ? ORDER BY position`;
 
+const READ_STATUS = `
+  SELECT position, eventType, eventId, outcome, erasure, completedAt, dueAt
+  FROM event WHERE receipt = ? ORDER BY position`;
+
 /** Every outcome is named so that the index `event_by_outcome` has the whole answer. */
 const COUNT_OUTCOMES = `
   SELECT receipt, outcome, count(*) AS count FROM event
@@ -32,13 +36,18 @@ type Nullable<T> = {
   [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
 };
 type ReceiptRow = Nullable<Receipt> & { number: number };
+type StatusEvent = ReceiptReport['events'][number];
+type StatusRow = Nullable<StatusEvent> & { dueAt: number | null };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
 type EventRow = Nullable<Omit<ReceiptEvent, 'leadIds'>> & { leadIds: string | null };
 
 /** Reads receipts, newest first. */
-export function createReceiptReader(handle: Handle): Pick<ReceiptStore, 'list' | 'read'> {
+export function createReceiptReader(
+  handle: Handle,
+): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
   const readReceipt = handle.prepare<[string], ReceiptRow>(READ_RECEIPT);
   const countOutcomes = handle.prepare<[string], OutcomeRow>(COUNT_OUTCOMES);
+  const readStatusEvents = handle.prepare<[number], StatusRow>(READ_STATUS);
   const readEvents = handle.prepare<[number], EventRow>(READ_EVENTS);
   return {
     list: async (filter, limit, after) =>
@@ -55,6 +64,12 @@ export function createReceiptReader(handle: Handle): Pick<ReceiptStore, 'list' |
         const row = readReceipt.get(id);
         if (!row) return undefined;
         return { ...toReceipt(row), events: readEvents.all(row.number).map(toEvent) };
+      }),
+    readStatus: async (id) =>
+      guard((): ReceiptReport | undefined => {
+        const row = readReceipt.get(id);
+        if (!row) return undefined;
+        return toReport(row, readStatusEvents.all(row.number));
       }),
   };
 }
@@ -95,10 +110,23 @@ function toReceipt(row: ReceiptRow): Receipt {
   };
 }
 
-function toEvent({ leadIds, attempts, outcome, ...optional }: EventRow): ReceiptEvent {
-  const present = Object.entries(optional).filter(([, value]) => value !== null);
+function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): ReceiptReport {
+  const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
   return {
-    ...(Object.fromEntries(present) as Partial<ReceiptEvent>),
+    id,
+    status,
+    events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
+    ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
+  };
+}
+
+function present(row: object): object {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+function toEvent({ leadIds, attempts, outcome, ...optional }: EventRow): ReceiptEvent {
+  return {
+    ...(present(optional) as Partial<ReceiptEvent>),
     outcome,
     leadIds: leadIds === null ? [] : (JSON.parse(leadIds) as string[]),
     attempts,

@@ -7,7 +7,7 @@ import {
   isCorrelationId,
 } from '#partners/accept-delivery.ts';
 import type { Partner } from '#partners/partner.ts';
-import type { PartnerPath } from '#partners/receipt.ts';
+import type { PartnerPath, Receipt } from '#partners/receipt.ts';
 import { toReceiptOut } from '#partners/receipt-out.ts';
 import { toPublicUri, toSignedUri } from '#partners/signature.ts';
 import {
@@ -33,6 +33,7 @@ import { deliveryIn } from '../schemas/delivery.ts';
 import { describeRoute, headersOn } from '../schemas/describe-route.ts';
 import { deliveryHeaders, partnerParams, receiptOut } from '../schemas/receipt.ts';
 import { headerValues, requireJson, unverified } from '../signed-call.ts';
+import { type ReceiptStatusRoutesDeps, STATUS_PATH } from './receipt-status.ts';
 
 export type PartnerRoutesDeps = {
   /** `verifyCall` with its services. */
@@ -41,6 +42,10 @@ export type PartnerRoutesDeps = {
   refuseUnread: (call: UnreadCall) => RefusedCall | undefined;
   /** `acceptDelivery` with its services. */
   accept: (delivery: Delivery) => Promise<AcceptedDelivery>;
+  status: ReceiptStatusRoutesDeps & {
+    /** The token of a receipt's status address. */
+    tokenOf(receipt: Receipt): string;
+  };
   /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
   checkBearer: (request: FastifyRequest) => Promise<unknown>;
   /** One window per partner, of those that have a limit. */
@@ -105,6 +110,8 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
       ...(correlationId === undefined ? {} : { correlationId }),
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
+    const token = deps.status.tokenOf(accepted.receipt);
+    reply.header('location', `${services.context.publicUrl()}${STATUS_PATH}/${token}`);
     return answer(request, reply, accepted);
   });
 }
@@ -242,7 +249,7 @@ function describeDelivery(path: PartnerPath) {
     freeQuery: true,
     ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
     responseHeaders: {
-      202: ['X-Correlation-Id', 'Idempotent-Replayed', 'RateLimit-Policy', 'RateLimit'],
+      202: ['Location', 'X-Correlation-Id', 'Idempotent-Replayed', 'RateLimit-Policy', 'RateLimit'],
       ...headersOn([400, 401, 413, 415, 429, 503], ['X-Correlation-Id']),
     },
     problems: [

@@ -27,7 +27,7 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
   'Retry-After': whole('Seconds to wait before trying again.'),
   'WWW-Authenticate': text('The kind of credential that is wanted.'),
   Allow: text('The methods that the path takes.'),
-  Location: text('Where the new resource is.'),
+  Location: text('Where the new resource is, or the status address of a delivery.'),
   'Content-Location': text('The address of exactly this version.'),
   Deprecation: text('Since when the version is deprecated (RFC 9745).'),
   Sunset: text('From when on the version may be gone (RFC 8594).'),
