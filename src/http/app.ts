@@ -27,9 +27,9 @@ import { createBodyReader, releaseBodies } from './read-body.ts';
 import { createRefusalLog } from './refusal-log.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
-import type { AuditRoutesDeps } from './routes/audit.ts';
+import type { AuditRoutesDeps } from './routes/audit/routes.ts';
 import type { ClaimRoutesDeps } from './routes/claims.ts';
-import type { ConsumerRoutesDeps } from './routes/consumers.ts';
+import type { ConsumerRoutesDeps } from './routes/consumers/routes.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
 import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
@@ -41,7 +41,7 @@ import { operationRoutes } from './routes/operations.ts';
 import type { OperationsDeps } from './routes/operations.ts';
 import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
 import type { PartnerRoutesDeps } from './routes/partners.ts';
-import { meRoutes } from './routes/me.ts';
+import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts.ts';
@@ -98,12 +98,13 @@ export function createApp(deps: AppDeps): HttpApp {
         (await import('./routes/catalog/routes.ts')).catalogRoutes(context, catalog)(scope)),
     consumers &&
       (async (scope) =>
-        (await import('./routes/consumers.ts')).consumerRoutes(context, consumers)(scope)),
+        (await import('./routes/consumers/routes.ts')).consumerRoutes(context, consumers)(scope)),
     receipts &&
       (async (scope) =>
         (await import('./routes/receipts.ts')).receiptRoutes(context, receipts)(scope)),
     audit &&
-      (async (scope) => (await import('./routes/audit.ts')).auditRoutes(context, audit)(scope)),
+      (async (scope) =>
+        (await import('./routes/audit/routes.ts')).auditRoutes(context, audit)(scope)),
     claims &&
       (async (scope) => (await import('./routes/claims.ts')).claimRoutes(context, claims)(scope)),
     ...(deps.partners

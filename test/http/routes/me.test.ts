@@ -6,10 +6,10 @@ import { rotateKey } from '#access/keys/manage-keys.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { buildTestApp } from '../support/app.ts';
-import { createFakeClock } from '../support/clock.ts';
-import { fakeLeads } from '../support/http-leads.ts';
-import { temporaryDatabase } from '../support/stores.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { fakeLeads } from '../../support/http-leads.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 const ME = '/api/v1/me';
 const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;

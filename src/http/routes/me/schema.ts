@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { grantOut } from './consumer.ts';
+import { grantOut } from '../consumers/schema.ts';
 
 /** What `GET /api/v1/me` answers. */
 export const keyHolderOut = z

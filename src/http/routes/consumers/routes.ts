@@ -12,12 +12,12 @@ import { addKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
 import { pageConsumers } from '#access/consumers/page-consumers.ts';
 import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import type { CursorSealer } from '#shared/page.ts';
-import { forOperators, linkNext, originOf, uncached } from '../admin-call.ts';
-import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
-import type { Area, HttpApp, HttpContext } from '../http-app.ts';
-import { respondWithKeyOnce } from '../responses/issued-key-response.ts';
-import { sendResponse } from '../responses/idempotent-response.ts';
-import { JSON_MEDIA_TYPE } from '../rendered-answer.ts';
+import { forOperators, linkNext, originOf, uncached } from '../../admin-call.ts';
+import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
+import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
+import { respondWithKeyOnce } from '../../responses/issued-key-response.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
+import { JSON_MEDIA_TYPE } from '../../rendered-answer.ts';
 import {
   consumerIn,
   consumerListOut,
@@ -31,9 +31,9 @@ import {
   keyParams,
   newKeyOut,
   rotateIn,
-} from '../schemas/consumer.ts';
-import { secretIdempotencyHeader } from '../schemas/common.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../schemas/describe-route.ts';
+} from './schema.ts';
+import { secretIdempotencyHeader } from '../../schemas/common.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
   manage: ManageDeps;

@@ -1,14 +1,14 @@
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Area, HttpContext } from '../http-app.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
 import {
   createKeyAccess,
   type KeyAccessDeps,
   keyHeaders,
   keyHeadersOnProblems,
-} from '../key-access.ts';
-import { describeRoute } from '../schemas/describe-route.ts';
-import { keyHolderOut } from '../schemas/key-holder.ts';
+} from '../../key-access.ts';
+import { describeRoute } from '../../schemas/describe-route.ts';
+import { keyHolderOut } from './schema.ts';
 
 /** What the holder of a key may know of itself. */
 type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };

@@ -11,8 +11,8 @@ import { OVERLAP_MS_MAX } from '#access/keys/manage-keys.ts';
 import { SECOND } from '#shared/clock.ts';
 import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
-import { paginationOut } from './common.ts';
-import { pageParameters } from './page.ts';
+import { paginationOut } from '../../schemas/common.ts';
+import { pageParameters } from '../../schemas/page.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 

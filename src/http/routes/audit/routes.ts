@@ -1,9 +1,9 @@
 import { listAudit, type ListAuditDeps } from '#access/audit/list-audit.ts';
-import { forOperators, linkNext, uncached } from '../admin-call.ts';
-import { type AuthorizeBearer, requireBearer } from '../bearer.ts';
-import type { Area, HttpContext } from '../http-app.ts';
-import { auditListOut, auditListQuery } from '../schemas/audit.ts';
-import { bearerProblems, describeRoute } from '../schemas/describe-route.ts';
+import { forOperators, linkNext, uncached } from '../../admin-call.ts';
+import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { auditListOut, auditListQuery } from './schema.ts';
+import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
 
 export type AuditRoutesDeps = { list: ListAuditDeps; authorize: AuthorizeBearer };
 

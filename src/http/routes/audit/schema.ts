@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { auditActions } from '#shared/audit.ts';
-import { actorOut, paginationOut, sinceParameter } from './common.ts';
-import { pageParameters } from './page.ts';
+import { actorOut, paginationOut, sinceParameter } from '../../schemas/common.ts';
+import { pageParameters } from '../../schemas/page.ts';
 
 /** Longer than any subject of ours: a workspace and an artifact's id among them. */
 const TEXT_CHARACTERS_MAX = 512;

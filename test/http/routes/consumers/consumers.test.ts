@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import { openOperatorApp, type OperatorApp } from '../support/operator.ts';
-import { PUBLIC_URL } from '../support/app.ts';
+import { openOperatorApp, type OperatorApp } from '../../../support/operator.ts';
+import { PUBLIC_URL } from '../../../support/app.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
