@@ -1,5 +1,10 @@
 import { importFiles, type ImportRequest } from './import/import-files.ts';
-import { changeLifecycle, setDefault, type LifecycleChange } from './lifecycle/change-lifecycle.ts';
+import {
+  changeLifecycle,
+  setDefault,
+  sunsetProblems,
+  type LifecycleChange,
+} from './lifecycle/change-lifecycle.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { filterProblems, problemsInBody, type Draft, type Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
@@ -64,6 +69,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     importFiles: (caller: Caller, request: ImportRequest) => importFiles(deps(), caller, request),
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
+    /** What is wrong with a sunset. */
+    problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, ports.clock.now()),
     /** What is wrong with the words of a list's filters. */
     problemsInFilter: (filter: unknown) => filterProblems(filter, deps().words),
     /** Another number whenever the store may have changed. @throws {store-unavailable} */

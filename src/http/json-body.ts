@@ -1,8 +1,8 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import type * as z from 'zod';
 import type { Readable } from 'node:stream';
-import { refuse, TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText, type JsonRules } from '#shared/json.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { parseJsonText, type JsonRules } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
 import { declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
 import { notJson } from './signed-call.ts';
@@ -49,7 +49,7 @@ function takeNothing(request: FastifyRequest, payload: Readable, done: Done): vo
 
 /**
  * Parses the body for a content type parser. Some clients announce JSON with every call, so that an
- * empty body is none where none is needed; and what nobody would look at is refused.
+ * empty body is none where none is needed.
  */
 export function readJson(
   request: FastifyRequest,
@@ -59,16 +59,10 @@ export function readJson(
   const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
   try {
     if (bytes.length === 0 && (!schema || schema.safeParse(undefined).success)) done(null);
-    else done(null, taken(schema, parseJsonText(bytes, rules)));
+    else done(null, parseJsonText(bytes, rules));
   } catch (error) {
     done(error as Error);
   }
-}
-
-function taken(schema: z.ZodType | undefined, body: unknown): unknown {
-  if (schema || (isRecord(body) && Object.keys(body).length === 0)) return body;
-  const detail = 'This call takes no body: what it needs stands in its address.';
-  return refuse([{ pointer: '#', code: 'unknown', detail }]);
 }
 
 /**

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { validationFailed } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
+import { isRecord } from '#shared/json.ts';
 import { namesOf, problemsOf, type Part } from './field-problems.ts';
 import { fieldWords } from './field-words.ts';
 
@@ -14,6 +15,11 @@ type Check = { part: Part; schema: z.ZodType };
 type Told = { params: unknown; query: unknown };
 
 const noQuery = z.strictObject({});
+/** Of a call that takes none: what nobody would look at is refused, unless it is empty. */
+const noBody = z.unknown().refine(isEmptyBody, {
+  error: 'must be left out: what this call needs stands in its address',
+  params: { code: 'unknown' },
+});
 /** Per route. Clients that poll send the same few URLs. */
 const KNOWN_URLS_MAX = 500;
 
@@ -36,19 +42,14 @@ export function createRequestValidator(route: RouteOptions) {
     }
     const url = request.raw.url ?? '';
     const remembered = isTold ? known.get(url) : undefined;
-    if (remembered !== undefined) {
-      Object.assign(request, remembered);
-      done();
-      return;
-    }
-    const problems = checks.flatMap((check) => applyCheck(request, check));
+    if (remembered) Object.assign(request, remembered);
+    const problems = remembered ? [] : checks.flatMap((check) => applyCheck(request, check));
+    if (isTold && problems.length === 0)
+      known.set(url, { params: request.params, query: request.query });
+    // Always asked: a configuration that is read again has other words.
     problems.push(...furtherProblems(route, request, problems));
-    if (problems.length > 0) {
-      done(validationFailed(problems));
-      return;
-    }
-    if (isTold) known.set(url, { params: request.params, query: request.query });
-    done();
+    if (problems.length > 0) done(validationFailed(problems));
+    else done();
   };
 }
 
@@ -61,18 +62,22 @@ export function withCheck<T extends { config: object }>(
 }
 
 function checksOf(route: RouteOptions): Check[] {
-  const { schema } = route;
-  if (!schema) return [];
-  const checks: Check[] = [];
-  for (const part of parts) {
-    const found = schema[part];
-    if (part === 'body' && route.config?.signedBody === true) continue;
-    if (found instanceof z.ZodType) {
-      if (part !== 'params' || !acceptsAnyText(found)) checks.push({ part, schema: found });
-    } else if (part === 'querystring' && route.config?.freeQuery !== true)
-      checks.push({ part, schema: noQuery });
-  }
-  return checks;
+  if (!route.schema) return [];
+  return parts.flatMap((part) => {
+    const schema = schemaFor(route, part);
+    return schema ? [{ part, schema }] : [];
+  });
+}
+
+/** What a part has to be; undefined where anything will do. */
+function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
+  const { config = {} } = route;
+  if (part === 'body' && config.signedBody === true) return undefined;
+  const named = route.schema?.[part];
+  if (named instanceof z.ZodType)
+    return part === 'params' && acceptsAnyText(named) ? undefined : named;
+  if (part === 'querystring') return config.freeQuery === true ? undefined : noQuery;
+  return part === 'body' && !isBodiless(route) ? noBody : undefined;
 }
 
 /** Path parameters are text already: a schema that only names them has nothing to check. */
@@ -82,6 +87,16 @@ function acceptsAnyText(schema: z.ZodType): boolean {
   return members.every(
     (member) => member instanceof z.ZodString && (member.def.checks ?? []).length === 0,
   );
+}
+
+function isBodiless({ method }: RouteOptions): boolean {
+  return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
+}
+
+/** Raw bytes belong to the route: it asked for them. */
+function isEmptyBody(body: unknown): boolean {
+  if (body === undefined || Buffer.isBuffer(body)) return true;
+  return isRecord(body) && Object.keys(body).length === 0;
 }
 
 function isEmpty(query: object): boolean {

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
+import { refuse, TrackportError, type FieldProblem } from '#shared/errors.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import {
@@ -39,7 +39,7 @@ export async function changeLifecycle(
   change: LifecycleChange,
 ): Promise<VersionView> {
   const { action, sunsetAt } = change;
-  if (sunsetAt !== undefined && sunsetAt <= deps.clock.now()) refuseSunset();
+  if (sunsetAt !== undefined) refuseIfAny(sunsetProblems(sunsetAt, deps.clock.now()));
   const ref = { id: change.id, version: await versionOf(deps, caller, change) };
   return changeVersion(deps, { caller, ref }, async (record) => {
     const now = deps.clock.now();
@@ -117,9 +117,13 @@ function changesOf(former: VersionRecord, next: VersionRecord): Record<string, u
   };
 }
 
-/** @throws {validation-failed} always */
-function refuseSunset(): never {
-  return refuse([
-    { parameter: 'sunset', code: 'out-of-range', detail: 'The sunset must be in the future.' },
-  ]);
+/** What is wrong with a sunset. */
+export function sunsetProblems(sunsetAt: number, now: number): FieldProblem[] {
+  if (sunsetAt > now) return [];
+  const detail = 'The sunset must be in the future.';
+  return [{ parameter: 'sunset', code: 'out-of-range', detail }];
+}
+
+function refuseIfAny(problems: FieldProblem[]): void {
+  if (problems.length > 0) refuse(problems);
 }

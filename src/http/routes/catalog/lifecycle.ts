@@ -13,7 +13,9 @@ import {
   ifMatchHeader,
   namedVersionQuery,
   versionQuery,
+  sunsetParameter,
 } from './schema.ts';
+import { withCheck } from '../../validate-request.ts';
 import { idempotencyHeader } from '../../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
 
@@ -26,7 +28,11 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
       const change = { ...request.params, ...request.query, action };
       return respondToChange(deps, { request, reply, change });
     });
-  app.post(`${PATH}/deprecate`, deprecateRoute, async (request, reply) => {
+  const checkSunset = ({ query }: FastifyRequest) => {
+    const at = instantOf((query as { sunset?: unknown }).sunset);
+    return at === undefined ? [] : deps.catalog.problemsInSunset(at);
+  };
+  app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset, ...ref } = request.query;
     const change = {
       ...request.params,
@@ -45,6 +51,11 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
     });
     return sendResponse(reply, { response: versionResponse(view) });
   });
+}
+
+/** A sunset as the schema left it: read, or as it was given beside something wrong. */
+function instantOf(sunset: unknown): number | undefined {
+  return typeof sunset === 'number' ? sunset : sunsetParameter.safeParse(sunset).data;
 }
 
 type Changing = { request: FastifyRequest; reply: FastifyReply; change: LifecycleChange };

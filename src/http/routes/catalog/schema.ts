@@ -191,7 +191,8 @@ export const namedVersionQuery = z.strictObject({ version });
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-const sunset = z
+/** A sunset in a query; what comes out are milliseconds. */
+export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .transform((given, context) => {
@@ -212,7 +213,7 @@ const sunset = z
 
 export const deprecateQuery = z.strictObject({
   version: optionalVersion,
-  sunset: sunset.exactOptional(),
+  sunset: sunsetParameter.exactOptional(),
 });
 
 export const pageQuery = z.strictObject(pageParameters);

@@ -340,6 +340,17 @@ test('a call that takes no body has an empty one at most', async () => {
     expect(refused.status).toBe(400);
     expect(refused.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '#' }] });
   }
+  const all = await call('POST', '/pets/deprecate?version=/&sunset=2020-01-01&x=1', {
+    raw: '[]',
+    headers: { 'if-match': 'x' },
+  });
+  expect(all.body.errors).toMatchObject([
+    { parameter: 'version' },
+    { parameter: 'x' },
+    { header: 'If-Match' },
+    { pointer: '#' },
+    { parameter: 'sunset', code: 'out-of-range' },
+  ]);
   const broken = await call('POST', '/pets/publish?version=1.0.0', { raw: '{', headers });
   expect(broken.body.code).toBe('malformed-json');
   const published = await call('POST', '/pets/publish?version=1.0.0', { raw: '', headers });

@@ -218,6 +218,14 @@ describe('the list', () => {
     expect((await call('GET', '?type=DASHBOARD&source=CRAWLER')).status).toBe(200);
   });
 
+  test('a word that is configured no more is refused, also where it was asked for before', async () => {
+    let types: string[] = ['DASHBOARD'];
+    const { call } = openCatalogApp({ rules: () => ({ types, sources: [], findings: 'block' }) });
+    expect((await call('GET', '?type=DASHBOARD')).status).toBe(200);
+    types = [];
+    expect((await call('GET', '?type=DASHBOARD')).status).toBe(400);
+  });
+
   test.each(['', '&q=pet', '&q=pet?', '&versions=all', '&type=API', '&owner=team-a'])(
     'is walked page by page, exactly, also while rows come and change: %s',
     async (filter) => {
