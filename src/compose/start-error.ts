@@ -47,5 +47,5 @@ function remedyOf(code: string | undefined): string {
   if (/READONLY|EROFS/.test(code)) return ' Make the file and its folder writable for this user.';
   if (/NOTADB|CORRUPT/.test(code)) return ' Restore a backup, or name another file in store.url.';
   if (/BUSY|LOCKED/.test(code)) return ' Try again when the other process is done.';
-  return ' Its folder must exist or be creatable, and be writable for this user; see store.url.';
+  return ' Its folder must exist or be creatable, and be writable for this user; or name another file in store.url.';
 }

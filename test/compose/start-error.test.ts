@@ -46,8 +46,8 @@ describe('a store that cannot be used is one line with a remedy', () => {
     ['SQLITE_NOTADB', 'Restore a backup'],
     ['SQLITE_CORRUPT', 'Restore a backup'],
     ['SQLITE_BUSY', 'Try again'],
-    ['SQLITE_CANTOPEN', 'see store.url'],
-    ['EACCES', 'see store.url'],
+    ['SQLITE_CANTOPEN', 'name another file in store.url'],
+    ['EACCES', 'name another file in store.url'],
   ])('%s', (code, remedy) => {
     const error = new TrackportError('store-unavailable', {
       detail: 'The store fails.',

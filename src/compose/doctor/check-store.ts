@@ -31,9 +31,10 @@ export async function checkStore({
       store.close();
     }
   } catch (error) {
-    if (error instanceof StartError) return [failed('store', error.message, 'See store.url.')];
+    const fix = 'Mend that, or name another file in store.url.';
+    if (error instanceof StartError) return [failed('store', error.message, fix)];
     if (!isTrackportError(error)) throw error;
-    return [failed('store', error.detail ?? error.code, 'See store.url.')];
+    return [failed('store', error.detail ?? error.code, fix)];
   }
 }
 
