@@ -17,6 +17,7 @@ import { toHashedIdentity } from '#leads/lead-directory.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner, createPartners } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { createStatusTokens } from '#partners/status-token.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
@@ -136,7 +137,7 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
   const clock = systemClock;
   const partners = createPartners([partner]);
   const newId = createTimedIds(clock);
-  const deps = { store, clock, newId, hashKey, wakeWorker: () => {} };
+  const deps = { store, readDelivery, clock, newId, hashKey, wakeWorker: () => {} };
   const tokens = createStatusTokens(Buffer.alloc(32, 3), clock);
   const limiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = createApp({

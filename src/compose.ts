@@ -3,6 +3,7 @@
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createBodyReaders, type BodyReaders } from '#adapters/threads/body-readers.ts';
 import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import { createLastUsed } from '#access/keys/last-used.ts';
 import { createLimiter, type Limiter } from '#access/limit.ts';
@@ -149,6 +150,7 @@ type Parts = PartsDeps & {
   tracker: TrackerParts;
   /** Without it nothing that needs a bearer token is served. */
   identity: Identity | undefined;
+  bodies: BodyReaders;
   leads: Leads;
   partners: PartnerArea;
   leadRoutes: LeadRoutesDeps;
@@ -172,6 +174,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     ...config.leads,
   });
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
+  const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
   const lastUsed = createLastUsed({ store: store.consumers, clock, log });
   held.push('the times of last use', () => lastUsed.close());
@@ -188,8 +191,9 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     ...deps,
     tracker,
     identity,
+    bodies,
     leads,
-    partners: createPartnerArea({ ...deps, rules, tracker, identity }),
+    partners: createPartnerArea({ ...deps, rules, tracker, identity, bodies }),
     leadRoutes,
     removalRoutes: {
       ...leadRoutes,
@@ -221,7 +225,7 @@ async function openIdentity(deps: PartsDeps, held: ReleaseStack): Promise<Identi
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
 async function createApps(parts: Parts, address: Address): Promise<Apps> {
-  const { config, clock, log, registry, store, tracker, partners, identity } = parts;
+  const { config, clock, log, registry, store, tracker, partners, identity, bodies } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
@@ -233,6 +237,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     corsOrigins: cors,
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     refusalLimiter,
+    parseJson: bodies.parse,
   };
   const operations: OperationsDeps = {
     metrics: registry,

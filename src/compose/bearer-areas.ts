@@ -1,6 +1,7 @@
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Limiter } from '#access/limit.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { Config } from '#config/schema.ts';
@@ -23,6 +24,7 @@ export type BearerAreaDeps = {
   identity: Identity;
   store: Store;
   partners: Pick<PartnerArea, 'receipts'>;
+  bodies: Pick<BodyReaders, 'specBody'>;
   /** The limiter of refused credentials that the app uses too. */
   refusalLimiter: Limiter;
   clock: Clock;
@@ -32,7 +34,7 @@ export type BearerAreaDeps = {
 export function createBearerAreas(
   deps: BearerAreaDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
-  const { config, settings, identity, store, partners, refusalLimiter, clock } = deps;
+  const { config, settings, identity, store, partners, bodies, refusalLimiter, clock } = deps;
   const authorize = createAuthorizeBearer({
     verifier: identity.verifier,
     refusals: createRefusalLimiter({ limiter: refusalLimiter }),
@@ -41,6 +43,7 @@ export function createBearerAreas(
   return {
     catalog: {
       catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
+      readSpecBody: bodies.specBody,
       idempotency,
       authorize,
     },

@@ -37,7 +37,12 @@ export async function renderOpenApi(): Promise<string> {
       limiter,
       metrics: { registry: metrics, namesPartners: false },
     },
-    catalog: { catalog: unserved, idempotency: unserved, authorize: notServing },
+    catalog: {
+      catalog: unserved,
+      readSpecBody: notServing,
+      idempotency: unserved,
+      authorize: notServing,
+    },
     consumers: {
       manage: unserved,
       idempotency: unserved,

@@ -5,6 +5,7 @@ import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/worker-lock.ts';
+import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
@@ -60,6 +61,7 @@ export type PartnerAreaDeps = {
   tracker: TrackerParts;
   /** Checks the tokens of partners with `requireBearer`. */
   identity: Identity | undefined;
+  bodies: Pick<BodyReaders, 'delivery'>;
   registry: Registry;
   clock: Clock;
   log: Log;
@@ -89,6 +91,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
   const wakeWorker = (): void => worker.wake();
   const accepting = {
     store: receipts,
+    readDelivery: deps.bodies.delivery,
     clock,
     newId: createTimedIds(clock),
     hashKey: createSecretKey(directoryKey),
@@ -179,7 +182,7 @@ type WorkerIngredients = {
 };
 
 function createWorkerParts(
-  { config, settings, rules, store, tracker, clock, log }: PartnerAreaDeps,
+  { config, settings, rules, store, tracker, bodies, clock, log }: PartnerAreaDeps,
   { partners, sealer, directoryKey, reporter }: WorkerIngredients,
 ): { filler: DirectoryFiller; worker: DeletionWorker } {
   const { database } = store;
@@ -204,6 +207,7 @@ function createWorkerParts(
       clock,
     }),
     partners: { all: () => partners().all() },
+    readDelivery: bodies.delivery,
     rules: () => {
       const { deletedLabel, retry } = settings.current().deletions;
       const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
+import { parseJsonText } from '#shared/json.ts';
 import type { Log } from '#shared/log.ts';
 import { createAnswers } from './answers.ts';
 import { createCors } from './cors.ts';
@@ -16,7 +17,7 @@ import {
 } from './client-error.ts';
 import { createEarlyAnswers } from './early-answers.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
-import { acceptJson } from './json-body.ts';
+import { acceptJson, type ParseJson } from './json-body.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi.ts';
@@ -63,6 +64,8 @@ export type ServerDeps = {
   limits?: Partial<ServerLimits>;
   /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
   refusalLimiter: Limiter;
+  /** Default: here and now. */
+  parseJson?: ParseJson;
 };
 
 /** The services of each area. An area without services has no routes. */
@@ -159,7 +162,7 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
     app.server.emit('request', request, response),
   );
   installPressureRelief(app, limits);
-  acceptJson(app, readBody);
+  acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
   const { publicUrl, clock, log } = deps;
   return { app, context: { publicUrl, clock, log, refusals, readBody } };
 }

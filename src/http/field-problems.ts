@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FieldProblem } from '#shared/errors.ts';
 import { fold, nearMiss } from '#shared/near-miss.ts';
 
@@ -10,10 +10,17 @@ export type Checked = { part: Part; schema: z.ZodType; given: unknown };
 
 type Path = readonly PropertyKey[];
 
-/** An issue of a schema as one entry for each wrong place. */
+/** Of one part of a request. Who has more to mend than this sees the rest when it is mended. */
+export const PROBLEMS_MAX = 100;
+/** A longer name is not looked at, nor written into a pointer. */
+const NAME_CHARACTERS_MAX = 256;
+
+/** An issue of a schema as one entry for each wrong place, but for little more than `PROBLEMS_MAX`. */
 export function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => unknownName(checked, [...issue.path, key]));
+    return issue.keys
+      .slice(0, PROBLEMS_MAX + 1)
+      .map((key) => unknownName(checked, [...issue.path, key]));
   const value = valueAtPath(checked.given, issue.path);
   if (Array.isArray(value) && checked.part === 'querystring')
     if (issue.code === 'invalid_type' || issue.code === 'invalid_value')
@@ -30,6 +37,10 @@ function codeOf(issue: z.core.$ZodIssue): string {
 
 function unknownName(checked: Checked, path: Path): FieldProblem {
   const name = String(path.at(-1));
+  if (name.length > NAME_CHARACTERS_MAX) {
+    const text = `has a name of more than ${NAME_CHARACTERS_MAX} characters, which is not known here`;
+    return fieldProblem(checked, path, 'unknown', text);
+  }
   const names = namesOf(schemaAt(checked.schema, path.slice(0, -1)));
   const meant = synonymIn(names, name) ?? nearMiss(name, names);
   const known = names.length > 0 ? ` Known here: ${names.map(quote).join(', ')}.` : '';
@@ -77,9 +88,11 @@ function bareOf(schema: z.ZodType | undefined): z.ZodType | undefined {
 
 function fieldProblem(
   { part }: Checked,
-  path: Path,
+  fullPath: Path,
   ...[code, text]: [code: string, text: string]
 ): FieldProblem {
+  const tooLong = fullPath.findIndex((key) => String(key).length > NAME_CHARACTERS_MAX);
+  const path = tooLong === -1 ? fullPath : fullPath.slice(0, tooLong);
   const name = path.map(String).join('.');
   const end = /[.?!]$/.test(text) ? text : `${text}.`;
   const subject = name === '' ? 'The body' : quote(name);

@@ -1,23 +1,31 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Readable } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
-import { parseJsonText, type JsonRules } from '#shared/json.ts';
+import type { JsonRules } from '#shared/json.ts';
 import type { HttpApp } from './http-app.ts';
-import { declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
+import { collectBytes, declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
 import { notJson } from './signed-call.ts';
 
+/** Members and elements of a body: many times what any of our calls can use. */
+const VALUES_MAX = 10_000;
+
+/** `parseJsonText`, wherever it runs. */
+export type ParseJson = (bytes: Buffer, rules: JsonRules) => unknown;
+
+type Readers = { read: ReadBody; parse: ParseJson };
+
 /** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
-export function acceptJson(app: HttpApp, read: ReadBody): void {
+export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
   app.decorateRequest('bodyHold', undefined);
   app.addHook('preParsing', checkBeforeReading);
-  takeBodies(app, { types: ['application/json'], read }, (request, bytes, done) =>
-    readJson(request, { bytes }, done),
+  takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
+    toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX })),
   );
 }
 
-type Done = (error: Error | null, body?: unknown) => void;
-type Parse = (request: FastifyRequest, bytes: Buffer, done: Done) => void;
+/** Answers the body, or a promise of it. */
+type Parse = (request: FastifyRequest, bytes: Buffer) => unknown;
 
 /** In this scope, and below it, bodies of these types are read and parsed, and no others. */
 export function takeBodies(
@@ -26,8 +34,8 @@ export function takeBodies(
   parse: Parse,
 ): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(types, (request, payload, done) =>
-    read(request, payload, (error, bytes) => (error ? done(error) : parse(request, bytes, done))),
+  app.addContentTypeParser(types, async (request: FastifyRequest, payload: Readable) =>
+    parse(request, await read(request, payload)),
   );
   app.addContentTypeParser('*', takeNothing);
 }
@@ -36,33 +44,23 @@ export function takeBodies(
  * An empty body is none, whatever it is called and also when it comes in chunks. Of any other the
  * first byte is too much.
  */
-function takeNothing(request: FastifyRequest, payload: Readable, done: Done): void {
-  const finish = (error: Error | null): void => {
-    payload.off('data', onData).off('end', onEnd).off('error', finish);
-    done(error);
-  };
-  const onEnd = (): void => finish(null);
-  const onData = (): void => finish(notJson());
-  if ((declaredBytes(request) ?? 0) > 0) done(notJson());
-  else payload.on('data', onData).on('end', onEnd).on('error', finish);
+async function takeNothing(request: FastifyRequest, payload: Readable): Promise<undefined> {
+  if ((declaredBytes(request) ?? 0) > 0) throw notJson();
+  await collectBytes(payload, () => notJson());
 }
 
 /**
- * Parses the body for a content type parser. Some clients announce JSON with every call, so that an
- * empty body is none where none is needed.
+ * The parsed body of a call. Some clients announce JSON with every call, so that an empty body is
+ * none where none is needed.
  */
-export function readJson(
+export async function toBody(
   request: FastifyRequest,
-  { bytes, rules }: { bytes: Buffer; rules?: JsonRules },
-  done: Done,
-): void {
+  bytes: Buffer,
+  parse: () => unknown,
+): Promise<unknown> {
   const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
-  try {
-    if (bytes.length === 0 && (!schema || schema.safeParse(undefined).success)) done(null);
-    else done(null, parseJsonText(bytes, rules));
-  } catch (error) {
-    done(error as Error);
-  }
+  const isNone = bytes.length === 0 && (!schema || schema.safeParse(undefined).success);
+  return isNone ? undefined : parse();
 }
 
 /**
@@ -70,9 +68,7 @@ export function readJson(
  * A request without a body has an empty buffer.
  */
 export function acceptRawJson(app: HttpApp, read: ReadBody): void {
-  takeBodies(app, { types: ['application/json'], read }, (_request, bytes, done) =>
-    done(null, bytes),
-  );
+  takeBodies(app, { types: ['application/json'], read }, (_request, bytes) => bytes);
 }
 
 /** The bytes of a request in a scope of `acceptRawJson`. */

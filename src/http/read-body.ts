@@ -5,50 +5,47 @@ import type { BodyBudget, BodyHold } from './body-budget.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Takes the body, or why there is none. Called once. */
-type TakeBody = (error: Error | null, bytes: Buffer) => void;
-
 /** Reads bodies within the limit of the route and the budget of the server. */
-export type ReadBody = (request: FastifyRequest, payload: Readable, take: TakeBody) => void;
-
-const nothing = Buffer.alloc(0);
+export type ReadBody = (request: FastifyRequest, payload: Readable) => Promise<Buffer>;
 
 /**
  * Fastify's own reading bounds each body, but not all of them together. What a body holds is
- * counted until its call is answered: see `releaseBody`.
+ * counted until its call is answered: see `releaseBodies`.
  */
 export function createBodyReader(budget: BodyBudget): ReadBody {
-  return (request, payload, take) => {
-    const declared = declaredBytes(request) ?? 0;
-    if (!budget.hasRoomFor(declared)) {
-      take(noRoom(), nothing);
-      return;
-    }
+  return async (request, payload) => {
+    if (!budget.hasRoomFor(declaredBytes(request) ?? 0)) throw noRoom();
     const hold = (request.bodyHold = budget.hold());
-    collect(payload, { hold, bytesMax: request.routeOptions.bodyLimit }, take);
+    const { bodyLimit } = request.routeOptions;
+    let bytes = 0;
+    return collectBytes(payload, (more) => {
+      bytes += more;
+      if (bytes > bodyLimit) return tooLarge();
+      return hold.add(more) ? undefined : noRoom();
+    });
   };
 }
 
-function collect(
+/** All bytes of a body, unless `refuse` has something against the next ones. */
+export function collectBytes(
   payload: Readable,
-  { hold, bytesMax }: { hold: BodyHold; bytesMax: number },
-  take: TakeBody,
-): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const finish = (error: Error | null): void => {
-    payload.off('data', onData).off('end', onEnd).off('error', finish);
-    take(error, error ? nothing : Buffer.concat(chunks, bytes));
-    chunks.length = 0;
-  };
-  const onEnd = (): void => finish(null);
-  const onData = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (bytes > bytesMax) finish(tooLarge());
-    else if (hold.add(chunk.length)) chunks.push(chunk);
-    else finish(noRoom());
-  };
-  payload.on('data', onData).on('end', onEnd).on('error', finish);
+  refuse: (bytes: number) => Error | undefined,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const finish = (error?: Error): void => {
+      payload.off('data', onData).off('end', onEnd).off('error', finish);
+      if (error) reject(error);
+      else resolve(Buffer.concat(chunks));
+    };
+    const onEnd = (): void => finish();
+    const onData = (chunk: Buffer): void => {
+      const refusal = refuse(chunk.length);
+      if (refusal) finish(refusal);
+      else chunks.push(chunk);
+    };
+    payload.on('data', onData).on('end', onEnd).on('error', finish);
+  });
 }
 
 /** The body of an answered call is not needed any more, also when its caller has gone meanwhile. */

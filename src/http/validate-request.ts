@@ -1,10 +1,10 @@
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
+import * as z from 'zod';
 import { validationFailed } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/json.ts';
-import { namesOf, problemsOf, type Part } from './field-problems.ts';
+import { namesOf, problemsOf, PROBLEMS_MAX, type Part } from './field-problems.ts';
 import { fieldWords } from './field-words.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */
@@ -48,7 +48,7 @@ export function createRequestValidator(route: RouteOptions) {
       known.set(url, { params: request.params, query: request.query });
     // Always asked: a configuration that is read again has other words.
     problems.push(...furtherProblems(route, request, problems));
-    if (problems.length > 0) done(validationFailed(problems));
+    if (problems.length > 0) done(validationFailed(bounded(problems)));
     else done();
   };
 }
@@ -109,9 +109,19 @@ function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProb
   const given: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
   const result = schema.safeParse(given, { error: fieldWords });
   if (!result.success)
-    return result.error.issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
+    return result.error.issues
+      .slice(0, PROBLEMS_MAX + 1)
+      .flatMap((issue) => problemsOf({ part, schema, given }, issue));
   if (part !== 'headers') Object.assign(request, { [slot]: result.data });
   return [];
+}
+
+/** Ten thousand entries would help nobody, and cost us all their time. */
+function bounded(problems: FieldProblem[]): FieldProblem[] {
+  const next = problems[PROBLEMS_MAX];
+  if (!next) return problems;
+  const detail = `More is wrong than the first ${PROBLEMS_MAX} parts: this one is the next.`;
+  return [...problems.slice(0, PROBLEMS_MAX), { ...next, code: 'more', detail }];
 }
 
 /** What the route itself finds wrong, of places that the schemas have nothing against. */
@@ -121,7 +131,8 @@ function furtherProblems(
   problems: readonly FieldProblem[],
 ): FieldProblem[] {
   const further = config?.check?.(request) ?? [];
-  return further.filter((one) => !problems.some((known) => placeOf(known) === placeOf(one)));
+  const known = new Set(problems.map(placeOf));
+  return further.filter((one) => !known.has(placeOf(one)));
 }
 
 function placeOf({ pointer, parameter, header }: FieldProblem): string {

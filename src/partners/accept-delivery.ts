@@ -1,24 +1,18 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
-import { parseJsonText } from '#shared/json.ts';
 import { namesOf } from './deletion.ts';
-import { decide, eventKeys, type PartnerEvent, readEvent } from './event.ts';
+import { decide, eventKeys, type PartnerEvent } from './event.ts';
 import { type MatchName, toMatchNames } from './match.ts';
 import type { Partner } from './partner.ts';
+import type { ReadDelivery } from './read-delivery.ts';
 import type { PartnerPath } from './receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-store.ts';
-import { splitBatch, trimJson } from './split-batch.ts';
-
-/** A batch may hold this many events. */
-const BATCH_EVENTS_MAX = 500;
 
 /** Identifiers longer than this are used for matching but not shown. */
 const SHOWN_CHARACTERS_MAX = 255;
 
-/** Visible ASCII but `@`: what looks like an e-mail address must not reach receipts and logs. */
-const CORRELATION_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
+const CORRELATION_ID = /^[\x21-\x7e]{1,128}$/;
 
 const typeWithoutName: Record<PartnerPath, string> = {
   events: 'partner.event',
@@ -37,6 +31,7 @@ export type Delivery = {
 
 export type AcceptDeliveryDeps = {
   store: Pick<ReceiptStore, 'accept'>;
+  readDelivery: ReadDelivery;
   clock: Pick<Clock, 'now'>;
   newId: NewId;
   /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
@@ -48,7 +43,7 @@ export type AcceptDeliveryDeps = {
 /** What the caller is told, and what the metrics count. */
 export type AcceptedDelivery = Acceptance & { ignored: number };
 
-/** True for 1 to 128 visible ASCII characters without `@`. */
+/** True for 1 to 128 visible ASCII characters. */
 export function isCorrelationId(text: string): boolean {
   return CORRELATION_ID.test(text);
 }
@@ -58,18 +53,17 @@ export function isCorrelationId(text: string): boolean {
  * answers. What cannot be used becomes an outcome; only the body as a whole can be refused.
  * @throws {malformed-json} @throws {validation-failed} the body is no object and no array
  * @throws {payload-too-large} more than 500 events
- * @throws {store-unavailable} nothing was accepted
+ * @throws {store-unavailable} @throws {overloaded} nothing was accepted
  */
 export async function acceptDelivery(
   deps: AcceptDeliveryDeps,
   delivery: Delivery,
 ): Promise<AcceptedDelivery> {
-  const elements = readElements(delivery.body);
-  const { partner, path } = delivery;
-  const read = elements.map(({ value, bytes }) => ({ bytes, event: readEvent(partner, value) }));
-  const events = read.map(({ bytes, event }, position) => ({
+  const { partner, path, body } = delivery;
+  const read = await deps.readDelivery(body, partner.fields);
+  const events = read.map(({ event, start, end }, position) => ({
     position,
-    ...toNewEvent(deps.hashKey, delivery, event, bytes),
+    ...toNewEvent(deps.hashKey, delivery, event, body.subarray(start, end)),
   }));
   const receipt: NewReceipt = {
     id: deps.newId(),
@@ -88,24 +82,6 @@ export async function acceptDelivery(
   if (acceptance.queued > 0) deps.wakeWorker();
   const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
   return { ...acceptance, ignored };
-}
-
-type Element = { value: unknown; bytes: Buffer };
-
-function readElements(body: Buffer): Element[] {
-  const value = parseJsonText(body);
-  if (typeof value !== 'object' || value === null)
-    refuse([{ pointer: '#', code: 'type', detail: 'The body must be an object or an array.' }]);
-  if (!Array.isArray(value)) return [{ value, bytes: trimJson(body) }];
-  if (value.length > BATCH_EVENTS_MAX)
-    throw new TrackportError('payload-too-large', {
-      detail: `A batch may hold at most ${BATCH_EVENTS_MAX} events.`,
-    });
-  const cuts = splitBatch(body);
-  return value.map((element, index) => ({
-    value: element as unknown,
-    bytes: cuts[index] ?? Buffer.alloc(0),
-  }));
 }
 
 function toNewEvent(

@@ -35,13 +35,13 @@ export type PartnerEvent = {
 };
 
 /** The parsed element as an event; undefined for anything but an object. */
-export function readEvent(partner: Partner, element: unknown): PartnerEvent | undefined {
+export function readEvent(fields: Partner['fields'], element: unknown): PartnerEvent | undefined {
   if (!isRecord(element)) return undefined;
-  const type = readType(partner, element);
+  const type = readType(fields, element);
   const event: PartnerEvent = { type };
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
   for (const name of identifiers) {
-    const text = pick(partner, name, element);
+    const text = pick(fields, name, element);
     if (text !== undefined && (name !== 'email' || isEmailLength(text))) event[name] = text;
   }
   return event;
@@ -57,10 +57,10 @@ const identifiers = [
   'occurredAt',
 ] as const satisfies readonly FieldName[];
 
-function readType(partner: Partner, element: object): PartnerEvent['type'] {
-  const name = pick(partner, 'eventType', element);
+function readType(fields: Partner['fields'], element: object): PartnerEvent['type'] {
+  const name = pick(fields, 'eventType', element);
   if (name !== undefined) return { kind: 'named', name };
-  const isThere = (partner.fields.eventType ?? []).some((pointer) => {
+  const isThere = (fields.eventType ?? []).some((pointer) => {
     const value = valueAt(element, pointer);
     return value !== undefined && value !== null && value !== '';
   });
@@ -73,8 +73,8 @@ function toCanonicalType(name: string, element: object): string {
 }
 
 /** The first of the field's pointers that leads to text or a number. */
-function pick(partner: Partner, name: FieldName, element: object): string | undefined {
-  for (const pointer of partner.fields[name] ?? []) {
+function pick(fields: Partner['fields'], name: FieldName, element: object): string | undefined {
+  for (const pointer of fields[name] ?? []) {
     const text = toText(valueAt(element, pointer));
     if (text !== undefined) return text;
   }

@@ -2,16 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { parseJsonText } from '#shared/json.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { askForLead, type AskForLeadDeps } from './ask-for-lead.ts';
 import type { CatchUpDesk, Coverage } from './catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
-import { readEvent } from './event.ts';
 import { toMatchNames, type Match, type MatchName } from './match.ts';
 import type { Action, Partners } from './partner.ts';
+import type { ReadDelivery } from './read-delivery.ts';
 import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from './work-store.ts';
 
@@ -22,6 +21,8 @@ export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
 const COVER_WAIT_MS = 400;
 /** How soon an event asks again whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
+/** How soon a large payload is read again for which there was no room. */
+const READ_AGAIN_MS = 5 * SECOND;
 /** While the first crawl runs: half as long again as it has waited, within these bounds. */
 const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
@@ -41,6 +42,7 @@ export type MatchDeps = AskForLeadDeps & {
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
   partners: Pick<Partners, 'all'>;
+  readDelivery: ReadDelivery;
   clock: Clock;
   log: Log;
   reporter: OutcomeReporter;
@@ -82,6 +84,8 @@ async function matchOrFail(
   try {
     return await matchEvent(deps, item, progress, coverage);
   } catch (error) {
+    if (isTrackportError(error, 'overloaded'))
+      return { progress, dueAt: deps.clock.now() + READ_AGAIN_MS };
     if (isTrackportError(error)) throw error;
     deps.log.error(
       { receiptId: item.receiptId, ...errorFields(error) },
@@ -106,7 +110,7 @@ async function matchEvent(
   progress: MatchProgress,
   coverage: Coverage,
 ): Promise<Later | undefined> {
-  const wish = readWish(deps, item);
+  const wish = await readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
   const names = toMatchNames(wish.names, deps.directoryKey);
   const match = await deps.store.match(names);
@@ -168,20 +172,20 @@ async function matchByNumber(
 }
 
 /** A text is the code of why the event cannot be read. */
-function readWish({ partners }: MatchDeps, item: WorkItem): Wish | string {
+async function readWish(
+  { partners, readDelivery }: MatchDeps,
+  item: WorkItem,
+): Promise<Wish | string> {
   const partner = partners.all().find(({ id }) => id === item.partnerId);
   if (!partner) return 'partner-unknown';
   if (!item.payload) return 'payload-unreadable';
-  const event = readEvent(partner, parsePayload(item.payload));
-  if (!event) return 'payload-unreadable';
-  return { names: namesOf(partner.id, event), actions: actionsFor(partner, event) };
-}
-
-function parsePayload(bytes: Buffer): unknown {
   try {
-    return parseJsonText(bytes);
+    const [read] = await readDelivery(item.payload, partner.fields);
+    if (!read?.event) return 'payload-unreadable';
+    const { event } = read;
+    return { names: namesOf(partner.id, event), actions: actionsFor(partner, event) };
   } catch (error) {
-    if (isTrackportError(error)) return undefined;
+    if (isTrackportError(error, 'malformed-json')) return 'payload-unreadable';
     throw error;
   }
 }

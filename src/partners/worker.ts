@@ -9,6 +9,7 @@ import type { IssueEditor, PauseCode } from './issue-editor.ts';
 import { UNMATCHED_WAITS_MS } from './match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { Partners } from './partner.ts';
+import type { ReadDelivery } from './read-delivery.ts';
 import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Random } from './retry-schedule.ts';
 import {
@@ -27,6 +28,7 @@ export type WorkerDeps = {
   filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
   editor: IssueEditor;
   partners: Pick<Partners, 'all'>;
+  readDelivery: ReadDelivery;
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
   /** The sub-key for directory hashes. */

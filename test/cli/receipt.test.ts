@@ -8,6 +8,7 @@ import { registerReceipt } from '#cli/commands/receipt.ts';
 import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Outcome } from '#partners/receipt.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { DAY } from '#shared/clock.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import { createCursorSealer } from '#shared/page.ts';
@@ -46,7 +47,8 @@ async function json<T>(...args: string[]): Promise<T> {
 async function accept(externalId: string, partnerId = 'crm-one'): Promise<string> {
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const partner = createPartner(partnerId, { scheme: 'hmac-sha256', secrets: secretsOf('s') });
-  const deps = { store, clock, newId: createTimedIds(clock), hashKey, wakeWorker: () => {} };
+  const newId = createTimedIds(clock);
+  const deps = { store, readDelivery, clock, newId, hashKey, wakeWorker: () => {} };
   const body = Buffer.from(JSON.stringify({ eventType: 'lead.deletion', externalId }));
   return (await acceptDelivery(deps, { partner, path: 'deletions', body })).receipt.id;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HttpApp } from '#http/http-app.ts';
 import { buildTestApp } from '../support/app.ts';
 
@@ -261,6 +261,44 @@ describe('a body', () => {
     const answer = await post('/things/a', { title: 'x'.repeat(1024 * 1024) });
     expect(answer.statusCode).toBe(413);
     expect(answer.json().code).toBe('payload-too-large');
+  });
+
+  test('of more than 10,000 members and elements is 413', async () => {
+    const of = (count: number) => ({ title: 'x', members: Array.from({ length: count }, () => 1) });
+    const answer = await post('/things/a', of(10_001));
+    expect(answer.statusCode).toBe(413);
+    expect(answer.json().detail).toBe('The JSON has more than 10000 members and elements.');
+    expect((await post('/things/a', of(9000))).statusCode).toBe(400);
+  });
+
+  test('with very much that is wrong gets the first hundred parts, and the one after them', async () => {
+    const names = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`k${at}`, 1]));
+    const members = Array.from({ length: 9000 }, () => 1);
+    for (const body of [
+      { title: 'x', ...names },
+      { title: 'x', members },
+    ]) {
+      const { errors } = (await post('/things/a', body)).json();
+      expect(errors).toHaveLength(101);
+      expect(errors[0].code).not.toBe('more');
+      expect(errors[100].code).toBe('more');
+      expect(errors[100].pointer).toMatch(/^#\/(k100|members\/100)$/);
+    }
+  });
+
+  test('with an endless name is told without it', async () => {
+    const name = 'n'.repeat(500_000);
+    const answer = await post('/things/a', {
+      title: 'x',
+      [name]: 1,
+      members: [{ id: 'a', [name]: 1 }],
+    });
+    const detail = expect.stringContaining('has a name of more than 256 characters');
+    expect(answer.json().errors).toMatchObject([
+      { pointer: '#/members/0', code: 'unknown', detail },
+      { pointer: '#', code: 'unknown', detail },
+    ]);
+    expect(answer.body.length).toBeLessThan(2000);
   });
 
   test('that is missing is named', async () => {

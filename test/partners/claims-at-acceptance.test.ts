@@ -7,6 +7,7 @@ import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { acceptDelivery, type Delivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryChecks } from '#leads/lead-directory.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -45,6 +46,7 @@ function intakeOf(database: Database) {
     clock: { now: () => time.now },
     newId: newUuid,
     hashKey: createSecretKey(directoryKey),
+    readDelivery,
     wakeWorker: () => {},
   };
   return {

@@ -16,7 +16,7 @@ const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secret
 const crmTwo = createPartner('crm-two', { scheme: 'signature-v3', secrets: secretsOf('two') });
 
 function read(partner: Partner, text: string): PartnerEvent | undefined {
-  return readEvent(partner, parseJsonText(Buffer.from(text)));
+  return readEvent(partner.fields, parseJsonText(Buffer.from(text)));
 }
 
 function outcomeOf(partner: Partner, text: string): string {

@@ -13,7 +13,7 @@ const directoryKey = Buffer.alloc(32, 5);
 /** What is done with an event until it is matched. */
 function take(body: string): void {
   const bytes = Buffer.from(body);
-  const event = readEvent(partner, parseJsonText(bytes));
+  const event = readEvent(partner.fields, parseJsonText(bytes));
   decide(partner, 'deletions', event);
   eventKeys(hashKey, { partnerId: 'crm-one', path: 'deletions' }, event, bytes);
   for (const name of event ? namesOf('crm-one', event) : [])

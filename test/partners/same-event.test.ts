@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
 import { acceptDelivery, type Delivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { newUuid } from '#shared/ids.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { hashKey, sealer, secretsOf } from './support.ts';
@@ -26,7 +27,8 @@ const event = {
 
 function setUp(database = temporaryDatabase()) {
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
-  const deps = { store, clock: { now: () => 1 }, newId: newUuid, hashKey, wakeWorker: () => {} };
+  const clock = { now: () => 1 };
+  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker: () => {} };
   const deliver = (body: unknown, facts: Partial<Delivery> = {}) => {
     const delivery = { partner: crmOne, path: 'deletions' as const, ...facts };
     return acceptDelivery(deps, { ...delivery, body: Buffer.from(JSON.stringify(body)) });

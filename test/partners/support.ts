@@ -17,6 +17,7 @@ import { createStatusTokens } from '#partners/status-token.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
 import { sign, signingKey } from '#partners/signature.ts';
 import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { newUuid } from '#shared/ids.ts';
 import { Secret } from '#shared/secret.ts';
 import { buildTestApp } from '../support/app.ts';
@@ -100,7 +101,8 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
   const metrics = new Registry();
   const tokens = createStatusTokens(Buffer.alloc(32, 5), clock);
   let woken = 0;
-  const deps = { store, clock, newId: newUuid, hashKey, wakeWorker: () => void (woken += 1) };
+  const wakeWorker = () => void (woken += 1);
+  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker };
   const app = buildTestApp({
     clock,
     metrics,

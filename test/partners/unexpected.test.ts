@@ -13,6 +13,7 @@ import { createPayloadSealer } from '#partners/payload.ts';
 import { createOutcomeReporter } from '#partners/report-outcomes.ts';
 import type { WorkItem } from '#partners/work-store.ts';
 import { createWriteRefusals } from '#partners/write-refusals.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog, type Log } from '#shared/log.ts';
@@ -110,6 +111,7 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   },
   filler: { learn: async () => 'absent' },
   directoryKey,
+  readDelivery,
   partners: createPartners([partner]),
   clock: desk.clock,
   log: silentLog,
@@ -152,6 +154,26 @@ describe('a partner that is', () => {
     await matchEvents(matchDepsOf(desk), await desk.lease('match'));
     expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
   });
+});
+
+test('a payload that cannot be read for now waits, and holds up no other', async () => {
+  const desk = await setUp();
+  const [large, small] = [await desk.accept(1), await desk.accept(2)];
+  let isFull = true;
+  const deps = matchDepsOf(desk, {
+    readDelivery: (body, fields) =>
+      isFull && body.includes('"1"')
+        ? Promise.reject(new TrackportError('overloaded'))
+        : readDelivery(body, fields),
+  });
+  await matchEvents(deps, await desk.lease('match'));
+  expect((await desk.eventOf(small))?.leadIds).toEqual(['2']);
+  expect(await desk.eventOf(large)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+  isFull = false;
+  expect(await desk.lease('match')).toEqual([]);
+  await desk.clock.advance(5000);
+  await matchEvents(deps, await desk.lease('match'));
+  expect((await desk.eventOf(large))?.leadIds).toEqual(['1']);
 });
 
 test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {

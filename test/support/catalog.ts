@@ -3,6 +3,7 @@ import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import {
@@ -84,7 +85,12 @@ export function openCatalogApp(
   const { catalog, clock, idempotency } = buildCatalog(facts, database);
   const app = buildTestApp({
     clock,
-    catalog: { catalog, idempotency: createIdempotency({ store: idempotency, clock }), authorize },
+    catalog: {
+      catalog,
+      readSpecBody: createBodyReaders({ clock: systemClock }).specBody,
+      idempotency: createIdempotency({ store: idempotency, clock }),
+      authorize,
+    },
     ...server,
   });
   onTestFinished(() => app.close());

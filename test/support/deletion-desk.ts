@@ -17,6 +17,7 @@ import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptDetail } from '#partners/receipt.ts';
 import { createOutcomeReporter, type OutcomeReporterDeps } from '#partners/report-outcomes.ts';
 import { createDeletionWorker, type WorkerDeps } from '#partners/worker.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { SECOND, systemClock, type Clock } from '#shared/clock.ts';
@@ -92,6 +93,7 @@ export async function openDesk(options: DeskOptions = {}) {
     ...workerOptions
   } = options.worker ?? {};
   const worker = createDeletionWorker({
+    readDelivery,
     store,
     filler,
     editor,
@@ -146,6 +148,7 @@ export async function openDesk(options: DeskOptions = {}) {
           clock,
           newId: newUuid,
           hashKey: createSecretKey(directoryKey),
+          readDelivery,
           wakeWorker: () => worker.wake(),
         },
         {

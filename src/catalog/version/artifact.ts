@@ -103,9 +103,9 @@ export function foldId(id: string): string {
  * control characters, at most 512 characters in all.
  */
 export function isGroupPath(path: string): boolean {
+  if (path.length > GROUP_PATH_CHARACTERS_MAX) return false;
   const segments = path.split('/');
   return (
-    path.length <= GROUP_PATH_CHARACTERS_MAX &&
     segments.length <= GROUP_PATH_SEGMENTS_MAX &&
     segments.every((segment) => segment !== '' && segment === segment.trim()) &&
     isPrintable(path)

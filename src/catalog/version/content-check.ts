@@ -142,10 +142,10 @@ function memberProblems(members: readonly string[]): FieldProblem[] {
   const seen = new Set<string>();
   return members.flatMap((id: unknown, index) => {
     if (typeof id !== 'string') return [];
+    if (!ARTIFACT_ID.test(id)) return problem(true, `#/members/${index}`, 'pattern', ID_RULE);
     const repeated = seen.has(foldId(id));
     seen.add(foldId(id));
     return [
-      ...problem(!ARTIFACT_ID.test(id), `#/members/${index}`, 'pattern', ID_RULE),
       ...problem(
         repeated,
         `#/members/${index}`,
@@ -161,14 +161,11 @@ function countProblems(counts: Record<string, number>): FieldProblem[] {
   if (entries.length > COUNT_KEYS_MAX)
     return problem(true, '#/counts', 'too-many', `More than ${COUNT_KEYS_MAX} counts.`);
   return entries.flatMap(([name, value]) => {
+    const rule = `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters.`;
+    if (name.length > COUNT_KEY_CHARACTERS_MAX) return problem(true, '#/counts', 'pattern', rule);
     const pointer = `#/counts/${pointerPart(name)}`;
     return [
-      ...problem(
-        name === '' || name.length > COUNT_KEY_CHARACTERS_MAX || !isPrintable(name),
-        pointer,
-        'pattern',
-        `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters.`,
-      ),
+      ...problem(name === '' || !isPrintable(name), pointer, 'pattern', rule),
       ...problem(isComputedCount(name), pointer, 'read-only', `The count "${name}" is computed.`),
       ...problem(
         typeof value === 'number' && (!Number.isSafeInteger(value) || value < 0),

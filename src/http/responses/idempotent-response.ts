@@ -32,7 +32,12 @@ export async function respondOnce<View>(
     principal: JSON.stringify([subject, clientId]),
     route: `${request.method} ${routedPath(request.url)}`,
     key,
-    payload: [request.query, request.headers['if-match'], request.body],
+    payload: [
+      request.query,
+      request.headers['if-match'],
+      request.body,
+      ...(request.spec ? [request.spec.digest] : []),
+    ],
   };
   return idempotency.once(call, { work, render, ...rest });
 }

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { paginationOut } from '#shared/page.ts';
+import * as z from 'zod';
+import { paginationOut } from './common.ts';
 import { pageParameters } from './page.ts';
 
 export const claimListQuery = z.strictObject(pageParameters);

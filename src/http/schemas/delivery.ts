@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a partner may send: free-form, since each partner's fields are found by pointers. Only for

@@ -1,5 +1,4 @@
-import { paginationOut } from '#shared/page.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
 import {
   erasures,
@@ -9,7 +8,7 @@ import {
   receiptStatuses,
 } from '#partners/receipt.ts';
 import type { NotQueuedReason } from '#partners/replay-receipts.ts';
-import { sinceParameter } from './common.ts';
+import { paginationOut, sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
 

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from './common.ts';
 import { leadListParameters } from './lead.ts';
 
 /** A lead that is not there any more. */

@@ -11,6 +11,7 @@ import { acceptDelivery } from '#partners/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import { payloadIdentity } from '#partners/payload.ts';
 import type { ReceiptFilter } from '#partners/receipt-store.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
@@ -71,7 +72,8 @@ const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secre
 /** Accepts through the use case, as the route does. */
 function acceptInto(database: Database, body: string) {
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
-  const deps = { store, clock: { now: () => 1 }, newId: newUuid, hashKey, wakeWorker: () => {} };
+  const clock = { now: () => 1 };
+  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker: () => {} };
   return acceptDelivery(deps, { partner, path: 'deletions', body: Buffer.from(body) });
 }
 

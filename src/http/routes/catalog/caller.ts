@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Catalog } from '#catalog/index.ts';
+import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import type { IdempotentResponse, Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import { actorOf, tokenOf, type AuthorizeBearer } from '../../bearer.ts';
@@ -7,6 +8,7 @@ import { respondOnce } from '../../responses/idempotent-response.ts';
 
 export type CatalogRoutesDeps = {
   catalog: Catalog;
+  readSpecBody: ReadSpecBody;
   idempotency: Idempotency;
   authorize: AuthorizeBearer;
 };

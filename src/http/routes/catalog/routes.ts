@@ -10,7 +10,7 @@ import { addCatalogWrites } from './writes.ts';
 export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Area {
   return (app: HttpApp) => {
     requireBearer(app, deps.authorize);
-    acceptSpecJson(app, context.readBody);
+    acceptSpecJson(app, { ...context, ...deps });
     addCatalogReads(app, context, deps);
     addCatalogWrites(app, deps);
     addCatalogLifecycle(app, deps);

@@ -1,15 +1,37 @@
-import { specJsonRules } from '#catalog/version/artifact.ts';
+import type { FastifyRequest } from 'fastify';
+import type { ReadSpecBody, SpecText } from '#catalog/spec/spec-body.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { readJson, takeBodies } from '../../json-body.ts';
+import { takeBodies, toBody } from '../../json-body.ts';
 import type { ReadBody } from '../../read-body.ts';
 
 /** Bytes of a body that may hold a spec of 5 MiB. */
 export const SPEC_BODY_BYTES_MAX = 6 * 1024 * 1024;
 
-/** In this scope a body may hold a spec. */
-export function acceptSpecJson(app: HttpApp, read: ReadBody): void {
+type Readers = { readBody: ReadBody; readSpecBody: ReadSpecBody };
+
+/**
+ * In this scope a body may hold a spec. In `request.body` stands an empty object in its place, and
+ * its text is in `request.spec`: as a value it would cost everybody who looks at the body.
+ */
+export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: Readers): void {
+  app.decorateRequest('spec', undefined);
   const types = ['application/json', 'application/merge-patch+json'];
-  takeBodies(app, { types, read }, (request, bytes, done) =>
-    readJson(request, { bytes, rules: specJsonRules }, done),
+  takeBodies(app, { types, read: readBody }, (request, bytes) =>
+    toBody(request, bytes, async () => {
+      const { value, spec } = await readSpecBody(bytes);
+      request.spec = spec;
+      return value;
+    }),
   );
+}
+
+/** The content's part of a spec, if the body has one. */
+export function specTextOf({ spec }: FastifyRequest): { specText?: string } {
+  return spec === undefined ? {} : { specText: spec.text };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    spec: SpecText | undefined;
+  }
 }

@@ -20,7 +20,7 @@ import {
 } from './schema.ts';
 import { idempotencyHeader } from '../../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
-import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
+import { SPEC_BODY_BYTES_MAX, specTextOf } from './spec-body.ts';
 import { withCheck } from '../../validate-request.ts';
 
 const PATH = '/api/v1/catalog';
@@ -34,7 +34,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
         const name = { id, ...(version !== undefined && { version }) };
-        const draft: Draft = { ...toContent(body), ...name };
+        const draft: Draft = { ...toContent(body, request), ...name };
         return catalog.create(caller, draft);
       },
       render: (view) => versionResponse(view, { isCreated: true }),
@@ -50,7 +50,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     const view = await catalog.replace(callerOf(request), {
       ...request.params,
       ...request.query,
-      content: toContent(body),
+      content: toContent(body, request),
       ifMatch: parseIfMatch(request.headers['if-match']),
     });
     return sendResponse(reply, { response: versionResponse(view) });
@@ -76,8 +76,8 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
 
 type Written = Omit<ReturnType<typeof draftIn.parse>, 'id' | 'version'>;
 
-function toContent({ spec, ...fields }: Written): Content {
-  return { ...fields, ...(spec && { specText: JSON.stringify(spec) }) };
+function toContent({ spec: _spec, ...fields }: Written, request: FastifyRequest): Content {
+  return { ...fields, ...specTextOf(request) };
 }
 
 /** A replace cannot move a version: what the body says of its name must be what the address says. */

@@ -232,6 +232,39 @@ test.each(['__proto__', String.raw`\u005f_proto__`])(
   },
 );
 
+test('a large spec is kept as it was written, and replaced by another', async () => {
+  const { call } = openCatalogApp();
+  const specOf = (n: string) =>
+    `{"n":${n},"2":null,"1":[${'0.5,'.repeat(11_000)}1e400],"é":"${'é'.repeat(200_000)}"}`;
+  const inBody = (spec: string) => JSON.stringify(least).replace('}', `,\n"spec": ${spec}}`);
+  const made = await call('POST', '', { raw: inBody(specOf('12345678901234567890')) });
+  expect(made.status).toBe(201);
+  const kept = await call('GET', '/petstore?version=1.0.0');
+  const compact = specOf('12345678901234567890');
+  expect(kept.text.length).toBeGreaterThan(compact.length);
+  expect(kept.text).toContain('"n":12345678901234567890,');
+  expect(kept.text).toContain(',1e400]');
+  expect(made.text === kept.text).toBe(true);
+  const replaced = await call('PUT', '/petstore?version=1.0.0', {
+    raw: inBody(specOf('7')),
+    headers: { 'if-match': String(made.headers['etag']) },
+  });
+  expect(replaced.status).toBe(200);
+  expect((await call('GET', '/petstore?version=1.0.0')).text).toContain('"n":7,');
+});
+
+test('what is no object is no spec, and a PATCH takes none', async () => {
+  const { call } = openCatalogApp();
+  for (const spec of [[], null, 'x', 1]) {
+    const refused = await call('POST', '', { body: { ...least, spec } });
+    expect(refused.body.errors).toMatchObject([{ pointer: '#/spec' }]);
+  }
+  await call('POST', '', { body: least });
+  const headers = { 'if-match': '*' };
+  const patched = await call('PATCH', '/petstore', { body: { spec: { a: 1 } }, headers });
+  expect(patched.body.errors).toMatchObject([{ pointer: '#/spec', code: 'unknown' }]);
+});
+
 test('a name that stands twice anywhere is refused', async () => {
   const { call } = openCatalogApp();
   const spec = '{"n":12345678901234567890,"a":[{"b":1,"\\u0062":2}]}';

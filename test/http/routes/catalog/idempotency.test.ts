@@ -50,6 +50,11 @@ test('the same key with another body or query is refused', async () => {
   const other = await call('POST', '', { body: { ...least, title: 'x' }, headers: key('k') });
   expect(other.status).toBe(422);
   expect(other.body.code).toBe('idempotency-mismatch');
+  await call('POST', '', { body: { ...least, spec: { n: 1 } }, headers: key('s') });
+  for (const spec of [{ n: 2 }, {}, undefined]) {
+    const body = { ...least, ...(spec && { spec }) };
+    expect((await call('POST', '', { body, headers: key('s') })).status).toBe(422);
+  }
   await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
   const query = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(query.body.code).toBe('idempotency-mismatch');

@@ -1,0 +1,18 @@
+/** What the thread of `body-readers.ts` runs. */
+import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
+import { readDelivery, type DeliveredEvent, type DeliveryFields } from '#partners/read-delivery.ts';
+import { parseJsonText, type JsonRules } from '#shared/json.ts';
+
+export function parse({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown {
+  return parseJsonText(bytes, rules);
+}
+
+export function specBody(bytes: Uint8Array): SpecBody {
+  return readSpecBody(bytes);
+}
+
+type Delivered = { bytes: Uint8Array; fields: DeliveryFields };
+
+export function delivery({ bytes, fields }: Delivered): DeliveredEvent[] {
+  return readDelivery(bytes, fields);
+}

@@ -1,0 +1,7 @@
+/** What the thread of `spec-checker.ts` runs. */
+import type { Finding } from '#catalog/version/artifact.ts';
+import { findingsOf } from '#catalog/spec/spec-check.ts';
+
+export function check(specText: string): Promise<Finding[]> {
+  return findingsOf(specText);
+}

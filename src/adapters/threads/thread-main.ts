@@ -1,0 +1,35 @@
+/** The inside of a thread of `thread.ts`: runs functions of the module that it was started for. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { isTrackportError, type ErrorCode, type ErrorFacts } from '#shared/errors.ts';
+
+export type Job = { name: string; input: unknown };
+
+export type JobResult =
+  | { kind: 'done'; value: unknown }
+  | { kind: 'refused'; code: ErrorCode; facts: ErrorFacts }
+  /** A mistake of ours: told by its class alone, for a message may quote the body. */
+  | { kind: 'failed'; name: string };
+
+type Work = (input: unknown) => unknown;
+
+const functions = import(workerData as string) as Promise<Record<string, Work>>;
+
+parentPort?.on('message', (job: Job) => {
+  void resultOf(job).then((result) => parentPort?.postMessage(result));
+});
+
+async function resultOf({ name, input }: Job): Promise<JobResult> {
+  try {
+    return { kind: 'done', value: await (await functions)[name]?.(input) };
+  } catch (error) {
+    if (!isTrackportError(error))
+      return { kind: 'failed', name: error instanceof Error ? error.name : typeof error };
+    const { code, detail, errors, challenge } = error;
+    const facts: ErrorFacts = {
+      ...(detail !== undefined && { detail }),
+      ...(errors && { errors: [...errors] }),
+      ...(challenge !== undefined && { challenge }),
+    };
+    return { kind: 'refused', code, facts };
+  }
+}

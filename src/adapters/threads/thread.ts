@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { Job, JobResult } from './thread-main.ts';
+
+/** A job that takes longer is given up. */
+export const DEADLINE_MS = 5 * SECOND;
+const WAITING_MAX = 32;
+/** A thread that nobody needs gives its memory back. */
+const IDLE_MS = 30 * SECOND;
+/** Far more than a body needs. With a small young generation the process keeps 80 MB less of one. */
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+
+/** The thread did not come to an end with a job. The next job gets a new one. */
+export class ThreadError extends Error {
+  readonly code: 'OUT_OF_TIME' | 'OUT_OF_MEMORY' | 'CRASHED';
+
+  constructor(code: ThreadError['code'], cause?: unknown) {
+    super(`a thread ended: ${code}`, { cause });
+    this.name = 'ThreadError';
+    this.code = code;
+  }
+}
+
+type ThreadDeps = {
+  /** The module whose exported functions it runs. */
+  module: URL;
+  clock: Pick<Clock, 'sleep'>;
+};
+
+/** Functions that a thread can run: what they take and answer is copied (structured clone). */
+type Functions = Record<string, (input: never) => unknown>;
+
+export type Thread<F> = {
+  /**
+   * Runs one of the module's functions, after the jobs that wait already. Its `TrackportError`s come
+   * through; `transfer` names memory that is handed over instead of copied.
+   * @throws {ThreadError} @throws {overloaded} too many jobs wait
+   */
+  run<N extends keyof F & string>(
+    name: N,
+    input: F[N] extends (input: infer I) => unknown ? I : never,
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<F[N] extends (input: never) => infer O ? Awaited<O> : never>;
+};
+
+/**
+ * A thread of its own for what would hold up everybody else, one job after another. It starts with
+ * the first job, ends when it has none for a while, and never keeps the process alive by itself.
+ */
+export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
+  const host = createHost(deps);
+  let waiting = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    run: async (name, input, transfer = []) => {
+      if (waiting >= WAITING_MAX) refuseLoad();
+      waiting += 1;
+      const worked = turn.then(() => host.work({ name, input }, transfer));
+      turn = worked.catch(() => undefined);
+      try {
+        return open(await worked) as never;
+      } finally {
+        waiting -= 1;
+        if (waiting === 0) host.rest();
+      }
+    },
+  };
+}
+
+type Host = {
+  /** Not before the last job has ended. @throws {ThreadError} */
+  work(job: Job, transfer: readonly ArrayBuffer[]): Promise<JobResult>;
+  /** There is no job for now. */
+  rest(): void;
+};
+
+function createHost({ module, clock }: ThreadDeps): Host {
+  let worker: Worker | undefined;
+  let resting = new AbortController();
+  const start = (): Worker => {
+    const started = startWorker(module);
+    return started.once('exit', () => {
+      if (worker === started) worker = undefined;
+    });
+  };
+  const endAfterRest = async (signal: AbortSignal): Promise<void> => {
+    await sleepUntilAborted(clock, IDLE_MS, signal);
+    if (signal.aborted) return;
+    void worker?.terminate();
+    worker = undefined;
+  };
+  return {
+    work: async (job, transfer) => {
+      resting.abort();
+      const current = (worker ??= start());
+      const done = new AbortController();
+      current.ref();
+      try {
+        const outcome = outcomeOf(current, clock, done.signal);
+        outcome.catch(() => undefined); // in case the job cannot be posted
+        current.postMessage(job, transfer);
+        return await outcome;
+      } catch (error) {
+        // Whatever it is at now, nobody waits for it.
+        worker = undefined;
+        await current.terminate();
+        throw toThreadError(error);
+      } finally {
+        done.abort();
+        current.unref();
+      }
+    },
+    rest: () => {
+      const { signal } = (resting = new AbortController());
+      void endAfterRest(signal);
+    },
+  };
+}
+
+function startWorker(module: URL): Worker {
+  const worker = new Worker(new URL('thread-main.ts', import.meta.url), {
+    workerData: module.href,
+    resourceLimits: HEAP_LIMITS,
+  });
+  // Whoever waits for it is told by other listeners; without one here nobody may be waiting.
+  return worker.on('error', () => undefined);
+}
+
+async function outcomeOf(
+  worker: Worker,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const [result] = (await Promise.race([
+    once(worker, 'message', { signal }),
+    once(worker, 'exit', { signal }).then(crashed),
+    clock.sleep(DEADLINE_MS, { signal, unref: true }).then(outOfTime),
+  ])) as [JobResult];
+  return result;
+}
+
+function open(result: JobResult): unknown {
+  if (result.kind === 'done') return result.value;
+  if (result.kind === 'refused') throw new TrackportError(result.code, result.facts);
+  throw new Error(`a job failed in its thread: ${result.name}`);
+}
+
+function outOfTime(): never {
+  throw new ThreadError('OUT_OF_TIME');
+}
+
+function crashed(): never {
+  throw new ThreadError('CRASHED');
+}
+
+/** @see https://nodejs.org/api/errors.html#err_worker_out_of_memory */
+function toThreadError(error: unknown): ThreadError {
+  if (error instanceof ThreadError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  return new ThreadError(code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'OUT_OF_MEMORY' : 'CRASHED', error);
+}
+
+function refuseLoad(): never {
+  throw new TrackportError('overloaded', {
+    detail: 'Too many large bodies wait for their turn.',
+    retryAfterSeconds: DEADLINE_MS / SECOND,
+  });
+}

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { createThread } from '#adapters/threads/thread.ts';
+import { systemClock } from '#shared/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import type * as functions from './functions.ts';
+
+const module = new URL('functions.ts', import.meta.url);
+const open = (clock = systemClock) => createThread<typeof functions>({ module, clock });
+
+test('a job runs elsewhere, and its result comes back', async () => {
+  const thread = open();
+  expect(await thread.run('echo', { a: [1, 'x', null] })).toEqual({ a: [1, 'x', null] });
+  const id = await thread.run('threadOf', undefined);
+  expect(id).toBeGreaterThan(0);
+  expect(await thread.run('threadOf', undefined)).toBe(id);
+});
+
+test('memory that is handed over is not copied', async () => {
+  const bytes = Buffer.alloc(1000, 7);
+  expect(await open().run('echo', bytes, [bytes.buffer])).toHaveLength(1000);
+  expect(bytes).toHaveLength(0);
+});
+
+test('a refusal comes through with all that a caller is told', async () => {
+  await expect(open().run('refuseAll', 'No.')).rejects.toMatchObject({
+    code: 'validation-failed',
+    detail: 'No.',
+    errors: [{ pointer: '#/x', code: 'invalid', detail: 'No.' }],
+  });
+});
+
+test('a mistake of ours is told by its class alone, and leaves the thread as it is', async () => {
+  const thread = open();
+  const id = await thread.run('threadOf', undefined);
+  const failure = await thread.run('fail', 'ada@example.com').catch((error: unknown) => error);
+  expect(String(failure)).toBe('Error: a job failed in its thread: RangeError');
+  expect(await thread.run('threadOf', undefined)).toBe(id);
+});
+
+test.each([
+  ['crash', 'CRASHED'],
+  ['throwLater', 'CRASHED'],
+  ['eatMemory', 'OUT_OF_MEMORY'],
+] as const)('after %s the next job gets another thread', async (name, code) => {
+  const thread = open();
+  const id = await thread.run('threadOf', undefined);
+  const [broken, next] = [
+    thread.run(name, undefined).catch((error: unknown) => error),
+    thread.run('threadOf', undefined),
+  ];
+  expect(await broken).toMatchObject({ name: 'ThreadError', code });
+  expect(await next).not.toBe(id);
+});
+
+test('a job that takes too long is given up, and the next one gets another thread', async () => {
+  const clock = createFakeClock();
+  const thread = open(clock);
+  const id = await thread.run('threadOf', undefined);
+  const [slow, next] = [
+    thread.run('never', undefined).catch((error: unknown) => error),
+    thread.run('threadOf', undefined),
+  ];
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  await clock.advance(5000);
+  expect(await slow).toMatchObject({ code: 'OUT_OF_TIME' });
+  expect(await next).not.toBe(id);
+});
+
+test('what cannot be handed over is told, and the next job gets another thread', async () => {
+  const thread = open();
+  await expect(thread.run('echo', () => 1)).rejects.toMatchObject({ code: 'CRASHED' });
+  expect(await thread.run('echo', 1)).toBe(1);
+});
+
+test('only so many jobs wait', async () => {
+  const thread = open();
+  const waiting = Array.from({ length: 32 }, (_, at) => thread.run('echo', at));
+  await expect(thread.run('echo', 32)).rejects.toMatchObject({
+    code: 'overloaded',
+    retryAfterSeconds: 5,
+  });
+  expect(await Promise.all(waiting)).toEqual(waiting.map((_, at) => at));
+  expect(await thread.run('echo', 33)).toBe(33);
+});
+
+test('a thread without jobs ends after a while, and one that got a job meanwhile does not', async () => {
+  const clock = createFakeClock();
+  const thread = open(clock);
+  const id = await thread.run('threadOf', undefined);
+  await clock.advance(29_000);
+  expect(await thread.run('threadOf', undefined)).toBe(id);
+  await clock.advance(29_000);
+  expect(await thread.run('threadOf', undefined)).toBe(id);
+  await clock.advance(30_000);
+  expect(await thread.run('threadOf', undefined)).not.toBe(id);
+});
+
+test('others go on while a thread works', async () => {
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  await open().run('work', 100_000_000);
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(10);
+});
+
+test('a thread keeps the process neither from ending nor alive', async () => {
+  const script = fileURLToPath(new URL('one-job.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 15_000 });
+  expect(stdout).toBe('done\n');
+});
