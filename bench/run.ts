@@ -20,6 +20,9 @@ const intakeScale = values.quick
 const partnerScale = values.quick
   ? { directory: 10_000, rounds: 1, deletions: 3 }
   : { directory: 1_000_000, rounds: 5, deletions: 10 };
+const webhookScale = values.quick
+  ? { deliveries: 500, rounds: 1, memoryAfter: 5000 }
+  : { deliveries: 6000, rounds: 5, memoryAfter: 20_000 };
 const httpScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 4, rounds: 5 };
 const catalogScale = values.quick
   ? { artifacts: 2000, calls: 100, rounds: 1 }
@@ -29,6 +32,7 @@ const parts: Record<string, () => Promise<BenchRow[]>> = {
   leads: async () => (await import('./leads.ts')).measureLeads(leadScale),
   intake: async () => (await import('./accept-delivery.ts')).measureIntake(intakeScale),
   partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
+  webhooks: async () => (await import('./webhooks.ts')).measureWebhooks(webhookScale),
   tokens: async () => (await import('./catalog-http.ts')).measureCatalogHttp(httpScale),
   catalog: async () => (await import('./catalog.ts')).measureCatalog(catalogScale),
 };
