@@ -27,7 +27,7 @@ export async function renderOpenApi(): Promise<string> {
       limiter,
     },
     removals: { keys: { authenticate: notServing }, limiter, list: notServing },
-    trackerWebhook: { verify: notServing, onTrackerEvent: notServing },
+    trackerWebhook: { verify: notServing, onTrackerEvent: notServing, settled: async () => {} },
     partners: {
       refuseUnread: notServing,
       verify: notServing,

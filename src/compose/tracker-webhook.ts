@@ -27,9 +27,10 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
   );
   return {
     verify: (delivery) => verifier().verify(delivery),
-    onTrackerEvent: async (event) => {
+    onTrackerEvent: (event) => {
       leads.applyEvent(event);
-      await partners.filler.apply(event);
+      partners.filler.apply(event);
     },
+    settled: () => partners.filler.settled(),
   };
 }

@@ -1,36 +1,43 @@
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 
 const WAITING_MAX = 1000;
+/** Then others get a turn of the event loop. */
+const EVENTS_PER_TURN = 50;
 
 export type EventQueue = {
   /** Never waits and never throws. */
   push(event: TrackerEvent): void;
-  /** Resolves when nothing is waiting or being worked on. */
+  /** Resolves when nothing is waiting. */
   drained(): Promise<void>;
 };
 
 export type EventQueueDeps = {
-  work: (event: TrackerEvent) => Promise<void> | void;
+  work: (event: TrackerEvent) => void;
   onFailure: (error: unknown) => void;
 };
 
 /**
- * Works on events one after the other, in the order in which they came. When more than 1,000 wait,
- * they are dropped for one "everything changed", which is true and cheaper.
+ * Works on events after the answers that they came with, in the order in which they came. When more
+ * than 1,000 wait, they are dropped for one "everything changed", which is true and cheaper.
  */
 export function createEventQueue({ work, onFailure }: EventQueueDeps): EventQueue {
   let waiting: TrackerEvent[] = [];
   let running: Promise<void> | undefined;
 
-  const runAll = async (): Promise<void> => {
-    // The answer goes out first, whatever the work does synchronously.
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    for (let event = waiting.shift(); event; event = waiting.shift()) {
+  const workOnSome = (): void => {
+    for (const event of waiting.splice(0, EVENTS_PER_TURN)) {
       try {
-        await work(event);
+        work(event);
       } catch (error) {
         onFailure(error);
       }
+    }
+  };
+  const runAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      // The answer goes out first, whatever the work does.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      workOnSome();
     }
     running = undefined;
   };

@@ -50,6 +50,8 @@ declare module 'fastify' {
      * with the rest. A part that its schema refused is as it was given, and can be anything.
      */
     check?: (request: FastifyRequest) => FieldProblem[];
+    /** Successes are told at `debug`, as those of reads are. */
+    isRoutine?: boolean;
     /** Answers while the service is overloaded or stopping, too. */
     operation?: boolean;
     /** Names of documented response headers by status, for openapi.json. */

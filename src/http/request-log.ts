@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '#shared/log.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
+const QUIET_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** An answered request with its route's template. */
@@ -11,13 +12,13 @@ export type RequestLogDeps = { log: Log; refusalLog: RefusalLog };
 
 /**
  * One line per answered request: the route's template, never the path or query. Successful reads
- * are `debug`, since they are most of the traffic; mistakes of ours are `error`, and what failed around us is `warn`.
- * Of refused calls only so many get a line of their own.
+ * and events of the tracker are `debug`, since they are most of the traffic; mistakes of ours are
+ * `error`, and what failed around us is `warn`. Of refused calls only so many get a line of their own.
  */
 export function logAnswer({ log, refusalLog }: RequestLogDeps, answered: Answered): void {
   const { request, reply, route } = answered;
   const status = reply.statusCode;
-  const isQuiet = status < 400 && isQuietMethod(request.method);
+  const isQuiet = status < 400 && isRoutine(request);
   if (isQuiet && !log.isDebug()) return;
   const code = String(request.logFacts?.['code'] ?? status);
   if (isRefusal(status, code) && !refusalLog.take(code)) return;
@@ -52,7 +53,7 @@ function clientIdOf(request: FastifyRequest): { clientRequestId?: string } {
   return typeof given === 'string' && CLIENT_ID.test(given) ? { clientRequestId: given } : {};
 }
 
-/** Reads, and what a browser asks before one. */
-function isQuietMethod(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+/** Reads, what a browser asks before one, and what the route says. */
+function isRoutine({ method, routeOptions }: FastifyRequest): boolean {
+  return QUIET_METHODS.has(method) || routeOptions.config.isRoutine === true;
 }

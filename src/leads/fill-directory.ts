@@ -4,6 +4,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
 import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
+import { createDirectoryInbox } from './directory-inbox.ts';
 import {
   directoryChecks,
   toDirectoryEntry,
@@ -83,8 +84,10 @@ export type DirectoryFiller = {
   learn(number: number): Promise<LearnedLead>;
   /** `isListed` with a catch-up of its own. */
   isListed(number: number): Promise<boolean | undefined>;
-  /** Takes in what the tracker's webhook told. @throws {store-unavailable} */
-  apply(event: TrackerEvent): Promise<void>;
+  /** Takes in what the tracker's webhook told, together with what else comes. Never throws. */
+  apply(event: TrackerEvent): void;
+  /** Resolves when all that was applied is in the store. */
+  settled(): Promise<void>;
   status(): DirectoryStatus;
   /** Takes the status from the store: for while another process does the work. @throws {store-unavailable} */
   readStatus(): Promise<void>;
@@ -115,6 +118,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       status = toStatus(state);
     },
   };
+  const inbox = createDirectoryInbox({ ...deps, toEntries });
   const onFailure = (code: string): void => {
     status = { ...status, lastError: code };
   };
@@ -125,20 +129,20 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
-      await Promise.allSettled([background, catchingUp]);
+      await Promise.allSettled([background, catchingUp, inbox.settled()]);
     },
     identify: () => runtime.identify.run(),
     catchUp: caughtUp,
     learn: (number) => learn(runtime, number),
     isListed: (number) => isListed({ ...deps, catchUp: caughtUp }, number),
-    apply: async (event) => {
+    apply: (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
       // ends with the truth about that issue instead of UNMATCHED.
       if (event.kind !== 'issue' || (event.gone && !event.isMoved)) return;
-      await deps.directory.put(await toEntries([event.issue]));
-      if (event.isMoved) await deps.directory.noteMoved(event.issue.number);
+      inbox.take(event.issue, { isMoved: event.isMoved === true });
     },
+    settled: () => inbox.settled(),
     status: () => status,
     readStatus: async () => {
       const state = await deps.directory.state();

@@ -79,12 +79,12 @@ function endOfDigits(text: string, start: number): number {
   return text.length;
 }
 
-/** Where the closing quote is. */
+/** Where the closing quote is: the next one that no odd number of backslashes escapes. */
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE) return at;
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((at - before) % 2 === 1) return at;
   }
   return text.length;
 }

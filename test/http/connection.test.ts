@@ -24,6 +24,7 @@ beforeAll(async () => {
         return { kind: 'ignored' };
       },
       onTrackerEvent: () => undefined,
+      settled: async () => {},
     },
     limits: { headersTimeoutMs: 300, requestTimeoutMs: 300, checkIntervalMs: 50 },
   });
@@ -244,7 +245,11 @@ test('nothing of all this is logged as a mistake of ours', () => {
 test('a body that is too large is read past, so that its sender gets the answer', async () => {
   // 26 MiB take a moment: none of the short limits of the other tests.
   const patient = buildTestApp({
-    trackerWebhook: { verify: () => Promise.reject(new Error()), onTrackerEvent: () => undefined },
+    trackerWebhook: {
+      verify: () => Promise.reject(new Error()),
+      onTrackerEvent: () => undefined,
+      settled: async () => {},
+    },
   });
   onTestFinished(() => patient.close());
   const { port } = new URL(await patient.listen({ port: 0, host: '127.0.0.1' }));

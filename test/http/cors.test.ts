@@ -17,6 +17,7 @@ function serve(corsOrigins: readonly string[] | undefined, answers?: FakeAnswers
     trackerWebhook: {
       verify: () => Promise.resolve({ kind: 'ignored' }),
       onTrackerEvent: () => undefined,
+      settled: async () => {},
     },
     operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },
     ...(corsOrigins && { corsOrigins }),

@@ -32,6 +32,7 @@ function serve(deps: Partial<TrackerWebhookDeps> = {}) {
         throw new TrackportError('unauthorized', { detail: 'No.', challenge: 'Signature' });
       },
       onTrackerEvent: () => undefined,
+      settled: async () => {},
       ...deps,
     },
   });
@@ -89,14 +90,15 @@ describe('a delivery', () => {
 });
 
 describe('the work', () => {
-  test('comes after the answer, one event at a time, and closing waits for it', async () => {
+  test('comes after the answer, and closing waits for all that comes of it', async () => {
     const gate = Promise.withResolvers<void>();
     const log: string[] = [];
     serve({
-      onTrackerEvent: async () => {
-        log.push('begin');
+      onTrackerEvent: () => void log.push('event'),
+      settled: async () => {
+        log.push('settling');
         await gate.promise;
-        log.push('end');
+        log.push('settled');
       },
     });
     for (const _ of [1, 2]) {
@@ -111,7 +113,7 @@ describe('the work', () => {
     const closed = app.close().then(() => log.push('closed'));
     gate.resolve();
     await closed;
-    expect(log).toEqual(['begin', 'end', 'begin', 'end', 'closed']);
+    expect(log).toEqual(['event', 'event', 'settling', 'settled', 'closed']);
   });
 
   test('may fail without harm to the answer and to what comes next', async () => {
@@ -129,12 +131,29 @@ describe('the work', () => {
   });
 });
 
-test('a queue that grows too long is dropped for one "everything"', async () => {
-  const worked: TrackerEvent[] = [];
-  const queue = createEventQueue({ work: (event) => void worked.push(event), onFailure: () => {} });
+describe('the queue', () => {
   const issue = { kind: 'issue', issue: {} as never, gone: false } as const;
-  for (let index = 0; index < 1001; index += 1) queue.push(issue);
-  queue.push({ kind: 'ignored' });
-  await queue.drained();
-  expect(worked).toEqual([{ kind: 'everything' }, issue]);
+
+  test('lets others have a turn after fifty events', async () => {
+    const log: string[] = [];
+    const queue = createEventQueue({ work: () => void log.push('event'), onFailure: () => {} });
+    for (let index = 0; index < 60; index += 1) queue.push(issue);
+    expect(log).toEqual([]);
+    setImmediate(() => log.push('others'));
+    await queue.drained();
+    expect(log.indexOf('others')).toBe(50);
+    expect(log).toHaveLength(61);
+  });
+
+  test('that grows too long is dropped for one "everything"', async () => {
+    const worked: TrackerEvent[] = [];
+    const queue = createEventQueue({
+      work: (event) => void worked.push(event),
+      onFailure: () => {},
+    });
+    for (let index = 0; index < 1001; index += 1) queue.push(issue);
+    queue.push({ kind: 'ignored' });
+    await queue.drained();
+    expect(worked).toEqual([{ kind: 'everything' }, issue]);
+  });
 });

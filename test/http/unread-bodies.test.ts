@@ -22,6 +22,7 @@ async function serve(): Promise<number> {
       trackerWebhook: {
         verify: async () => ({ kind: 'ignored' }),
         onTrackerEvent: () => undefined,
+        settled: async () => {},
       },
     },
   });

@@ -203,8 +203,9 @@ describe('the tracker’s webhook', () => {
       body: leadIssue({ email: 'between@example.com' }).body,
       updatedAt: issue.updatedAt + MINUTE,
     };
-    await desk.filler.apply({ kind: 'issue', issue: newer, gone: false });
-    await desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), gone: false });
+    desk.filler.apply({ kind: 'issue', issue: newer, gone: false });
+    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), gone: false });
+    await desk.filler.settled();
     for (const email of ['person-0', 'between', 'new'])
       expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
   });
@@ -214,17 +215,20 @@ describe('the tracker’s webhook', () => {
     const repositoryId = (await desk.directory.repositoryId()) ?? 0;
     claimLeads(desk.database, { numbers: [1], repositoryId });
     const redacted = issueOf(desk, 1, { body: '', updatedAt: Date.now() });
-    await desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
+    desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
+    await desk.filler.settled();
     expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
     const corrected = issueOf(desk, 1, { ...edited, updatedAt: Date.now() });
-    await desk.filler.apply({ kind: 'issue', issue: corrected, gone: false });
+    desk.filler.apply({ kind: 'issue', issue: corrected, gone: false });
+    await desk.filler.settled();
     for (const email of ['person-0', 'new'])
       expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('of an issue that is gone keeps the row until the next crawl', async () => {
     const desk = await filledDesk();
-    await desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1), gone: true });
+    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1), gone: true });
+    await desk.filler.settled();
     expect(await desk.directory.has(1)).toBe(true);
   });
 });

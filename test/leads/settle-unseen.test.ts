@@ -74,9 +74,11 @@ describe('after the next crawl', () => {
       author: 'acme-portal[bot]',
     };
     desk.tracker.transferIssue(1, 'acme/secret', { hidden: true });
-    await desk.filler.apply({ kind: 'issue', issue, gone: true, isMoved: true });
+    desk.filler.apply({ kind: 'issue', issue, gone: true, isMoved: true });
+    await desk.filler.settled();
     const unknown = { ...issue, number: 77, body: leadIssue({ email: emailOf(77) }).body };
-    await desk.filler.apply({ kind: 'issue', issue: unknown, gone: true, isMoved: true });
+    desk.filler.apply({ kind: 'issue', issue: unknown, gone: true, isMoved: true });
+    await desk.filler.settled();
     await crawlNextDay(day);
     expect(await desk.directory.find(byEmail(1))).toEqual([1]);
     expect(await desk.directory.find(byEmail(77))).toEqual([77]);

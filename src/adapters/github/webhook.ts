@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { parseJsonText } from '#shared/json.ts';
+import { isRecord, parseJsonText } from '#shared/json.ts';
 import type { Secret } from '#shared/secret.ts';
 
 import { issueSchema } from './issue.ts';
@@ -81,7 +81,7 @@ function toTrackerEvent(
 function toIssueEvent(payload: unknown): TrackerEvent {
   // A comment's event sent again under this name would tell `deleted` of the comment.
   if (typeof payload === 'object' && payload !== null && 'comment' in payload) return IGNORED;
-  const parsed = z.object({ action: z.string(), issue: issueSchema }).safeParse(payload);
+  const parsed = issueEvent.safeParse(payload);
   // An issue changed, but which one cannot be read.
   if (!parsed.success) return { kind: 'everything' };
   const { action, issue } = parsed.data;
@@ -94,6 +94,9 @@ function toIssueEvent(payload: unknown): TrackerEvent {
     ...(isMoved && { isMoved }),
   };
 }
+
+/** Made once: zod compiles each schema that it meets. */
+const issueEvent = z.object({ action: z.string(), issue: issueSchema });
 
 const origin = z.object({
   repository: z.object({
@@ -119,8 +122,9 @@ function isOurs({ name, repositoryId }: WebhookVerifierDeps, payload: unknown): 
   const { repository, changes } = parsed.data;
   if (typeof repository.id === 'number' && repository.id === repositoryId?.()) return true;
   const ours = fold(`${name.owner}/${name.repo}`);
-  return [repository.full_name, ...formerNames(repository, changes)].some(
-    (fullName) => fold(fullName) === ours,
+  return (
+    fold(repository.full_name) === ours ||
+    formerNames(repository, changes).some((fullName) => fold(fullName) === ours)
   );
 }
 
@@ -128,12 +132,14 @@ function formerNames(
   repository: z.infer<typeof origin>['repository'],
   changes: unknown,
 ): readonly string[] {
-  const renamed = rename.safeParse(changes).data?.repository.name.from;
-  const moved = move.safeParse(changes).data?.owner.from;
-  const formerOwner = moved?.user?.login ?? moved?.organization?.login;
+  if (!isRecord(changes)) return [];
+  // A schema that does not fit costs more than all else here.
+  const renamed = 'repository' in changes && rename.safeParse(changes).data?.repository.name.from;
+  const moved = 'owner' in changes && move.safeParse(changes).data?.owner.from;
+  const formerOwner = moved && (moved.user?.login ?? moved.organization?.login);
   return [
-    ...(renamed === undefined ? [] : [`${repository.owner.login}/${renamed}`]),
-    ...(formerOwner === undefined ? [] : [`${formerOwner}/${repository.name}`]),
+    ...(renamed ? [`${repository.owner.login}/${renamed}`] : []),
+    ...(formerOwner ? [`${formerOwner}/${repository.name}`] : []),
   ];
 }
 

@@ -22,8 +22,10 @@ export type TrackerDelivery = {
 export type TrackerWebhookDeps = {
   /** @throws {unauthorized} @throws {malformed-json} @throws {validation-failed} */
   verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
-  /** Called after the answer, for one event after the other. May be slow and may fail. */
-  onTrackerEvent: (event: TrackerEvent) => Promise<void> | void;
+  /** Called after the answer, for one event after the other. */
+  onTrackerEvent: (event: TrackerEvent) => void;
+  /** Resolves when all that came of the events so far is done. */
+  settled: () => Promise<void>;
 };
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
@@ -44,7 +46,10 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
   return (app) => {
     acceptRawJson(app, context.readBody);
     app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
-    app.addHook('onClose', () => queue.drained());
+    app.addHook('onClose', async () => {
+      await queue.drained();
+      await deps.settled();
+    });
     app.post('/api/v1/webhooks/github', webhookRoute, async (request, reply) => {
       const { headers } = request;
       request.logFacts = deliveryFacts(headers['x-github-delivery']);
@@ -92,6 +97,7 @@ const webhookRoute = describeRoute({
     'Signed by `X-Hub-Signature-256`. `issues`, `label` and `repository` keep answers current; other events are acknowledged and ignored.',
   security: 'TrackerSignature',
   freeQuery: true,
+  isRoutine: true,
   bodyLimit: BODY_BYTES_MAX,
   ok: {
     202: {

@@ -43,6 +43,8 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
   freeQuery?: boolean;
   /** Bytes; default 1 MiB. */
   bodyLimit?: number;
+  /** Successes are told at `debug`, as those of reads are. */
+  isRoutine?: boolean;
 };
 
 type Responses<S extends Record<number, Success>> = {
@@ -58,6 +60,7 @@ export function describeRoute<
     ...(given.bodyLimit !== undefined && { bodyLimit: given.bodyLimit }),
     config: {
       ...(given.freeQuery === true && { freeQuery: true }),
+      ...(given.isRoutine === true && { isRoutine: true }),
       ...(given.signedBody && { signedBody: true }),
       ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
       problems: given.problems,

@@ -69,14 +69,14 @@ export async function toLoadedPage(
 
 /** True when the event can change what the page holds. */
 export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
-  return page.leads.has(issue.number) || (matchesFilter(issue, page.query) && covers(page, issue));
+  return page.leads.has(issue.number) || (covers(page, issue) && matchesFilter(issue, page.query));
 }
 
 /** True when the page, as fetched, shows less than the event told. */
 export function pageLags(page: CachedPage, event: IssueEvent): boolean {
   const row = page.leads.get(event.issue.number);
   if (row) return lagsBehind(row.issue, event);
-  return !event.gone && matchesFilter(event.issue, page.query) && covers(page, event.issue);
+  return !event.gone && covers(page, event.issue) && matchesFilter(event.issue, page.query);
 }
 
 /** True when an issue of this instant would stand on this page. Unknown bounds count as open. */

@@ -44,8 +44,13 @@ export type ConfirmedCache<T> = {
   peek(key: string): Entry<T> | undefined;
   /** The entry, as long as it may serve while the tracker fails. No call. */
   lastGood(key: string): Entry<T> | undefined;
-  /** Marks the entries that `affects` as changed; loads in flight are not trusted afterwards. */
+  /**
+   * Marks the entries that `affects` as changed, and asks of none that is marked already; loads in
+   * flight are not trusted afterwards.
+   */
   invalidate(affects: (value: T) => boolean): void;
+  /** The same for one entry, and for the load of it that is in flight. */
+  invalidateKey(key: string): void;
   /** How long an answer stays fresh now, ms: longer while the quota runs low. */
   readonly freshFor: number;
   readonly bytes: number;
@@ -114,8 +119,14 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
     },
     invalidate: (affects) => {
       for (const entry of state.entries.values())
-        if (affects(entry.value)) entry.invalidated = true;
+        if (!entry.invalidated && affects(entry.value)) entry.invalidated = true;
       for (const flight of state.flights.values()) if (flight.called) flight.tainted = true;
+    },
+    invalidateKey: (key) => {
+      const entry = state.entries.peek(key);
+      if (entry) entry.invalidated = true;
+      const flight = state.flights.get(key);
+      if (flight?.called) flight.tainted = true;
     },
     get freshFor() {
       return options.health.stretch(options.freshFor);

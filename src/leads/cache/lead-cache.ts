@@ -113,7 +113,8 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       const change = parts.events.take(event);
       if (change === 'nothing') return;
       pages.invalidate((value) => change === 'everything' || pageConcerns(value, change));
-      issues.invalidate((value) => change === 'everything' || value.number === change.issue.number);
+      if (change === 'everything') issues.invalidate(() => true);
+      else issues.invalidateKey(issueKey(change.issue.number));
     },
     get eventsVersion() {
       return parts.events.version;
@@ -159,13 +160,14 @@ function pageSource(
       const answer = await tracker.listIssues(query, held?.validator);
       return toLoadedPage(answer, { query, from, held, rules });
     },
-    isLagging: (page) => events.ahead().some((event) => pageLags(page, event)),
+    isLagging: (page) =>
+      events.hasForgotten() || events.someAhead((event) => pageLags(page, event)),
   };
 }
 
 function issueSource({ tracker, rules, events }: Parts, number: number): Source<CachedIssue> {
   return {
-    key: String(number),
+    key: issueKey(number),
     load: async (held) => {
       const answer = await tracker.readIssue(number, held?.validator);
       if (answer.kind === 'unchanged' && held) return held;
@@ -178,12 +180,16 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
         ...(validator !== undefined && { validator }),
       };
     },
-    isLagging: ({ issue }) =>
-      events
-        .ahead()
-        .filter((event) => event.issue.number === number)
-        .some((event) => (issue ? lagsBehind(issue, event) : !event.gone)),
+    isLagging: ({ issue }) => {
+      const event = events.aheadOf(number);
+      if (!event) return events.hasForgotten();
+      return issue ? lagsBehind(issue, event) : !event.gone;
+    },
   };
+}
+
+function issueKey(number: number): string {
+  return String(number);
 }
 
 type FoundRow = { row: CachedLead; entry: Entry<CachedPage> };

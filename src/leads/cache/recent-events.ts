@@ -5,7 +5,7 @@ import { SECOND, type Clock } from '#shared/clock.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Issue, TrackerEvent } from '../lead-tracker.ts';
 
-/** What the webhook last said of one issue. */
+/** What the webhook last said of one issue: nothing of its people, and no text but the title. */
 export type IssueEvent = { issue: Issue; gone: boolean };
 
 /**
@@ -14,18 +14,25 @@ export type IssueEvent = { issue: Issue; gone: boolean };
  * answers are served that events have long refuted.
  */
 export type RecentEvents = {
-  /** Keeps the event, without the issue's body, and tells what it concerns. */
+  /** Keeps what counts of the event, and tells what it concerns. In constant time. */
   take(event: TrackerEvent): IssueEvent | 'everything' | 'nothing';
   /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
-  /** Events so new that a replica may not have them yet. */
-  ahead(): readonly IssueEvent[];
+  /** The same, when it is so new that a replica may not have it yet. */
+  aheadOf(number: number): IssueEvent | undefined;
+  /** True when `isAhead` says so of an event that a replica may not have yet. */
+  someAhead(isAhead: (event: IssueEvent) => boolean): boolean;
+  /** True while more events came lately than are remembered: any answer may be older than one. */
+  hasForgotten(): boolean;
   /** Grows with every event. */
   readonly version: number;
 };
 
 const REPLICA_LAG_MAX_MS = 15 * SECOND;
 const EVENTS_MAX = 20_000;
+/** Sets of labels that are kept once for all issues that carry them. */
+const LABEL_SETS_MAX = 1000;
+const NOBODY: readonly string[] = [];
 
 /** `keptFor` (ms): as long as an answer older than an event may be served. */
 export function createRecentEvents(clock: Clock, keptFor: number): RecentEvents {
@@ -35,33 +42,76 @@ export function createRecentEvents(clock: Clock, keptFor: number): RecentEvents 
     ttlResolution: 0,
     perf: { now: () => clock.now() },
   });
-  let arrivals: { at: number; event: IssueEvent }[] = [];
+  const ahead = createAhead(clock);
+  const shorten = createShortener();
   let version = 0;
   return {
     take: (event) => {
       if (event.kind === 'ignored') return 'nothing';
       version += 1;
       if (event.kind === 'everything') return 'everything';
-      const told: IssueEvent = { issue: { ...event.issue, body: '' }, gone: event.gone };
+      const told: IssueEvent = { issue: shorten(event.issue), gone: event.gone };
       const known = events.get(told.issue.number);
       const isOld = known && (known.gone || known.issue.updatedAt > told.issue.updatedAt);
       if (isOld) return told;
       events.set(told.issue.number, told);
-      arrivals = [
-        ...arrivals.filter(
-          ({ at, event: { issue } }) =>
-            clock.now() - at < REPLICA_LAG_MAX_MS && issue.number !== told.issue.number,
-        ),
-        { at: clock.now(), event: told },
-      ];
+      ahead.add(told);
       return told;
     },
     of: (number) => (events.size === 0 ? undefined : events.get(number)),
-    ahead: () =>
-      arrivals.filter(({ at }) => clock.now() - at < REPLICA_LAG_MAX_MS).map(({ event }) => event),
+    aheadOf: (number) => ahead.of(number),
+    someAhead: (isAhead) => ahead.all().some(isAhead),
+    hasForgotten: () => ahead.hasForgotten(),
     get version() {
       return version;
     },
+  };
+}
+
+/** Thousands are kept for an hour: a storm must not cost more memory than what is asked of them. */
+function createShortener(): (issue: Issue) => Issue {
+  const labelSets = new LRUCache<string, readonly string[]>({ max: LABEL_SETS_MAX });
+  return ({ number, title, state, labels, createdAt, updatedAt, isPullRequest }) => {
+    const key = JSON.stringify(labels);
+    let known = labelSets.get(key);
+    if (!known) labelSets.set(key, (known = labels));
+    const rest = { createdAt, updatedAt, isPullRequest };
+    return { number, title, body: '', state, labels: known, assignees: NOBODY, ...rest };
+  };
+}
+
+/** The events of the last seconds, one for each issue. */
+function createAhead(clock: Pick<Clock, 'now'>) {
+  /** In the order of arrival, so that what has expired stands in front. */
+  const arrivals = new Map<number, { at: number; event: IssueEvent }>();
+  let forgottenAt = -Infinity;
+  const isRecent = (at: number): boolean => clock.now() - at < REPLICA_LAG_MAX_MS;
+  const dropExpired = (): void => {
+    for (const [number, { at }] of arrivals) {
+      if (isRecent(at)) return;
+      arrivals.delete(number);
+    }
+  };
+  return {
+    add: (event: IssueEvent): void => {
+      const { number } = event.issue;
+      arrivals.delete(number);
+      arrivals.set(number, { at: clock.now(), event });
+      dropExpired();
+      if (arrivals.size <= EVENTS_MAX) return;
+      const [oldest] = arrivals.keys();
+      if (oldest !== undefined) arrivals.delete(oldest);
+      forgottenAt = clock.now();
+    },
+    of: (number: number): IssueEvent | undefined => {
+      const arrival = arrivals.get(number);
+      return arrival && isRecent(arrival.at) ? arrival.event : undefined;
+    },
+    all: (): IssueEvent[] => {
+      dropExpired();
+      return [...arrivals.values()].map(({ event }) => event);
+    },
+    hasForgotten: () => isRecent(forgottenAt),
   };
 }
 
