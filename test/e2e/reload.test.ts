@@ -170,6 +170,28 @@ test('what needs a restart is said, and the rest is taken over', async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
+test('a call in flight is answered as it began', async () => {
+  const { tracker, config, key } = await createWorld();
+  tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+  const { run, url } = await serve(config);
+  const read = () => fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  const gate = tracker.hold({ path: '/issues$' });
+  const inFlight = read();
+  await gate.arrived();
+  edit(config, {
+    consumers: { limitPerMinute: 77 },
+    tracker: { auth: { token: 'a-token-that-is-wrong' } },
+  });
+  await reload(run, RELOADED);
+  gate.open();
+  const [before, after] = [await inFlight, await read()];
+  expect([before.status, before.headers.get('ratelimit-policy')]).toEqual([
+    200,
+    expect.stringContaining('q=600;'),
+  ]);
+  expect(after.headers.get('ratelimit-policy')).toContain('q=77;');
+});
+
 test('another token for the tracker is used from the next call on', async () => {
   const { tracker, config, key } = await createWorld({ leads: { freshFor: '0s' } });
   tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
