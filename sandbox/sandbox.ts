@@ -3,7 +3,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReleaseStack } from '#shared/release-stack.ts';
-import type { Issuer } from './issuer/issuer.ts';
+import { startIssuer, type Issuer } from './issuer/issuer.ts';
 import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
 import type { Tracker } from './tracker/tracker-api.ts';
 import { startTracker } from './tracker/tracker.ts';
@@ -56,15 +56,13 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 /**
  * Starts the tracker with the sample leads and the issuer, and says how to configure the adapter
  * for them.
- * @throws {validation-failed} when the adapter is to listen on anything but loopback, or when this
- * is a production install, which comes without the issuer
+ * @throws {validation-failed} when the adapter is to listen on anything but loopback
  */
 export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
   if (!LOOPBACK.has(options.host))
     throw new TrackportError('validation-failed', {
       detail: `The sandbox listens on loopback only, not on ${options.host}. Use --config for the real thing.`,
     });
-  const { startIssuer } = await loadIssuer();
   const held = createReleaseStack();
   try {
     const secrets = makeSecrets();
@@ -84,20 +82,6 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   } catch (error) {
     await held.releaseAll();
     throw error;
-  }
-}
-
-/** Loaded late, so that an install without development dependencies can do all the rest. */
-async function loadIssuer() {
-  try {
-    return await import('./issuer/issuer.ts');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new TrackportError('validation-failed', {
-      detail:
-        'The sandbox needs the package oidc-provider, which a production install leaves out. Run npm ci without --omit=dev, or start the real thing with --config FILE.',
-      cause: error,
-    });
   }
 }
 

@@ -7,12 +7,14 @@ import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { Clock } from '#shared/clock.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { createLog } from './log.ts';
 import type { LogOutput } from './log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
+import { StartError } from './start-error.ts';
 import { openStore, type Store } from './store.ts';
 
 type Opened<T> = { services: T; close(): Promise<void> };
@@ -45,10 +47,18 @@ function createServeServices({ clock, environment, logOutput }: ServicesDeps) {
       return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
-      const { startSandboxService } = await import('./sandbox.ts');
+      const { startSandboxService } = await import('./sandbox.ts').catch(explainMissingSandbox);
       return startSandboxService({ ...request, clock, environment, logOutput });
     },
   };
+}
+
+/** A production install has no package that only the sandbox needs. */
+function explainMissingSandbox(error: unknown): never {
+  if (systemCodeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+  const message =
+    'This install has no sandbox (npm ci --omit=dev leaves it out). Run `npm ci` for it, or start the real thing with serve --config FILE.';
+  throw new StartError(message, { cause: error });
 }
 
 /** Services of the commands that work on the store alone. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import type { FieldProblem } from '#shared/errors.ts';
 import { fold, nearMiss } from '#shared/near-miss.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
-import type * as z from 'zod';
+import type { z } from 'zod';
 import type { Readable } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/json.ts';

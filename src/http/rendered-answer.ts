@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import { memoize } from '#shared/memoize.ts';
 import { strongEtag } from './conditional.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import * as z from 'zod';
+import { z } from 'zod';
 import { validationFailed } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/json.ts';

@@ -12,7 +12,8 @@ import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-s
 /** Identifiers longer than this are used for matching but not shown. */
 const SHOWN_CHARACTERS_MAX = 255;
 
-const CORRELATION_ID = /^[\x21-\x7e]{1,128}$/;
+/** Visible ASCII but `@`: what looks like an e-mail address must not reach receipts and logs. */
+const CORRELATION_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
 const typeWithoutName: Record<PartnerPath, string> = {
   events: 'partner.event',
@@ -43,7 +44,7 @@ export type AcceptDeliveryDeps = {
 /** What the caller is told, and what the metrics count. */
 export type AcceptedDelivery = Acceptance & { ignored: number };
 
-/** True for 1 to 128 visible ASCII characters. */
+/** True for 1 to 128 visible ASCII characters without `@`. */
 export function isCorrelationId(text: string): boolean {
   return CORRELATION_ID.test(text);
 }

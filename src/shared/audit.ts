@@ -1,11 +1,15 @@
+import { z } from 'zod';
+
 /** Who did something: a command line user, a bearer token's subject, or Trackport itself. */
-export type Actor = {
-  kind: 'cli' | 'token' | 'system';
-  /** The token's `sub`; the operating system user for the command line. */
-  subject: string;
-  /** The token's client id. */
-  clientId?: string;
-};
+export const actorOut = z
+  .object({
+    kind: z.enum(['cli', 'token', 'system']),
+    subject: z.string().describe('Of a token its `sub`; the user of the command line.'),
+    clientId: z.string().exactOptional().describe('The token’s client.'),
+  })
+  .meta({ id: 'Actor', description: 'Who did something.' });
+
+export type Actor = z.infer<typeof actorOut>;
 
 /** What can happen to an artifact of the catalog. */
 const artifactActions = [

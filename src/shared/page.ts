@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { TrackportError } from './errors.ts';
 import { hmacSha256, sameDigest } from './hash.ts';
 
@@ -5,8 +6,15 @@ const MAC_BYTES = 16;
 /** What a cursor can be at most: filters come in an address, and addresses have a length. */
 const CURSOR_CHARACTERS_MAX = 6144;
 
-/** What every list answers: `nextCursor` is there exactly when `hasMore` is true. */
-export type Pagination = { hasMore: boolean; nextCursor?: string };
+/** What every list carries beside its `items`. */
+export const paginationOut = z
+  .object({
+    hasMore: z.boolean(),
+    nextCursor: z.string().exactOptional().describe('There exactly when `hasMore` is true.'),
+  })
+  .meta({ id: 'Pagination' });
+
+export type Pagination = z.infer<typeof paginationOut>;
 
 /** Seals positions of a list into opaque cursors and opens them again. */
 export type CursorSealer = {

@@ -632,7 +632,7 @@ describe('the order of checks', () => {
 });
 
 describe('the correlation id', () => {
-  const visible = '!"#$%&\'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~';
+  const visible = '!"#$%&\'()*+,-./09:;<=>?AZ[\\]^_`az{|}~';
 
   test.each([visible, 'x', 'a'.repeat(128)])('%s is taken and echoed', async (given) => {
     const server = buildPartnerServer();
@@ -641,14 +641,17 @@ describe('the correlation id', () => {
     expect(JSON.parse(answer.text)).toMatchObject({ correlationId: given });
   });
 
-  test.each(['a'.repeat(129), 'a b', 'a\tb', 'é', ''])('%j is replaced', async (given) => {
-    const server = buildPartnerServer();
-    const answer = await send(server, { headers: { 'x-correlation-id': given } });
-    expect(answer.status).toBe(202);
-    const { correlationId } = JSON.parse(answer.text) as { correlationId: string };
-    expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.headers['x-correlation-id']).toBe(correlationId);
-  });
+  test.each(['a'.repeat(129), 'a b', 'a\tb', 'é', '', 'ada@example.com'])(
+    '%j is replaced',
+    async (given) => {
+      const server = buildPartnerServer();
+      const answer = await send(server, { headers: { 'x-correlation-id': given } });
+      expect(answer.status).toBe(202);
+      const { correlationId } = JSON.parse(answer.text) as { correlationId: string };
+      expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(answer.headers['x-correlation-id']).toBe(correlationId);
+    },
+  );
 
   test('without the header it is the event’s own', async () => {
     const server = buildPartnerServer();

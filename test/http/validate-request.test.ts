@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { HttpApp } from '#http/http-app.ts';
 import { buildTestApp } from '../support/app.ts';
 

@@ -172,6 +172,7 @@ describe('the correlation id', () => {
     ['a\u007f', false],
     ['ä', false],
     ['a\n', false],
+    ['ada@example.com', false],
   ])('%j can be used: %s', (text, expected) => {
     expect(isCorrelationId(text)).toBe(expected);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as z from 'zod';
+import { z } from 'zod';
 import { createTimedIds } from '#shared/ids.ts';
 
 test('timed ids are UUIDs of version 7 that begin with the time and never repeat', () => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Area, HttpContext } from '../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../json-body.ts';
 import { declaredBytes } from '../read-body.ts';

@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { paginationOut } from './common.ts';
+import { z } from 'zod';
+import { paginationOut } from '#shared/page.ts';
 import { pageParameters } from './page.ts';
 
 export const claimListQuery = z.strictObject(pageParameters);

@@ -1,13 +1,5 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { parseSince } from '#shared/clock.ts';
-
-/** What every list carries beside its `items`. */
-export const paginationOut = z
-  .object({
-    hasMore: z.boolean(),
-    nextCursor: z.string().optional().describe('There exactly when `hasMore` is true.'),
-  })
-  .meta({ id: 'Pagination' });
 
 /**
  * A whole decimal number in a query string, `fallback` when it is absent; no sign, blanks, exponent
@@ -65,15 +57,6 @@ export const secretIdempotencyHeader = z.object({
     'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',
   ),
 });
-
-/** Who did something. */
-export const actorOut = z
-  .object({
-    kind: z.enum(['cli', 'token', 'system']),
-    subject: z.string().describe('Of a token its `sub`; the user of the command line.'),
-    clientId: z.string().optional().describe('The token’s client.'),
-  })
-  .meta({ id: 'Actor', description: 'Who did something.' });
 
 const fieldProblemOut = z
   .object({

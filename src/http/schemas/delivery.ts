@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /**
  * What a partner may send: free-form, since each partner's fields are found by pointers. Only for

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { errorCodes, type ErrorCode } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problem.ts';
 import { problemOut } from './common.ts';

@@ -1,7 +1,8 @@
-import * as z from 'zod';
+import { paginationOut } from '#shared/page.ts';
+import { z } from 'zod';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
-import { paginationOut, sinceParameter } from './common.ts';
+import { sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 
 const LABELS_MAX = 10;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { queryInteger } from './common.ts';
 
 const LIMIT_MAX = 100;

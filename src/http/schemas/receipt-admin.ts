@@ -1,4 +1,5 @@
-import * as z from 'zod';
+import { paginationOut } from '#shared/page.ts';
+import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
 import {
   erasures,
@@ -8,7 +9,7 @@ import {
   receiptStatuses,
 } from '#partners/receipt.ts';
 import type { NotQueuedReason } from '#partners/replay-receipts.ts';
-import { paginationOut, sinceParameter } from './common.ts';
+import { sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
 import { receiptOut } from './receipt.ts';
 

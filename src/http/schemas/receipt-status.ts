@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { erasures, outcomes, receiptStatuses } from '#partners/receipt.ts';
 
 export const receiptStatusParams = z.object({

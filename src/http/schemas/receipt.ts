@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { receiptStatuses } from '#partners/receipt.ts';
 
 /** The answer to a delivery. */
@@ -53,5 +53,5 @@ export const deliveryHeaders = z.object({
     'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
     '^[1-9][0-9]{12}$',
   ),
-  'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-~]{1,128}$'),
+  'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-?A-~]{1,128}$'),
 });

@@ -1,6 +1,6 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
-import { paginationOut } from './common.ts';
+import { paginationOut } from '#shared/page.ts';
 import { leadListParameters } from './lead.ts';
 
 /** A lead that is not there any more. */

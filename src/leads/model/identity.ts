@@ -35,8 +35,8 @@ export function isEmailLength(text: string): boolean {
  */
 export function normalizeEmail(text: string): string {
   if (!isEmailLength(text)) return text;
-  const visible = withoutInvisible(text);
-  const address = (IN_BRACKETS.exec(visible)?.[1] ?? visible).trim().normalize('NFC');
+  const visible = withoutInvisible(text).normalize('NFC');
+  const address = (IN_BRACKETS.exec(visible)?.[1] ?? visible).trim();
   const at = address.lastIndexOf('@');
   if (at === -1) return foldCase(address);
   return `${foldCase(address.slice(0, at))}@${normalizeDomain(address.slice(at + 1))}`;

@@ -100,12 +100,27 @@ function readBody(
 }
 
 function toContact(values: FormValues, form: FormLayout): Contact {
-  const isThere = (name: string): boolean =>
-    Object.hasOwn(values, name) && (name !== 'email' || isEmailLength(values[name] ?? ''));
-  const pick = (names: readonly string[]): Record<string, string> =>
-    Object.fromEntries(names.filter(isThere).map((name) => [name, values[name] ?? '']));
-  const fields = pick(form.filter(({ expose }) => expose === true).map(({ name }) => name));
-  return { ...pick(contactFields), ...(Object.keys(fields).length > 0 && { fields }) };
+  const contact: Contact = {};
+  const fields: Record<string, string> = {};
+  let hasFields = false;
+  for (const { name, expose } of form) {
+    const value = valueOf(values, name);
+    if (value === undefined) continue;
+    if (isContactField(name)) contact[name] = value;
+    if (expose === true) fields[name] = value;
+    hasFields ||= expose === true;
+  }
+  return hasFields ? { ...contact, fields } : contact;
+}
+
+/** Names of fields are free, so that one may be that of a property which every object has. */
+function valueOf(values: FormValues, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return name === 'email' && value !== undefined && !isEmailLength(value) ? undefined : value;
+}
+
+function isContactField(name: string): name is (typeof contactFields)[number] {
+  return (contactFields as readonly string[]).includes(name);
 }
 
 function isPortalAuthor(author: string | undefined, portalAuthors: readonly string[]): boolean {

@@ -16,6 +16,10 @@ const facts = {
 };
 const evil = block.replace('0b9f', 'evil').replace('4711', '666');
 
+/** A block that says more than it is asked. */
+const withOther = (yaml: string): string =>
+  `<!-- trackport\ncorrelationId: c-1\nother: ${yaml}\n-->`;
+
 const contact = { firstName: 'Ada', email: 'ada@example.com' };
 const head = '### First name\n\nAda\n\n### Email\n\nada@example.com\n';
 const message = (text: string) => `${head}\n### Message\n\n${text}\n`;
@@ -58,9 +62,13 @@ describe('the metadata block', () => {
     expect(correlationIdOf(`${body}\n${block}`)).toBe('0b9f');
   });
 
-  it('shows only an http or https address as portalRunUrl', () => {
+  it('shows only an http or https address of at most 2,048 characters as portalRunUrl', () => {
     const script = block.replace('https://portal.example.com/runs/81', 'javascript:alert(1)');
     expect(read(`${head}\n${script}`)).not.toHaveProperty('portalRunUrl');
+    const url = (length: number) => 'https://portal.example.com/'.padEnd(length, 'a');
+    const blockWith = (length: number) => block.replace(/https:.*/, url(length));
+    expect(read(`${head}\n${blockWith(2048)}`).portalRunUrl).toBe(url(2048));
+    expect(read(`${head}\n${blockWith(2049)}`)).not.toHaveProperty('portalRunUrl');
   });
 
   it.each([
@@ -120,6 +128,14 @@ describe('the last block', () => {
     ['text before it on its line', `x ${block}`],
     ['a heading of the form in it', '<!-- trackport\ncorrelationId: c-1\n### Company\n-->'],
     ['more than 8,192 characters', block.replace('0b9f', 'c'.repeat(8200))],
+    ['lists a hundred deep', withOther(`${'['.repeat(100)}${']'.repeat(100)}`)],
+    ['maps a hundred deep', withOther(`${'{a: '.repeat(100)}${'}'.repeat(100)}`)],
+    ['lists on one line', withOther('\n- - - a')],
+    ['a key of several lines', withOther('x\n? more\n: x')],
+    [
+      'more keys than a hundred partners need',
+      withOther(Array.from({ length: 200 }, (_, key) => `\n  k${key}: v`).join('')),
+    ],
     ['a start in it', block.replace('0b9f', 'a <!-- trackport b')],
   ])('counts as none with %s, and no earlier one takes its place', (_what, last) => {
     expect(isBelieved(`${message('Hi')}\n${last}`)).toBe(false);

@@ -1,6 +1,7 @@
-import * as z from 'zod';
-import { auditActions } from '#shared/audit.ts';
-import { actorOut, paginationOut, sinceParameter } from '../../schemas/common.ts';
+import { auditActions, actorOut } from '#shared/audit.ts';
+import { paginationOut } from '#shared/page.ts';
+import { z } from 'zod';
+import { sinceParameter } from '../../schemas/common.ts';
 import { pageParameters } from '../../schemas/page.ts';
 
 /** Longer than any subject of ours: a workspace and an artifact's id among them. */

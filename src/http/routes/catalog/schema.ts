@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import {
   ARTIFACT_ID,
   CAPITAL_WORD,
@@ -20,13 +20,14 @@ import {
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
-import { actorOut, paginationOut } from '../../schemas/common.ts';
+import { actorOut } from '#shared/audit.ts';
+import { instantOut } from '#shared/instant-out.ts';
+import { paginationOut } from '#shared/page.ts';
 import { ENTITY_TAGS } from '../../precondition.ts';
 import { pageParameters } from '../../schemas/page.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
-const instantOut = z.string().meta({ format: 'date-time' });
 const text = (max: number) =>
   z
     .string('must be a text')

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
 import {
   GRANT_LABEL_CHARACTERS_MAX,
@@ -11,7 +11,7 @@ import { OVERLAP_MS_MAX } from '#access/keys/manage-keys.ts';
 import { SECOND } from '#shared/clock.ts';
 import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
-import { paginationOut } from '../../schemas/common.ts';
+import { paginationOut } from '#shared/page.ts';
 import { pageParameters } from '../../schemas/page.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });

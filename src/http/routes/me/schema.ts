@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { grantOut } from '../consumers/schema.ts';
 
 /** What `GET /api/v1/me` answers. */
