@@ -110,6 +110,7 @@ async function fillDirectory(database: Database, people: number): Promise<void> 
     await directory.put(
       page.map((number) => ({
         number,
+        createdAt: 0,
         updatedAt: 0,
         approved: true,
         labels: ['approved'],

@@ -78,6 +78,7 @@ async function fill(file: string, count: number): Promise<Filled> {
     const length = Math.min(FILL_PAGE, count - from);
     const page = Array.from({ length }, (_, at): DirectoryEntry => ({
       number: from + at + 1,
+      createdAt: 0,
       updatedAt: 0,
       approved: true,
       labels: ['approved'],

@@ -173,7 +173,7 @@ CREATE TABLE directory_lead (
   updatedAt INTEGER NOT NULL,
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  crawl INTEGER NOT NULL, isMoved INTEGER NOT NULL DEFAULT 0 CHECK (isMoved IN (0, 1)), -- the last crawl in which it was seen
+  crawl INTEGER NOT NULL, isMoved INTEGER NOT NULL DEFAULT 0 CHECK (isMoved IN (0, 1)), createdAt INTEGER NOT NULL DEFAULT 0, -- the last crawl in which it was seen
   PRIMARY KEY (repositoryId, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -235,6 +235,16 @@ CREATE TABLE idempotency_key (
   headers TEXT NOT NULL, -- JSON object
   body TEXT NOT NULL,
   bytes INTEGER NOT NULL -- of headers and body
+) STRICT;
+
+CREATE TABLE late_look (
+  event INTEGER PRIMARY KEY REFERENCES event (id),
+  repositoryId INTEGER NOT NULL,
+  keyHash BLOB NOT NULL,
+  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
+  matchedAt INTEGER NOT NULL,
+  createdBefore INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
+  dueAt INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE migration (
@@ -320,6 +330,8 @@ CREATE INDEX event_due ON event (stage, dueAt) WHERE outcome = 'PENDING';
 CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);
+
+CREATE INDEX late_look_due ON late_look (dueAt);
 
 CREATE INDEX receipt_by_correlation ON receipt (correlationId, number);
 

@@ -70,12 +70,12 @@ export type DirectoryFiller = {
    */
   identify(): Promise<void>;
   /**
-   * Reads what changed since the last time. A catch-up serves every call that came before it
-   * began. `complete`: the directory now knows every issue that the tracker shows, so that a
+   * Reads what changed since the last time, and since `since` (ms) when that is longer ago. A catch-up
+   * serves every call that came before it began. `complete`: the directory now knows every issue that the tracker shows, so that a
    * missing row means a missing issue.
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
-  catchUp(): Promise<{ complete: boolean }>;
+  catchUp(since?: number): Promise<{ complete: boolean }>;
   /**
    * Asks the tracker for one issue and takes it in, also before the first crawl has come by it. One
    * that is in another repository now is taken in as such.
@@ -122,7 +122,16 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   const onFailure = (code: string): void => {
     status = { ...status, lastError: code };
   };
-  const caughtUp = createSharedRun(() => (catchingUp = catchUp(runtime)));
+  let wantedSince = Infinity;
+  const runCatchUp = createSharedRun(() => {
+    const since = wantedSince;
+    wantedSince = Infinity;
+    return (catchingUp = catchUp(runtime, since));
+  });
+  const catchUpSince = (since = Infinity): ReturnType<typeof runCatchUp> => {
+    wantedSince = Math.min(wantedSince, since);
+    return runCatchUp();
+  };
   return {
     start: () => {
       background ??= runInBackground(runtime, onFailure);
@@ -132,9 +141,9 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       await Promise.allSettled([background, catchingUp, inbox.settled()]);
     },
     identify: () => runtime.identify.run(),
-    catchUp: caughtUp,
+    catchUp: catchUpSince,
     learn: (number) => learn(runtime, number),
-    isListed: (number) => isListed({ ...deps, catchUp: caughtUp }, number),
+    isListed: (number) => isListed({ ...deps, catchUp: catchUpSince }, number),
     apply: (event) => {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
@@ -177,22 +186,25 @@ function createIdentify(deps: DirectoryDeps): Identify {
   };
 }
 
-async function catchUp(runtime: Runtime): Promise<{ complete: boolean }> {
+async function catchUp(runtime: Runtime, since: number): Promise<{ complete: boolean }> {
   const { directory, tracker, identify, stopping } = runtime;
   stopping.throwIfAborted();
   await identify.run();
   const state = await directory.state();
   if (!state) return { complete: false };
   const isFirst = state.completedAt === undefined;
-  const from = isFirst
+  const usual = isFirst
     ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
     : state.caughtUpTo - OVERLAP_MS;
+  const from = Math.min(usual, since - OVERLAP_MS);
   await walkChanges(tracker, Math.max(0, from), async ({ issues }) => {
     await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
   });
   return { complete: !isFirst };
 }
+
+const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, approved: false, labels: [], identities: [] };
 
 async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
   const { directory, tracker, identify } = runtime;
@@ -205,8 +217,7 @@ async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
     return 'lead';
   }
   if (!answer.isMoved) return 'absent';
-  if (!(await directory.has(number)))
-    await directory.put([{ number, updatedAt: 0, approved: false, labels: [], identities: [] }]);
+  if (!(await directory.has(number))) await directory.put([{ ...NOTHING_KNOWN, number }]);
   await directory.noteMoved(number);
   return 'lead';
 }

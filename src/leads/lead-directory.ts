@@ -18,6 +18,8 @@ export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
 /** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
 export type DirectoryEntry = {
   number: number;
+  /** Milliseconds since the Unix epoch; 0 when it is not known. */
+  createdAt: number;
   /** Milliseconds since the Unix epoch. */
   updatedAt: number;
   approved: boolean;
@@ -123,6 +125,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   if (contact.email !== undefined) identities.push({ kind: 'email', value: contact.email });
   return {
     number: issue.number,
+    createdAt: issue.createdAt,
     updatedAt: issue.updatedAt,
     approved: isApproved(issue, rules),
     labels: foldLabels(issue.labels),

@@ -1,10 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import { actOnLead, type Delay, type LeadDeps } from './act-on-lead.ts';
+import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
 import { leastErasure, type DeletionLabels } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
+import { LeadReleased, LeaseLost, takeLeadsInHand, type LeadsInHand } from './leads-in-hand.ts';
 import type { Pacer } from './pacer.ts';
 import type { OutcomeReporter } from './report-outcomes.ts';
 import { waitAfterFailure, type Random } from './retry-schedule.ts';
@@ -23,7 +24,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   refusals: WriteRefusals;
   store: Pick<
     WorkStore,
-    'held' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
+    'heldInHand' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
   >;
   clock: Clock;
   reporter: OutcomeReporter;
@@ -47,9 +48,6 @@ export type ActResult =
   | { kind: 'left' };
 
 type BegunItem = WorkItem & { progress: ActProgress };
-
-class LeaseLost extends Error {}
-class LeadReleased extends Error {}
 
 /**
  * Changes the issues of one event's leads. Every lead that can be finished is, whatever becomes of
@@ -94,40 +92,45 @@ async function actOnLeads(
   item: BegunItem,
   signal: AbortSignal,
 ): Promise<ActResult> {
-  const { actions } = item.progress;
-  let { leads } = item.progress;
-  const keep = async (changed: LeadProgress): Promise<void> => {
-    leads = leads.map((lead) => (lead.number === changed.number ? changed : lead));
-    const progress: ActProgress = { stage: 'act', actions, leads };
-    if (!(await deps.store.saveProgress(item, progress, deps.clock.now()))) throw new LeaseLost();
-  };
-  const turn = async (lead: LeadProgress): Promise<void> => {
-    await deps.pacer.turn(signal);
-    await keep(lead);
-    // An operator may have given the lead back a moment ago: then nothing more is done to it.
-    if (!(await deps.store.held(item)).includes(lead.number)) throw new LeadReleased();
-  };
-  const delays: LeadDelay[] = [];
-  for (const lead of leads.filter(({ state }) => state === 'open')) {
-    const { number } = lead;
-    try {
-      const task = { receiptId: item.receiptId, actions, lead, turn };
-      const { lead: changed, delay } = await actOnLead(deps, task);
-      await keep(changed);
-      if (delay) delays.push({ number, delay: understand(deps, number, delay) });
-    } catch (error) {
-      if (!(error instanceof LeadReleased)) throw error;
-      leads = leads.filter((other) => other.number !== number);
-    }
-    const stop = delays.at(-1)?.delay;
-    if (stop?.kind === 'limited' || stop?.kind === 'paused') return delayAll(deps, item, stop);
+  const { receiptId, progress } = item;
+  const leads = takeLeadsInHand(deps, item, signal);
+  const open = progress.leads.filter(({ state }) => state === 'open');
+  const delays: Delay[] = [];
+  for (const lead of open) {
+    const delay = await actOnOne(deps, leads, { receiptId, actions: progress.actions, lead });
+    if (delay) delays.push(delay);
+    const isAllDone = lead === open.at(-1) && delays.length === 0;
+    if (!isAllDone) await leads.keep(); // else it is settled at once
+    if (delay?.kind === 'limited' || delay?.kind === 'paused') return delayAll(deps, item, delay);
   }
-  if (delays.length === 0) return settle(deps, item, leads);
+  if (delays.length === 0) return settle(deps, item, leads.all());
   signal.throwIfAborted(); // calls were cut short: that is no try
-  return delayEvent(deps, item, { leads, delays: delays.map(({ delay }) => delay) });
+  return delayEvent(deps, item, { leads: leads.all(), delays });
 }
 
-type LeadDelay = { number: number; delay: Delay };
+async function actOnOne(
+  deps: EventDeps,
+  leads: LeadsInHand,
+  task: Omit<LeadTask, 'turn' | 'keep'>,
+): Promise<Delay | undefined> {
+  const { number } = task.lead;
+  try {
+    const { lead, delay } = await actOnLead(deps, {
+      ...task,
+      turn: () => leads.turn(number),
+      keep: (changed) => {
+        leads.note(changed);
+        return leads.keep();
+      },
+    });
+    leads.note(lead);
+    return delay && understand(deps, number, delay);
+  } catch (error) {
+    if (!(error instanceof LeadReleased)) throw error;
+    leads.drop(number);
+    return undefined;
+  }
+}
 
 /** A 403 is taken for the repository's only when it is not this one issue's. */
 function understand({ refusals }: ActDeps, number: number, delay: Delay): Delay {

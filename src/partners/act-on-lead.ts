@@ -43,11 +43,13 @@ export type LeadTask = {
   actions: readonly Action[];
   lead: LeadProgress;
   /**
-   * Waits for the turn to write, then keeps what is known of the lead and makes sure that the event
-   * still has it. To be called before what a write depends on is read: people go on with the issue
-   * while it waits. @throws when event or lead are not this worker's any more
+   * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
+   * what a write depends on is read: people go on with the issue while it waits.
+   * @throws when event or lead are not this worker's any more
    */
-  turn: (lead: LeadProgress) => Promise<void>;
+  turn: () => Promise<void>;
+  /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
+  keep: (lead: LeadProgress) => Promise<void>;
 };
 
 /** What keeps a lead open for now. */
@@ -93,7 +95,7 @@ type OnTurn =
 
 /** The issue as it is at the moment when it may be written. */
 async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
-  await task.turn(lead);
+  await task.turn();
   const read = await deps.editor.read(lead.number);
   if (read.kind === 'pull-request')
     return { kind: 'none', result: { lead: failed(lead, read.kind) } };
@@ -112,7 +114,8 @@ async function removeIssue(
   // Noted before the call: when the answer is lost, an absent issue counts as deleted by us.
   const tried: LeadProgress = { ...task.lead, removal: 'tried' };
   if (deps.editor.canRemove) {
-    await task.turn(tried);
+    await task.turn();
+    await task.keep(tried);
     deps.pacer.noteWrite();
   }
   const removed = await deps.editor.remove(issue.nodeId);
@@ -156,7 +159,7 @@ async function commentOnce(
   { editor, pacer, refusals }: LeadDeps,
   { receiptId, lead, turn }: LeadTask,
 ): Promise<Refusal | undefined> {
-  await turn(lead);
+  await turn();
   const found = await editor.findComment(lead.number, commentMarker(receiptId));
   if (found.kind === 'found') return undefined;
   if (found.kind !== 'none') return seenBefore(found);

@@ -7,8 +7,8 @@ const LONGEST_WAIT_MS = 30 * SECOND;
 const LONGEST_NAMED_MS = 60 * SECOND;
 
 export type CatchUpDeps = {
-  /** A run that began after the call. `DirectoryFiller` has it. */
-  catchUp(): Promise<{ complete: boolean }>;
+  /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
+  catchUp(since: number): Promise<{ complete: boolean }>;
   clock: Clock;
   log: Log;
   /** Called when a catch-up fails: the tracker may have locked us out. Never throws. */
@@ -21,32 +21,35 @@ export type Coverage = {
   until: number;
   /** Then every missing row means a missing issue. */
   complete: boolean;
+  /** How far back changes were read anew, when that was asked for (ms); Infinity: as far as usual. */
+  since: number;
 };
 
 /** Keeps the directory as current as the events that wait need it. */
 export type CatchUpDesk = {
   /**
    * Asks for what was on the tracker at `instant` and answers what is known after at most `waitMs`
-   * milliseconds; a catch-up that takes longer goes on. Never throws.
+   * milliseconds; a catch-up that takes longer goes on. What has changed since `since` is read
+   * again, for an event that found nobody then: a replica may show it late. Never throws.
    */
-  cover(instant: number, waitMs: number): Promise<Coverage>;
+  cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
   /** When it makes sense to ask again; in the past while the tracker answers. */
   retryAt(): number;
 };
 
-const nothing: Coverage = { until: -Infinity, complete: false };
+const nothing: Coverage = { until: -Infinity, complete: false, since: Infinity };
 
 export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
   const { clock, log } = deps;
   let coverage = nothing;
-  let flight: { calledAt: number; landed: Promise<void> } | undefined;
+  let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;
   let failures = 0;
   let retryAt = -Infinity;
 
-  const fly = async (calledAt: number): Promise<void> => {
+  const fly = async (calledAt: number, since: number): Promise<void> => {
     try {
-      const { complete } = await deps.catchUp();
-      if (calledAt >= coverage.until) coverage = { until: calledAt, complete };
+      const { complete } = await deps.catchUp(since);
+      if (calledAt >= coverage.until) coverage = { until: calledAt, complete, since };
       failures = 0;
     } catch (error) {
       const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
@@ -57,23 +60,24 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
     }
   };
 
-  const launch = (): Promise<void> => {
+  const launch = (since: number): Promise<void> => {
     const calledAt = clock.now();
-    const landed = fly(calledAt).finally(() => {
+    const landed = fly(calledAt, since).finally(() => {
       if (flight?.landed === landed) flight = undefined;
     });
-    flight = { calledAt, landed };
+    flight = { calledAt, since, landed };
     return landed;
   };
 
   return {
-    cover: async (instant, waitMs) => {
+    cover: async (instant, waitMs, since = Infinity) => {
       // A clock that was set back says nothing about what came before what.
       if (clock.now() < coverage.until) coverage = nothing;
       if (retryAt - clock.now() > LONGEST_NAMED_MS) retryAt = -Infinity;
-      const isCovered = coverage.complete && coverage.until >= instant;
+      const isCovered = coverage.complete && coverage.until >= instant && coverage.since <= since;
       if (isCovered || clock.now() < retryAt) return coverage;
-      const landed = flight && flight.calledAt >= instant ? flight.landed : launch();
+      const isUnderWay = flight && flight.calledAt >= instant && flight.since <= since;
+      const landed = isUnderWay && flight ? flight.landed : launch(since);
       const waited = new AbortController();
       await Promise.race([landed, sleepUntilAborted(clock, waitMs, waited.signal)]);
       waited.abort();

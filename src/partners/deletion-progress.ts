@@ -28,6 +28,8 @@ const schema = z.discriminatedUnion('stage', [
     askedAt: z.int(),
     /** How often a full look-up found nothing. */
     misses: z.int(),
+    /** `askedAt` of the first of them. */
+    missedSince: z.int().optional(),
     /** The tracker said that the number that the event names is no lead. */
     isNoLead: z.boolean().optional(),
   }),

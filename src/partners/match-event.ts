@@ -8,7 +8,7 @@ import type { CatchUpDesk, Coverage } from './catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
-import { toMatchNames, type Match, type MatchName } from './match.ts';
+import { isOfPerson, toMatchNames, type Match, type MatchName } from './match.ts';
 import type { Action, Partners } from './partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
 import type { OutcomeReporter } from './report-outcomes.ts';
@@ -26,6 +26,9 @@ const READ_AGAIN_MS = 5 * SECOND;
 /** While the first crawl runs: half as long again as it has waited, within these bounds. */
 const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
+
+/** How far the tracker's clock may be ahead of ours. */
+const CLOCK_TOLERANCE_MS = MINUTE;
 
 /** In the log, for a look that found nobody. */
 const NO_LEAD = 'no-lead-found';
@@ -47,6 +50,7 @@ export type MatchDeps = AskForLeadDeps & {
   log: Log;
   reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
+  lateLooksMs: readonly number[];
 };
 
 /** What an event asks for. */
@@ -61,7 +65,8 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const now = deps.clock.now();
   const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
   const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
-  const coverage = await deps.desk.cover(newest, COVER_WAIT_MS);
+  const since = Math.min(...asked.map(({ progress }) => progress.missedSince ?? Infinity));
+  const coverage = await deps.desk.cover(newest, COVER_WAIT_MS, since);
   const postponed: Postponed[] = [];
   for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
     const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
@@ -114,24 +119,39 @@ async function matchEvent(
   if (typeof wish === 'string') return fail(deps, item, wish);
   const names = toMatchNames(wish.names, deps.directoryKey);
   const match = await deps.store.match(names);
-  const isCovered = coverage.until >= progress.askedAt;
+  const { missedSince = Infinity } = progress;
+  const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.complete) {
     const asked = await matchByNumber(deps, { names, progress, match, isCovered });
     if (asked.match.by === 'lead-id' && asked.isReachable)
-      return confirm(deps, item, asked.match, wish.actions);
+      return confirm(deps, item, { match: asked.match, names, actions: wish.actions });
     return claimForNow(deps, item, asked.progress, { match: asked.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, item, match, wish.actions);
+  return confirm(deps, item, { match, names, actions: wish.actions });
 }
 
 async function confirm(
-  { store, clock }: MatchDeps,
+  { store, clock, lateLooksMs }: MatchDeps,
   item: WorkItem,
-  match: Match,
-  actions: readonly Action[],
+  found: { match: Match; names: readonly MatchName[]; actions: readonly Action[] },
 ): Promise<undefined> {
-  await store.confirm(item, match, { actions: [...actions], now: clock.now() });
+  const { match, names, actions } = found;
+  const now = clock.now();
+  const [waitMs] = lateLooksMs;
+  const decided = names.filter(isOfPerson).find(({ kind }) => kind === match.by);
+  const isLookedForAgain = decided && waitMs !== undefined;
+  await store.confirm(item, match, {
+    actions: [...actions],
+    ...(isLookedForAgain && {
+      lookAgain: {
+        keyHash: decided.hash,
+        dueAt: now + waitMs,
+        createdBefore: now + CLOCK_TOLERANCE_MS,
+      },
+    }),
+    now,
+  });
 }
 
 type ByNumber = {
@@ -236,7 +256,8 @@ async function noteMiss(
     return undefined;
   }
   const now = clock.now();
-  const next = { ...progress, misses, askedAt: now + wait };
+  const { missedSince = progress.askedAt } = progress;
+  const next = { ...progress, misses, missedSince, askedAt: now + wait };
   const nextAt = now + wait;
   if (await store.claim(item, match, { progress: next, dueAt: nextAt, attempts: misses, now })) {
     const { receiptId, partnerId } = item;

@@ -74,7 +74,8 @@ function isLeadId(name: MatchName): name is Extract<MatchName, { kind: 'lead-id'
   return name.kind === 'lead-id';
 }
 
-function isOfPerson(name: MatchName): name is HashedIdentity {
+/** An e-mail or an external id: it names a person, who may have several leads. */
+export function isOfPerson(name: MatchName): name is HashedIdentity {
   return !isLeadId(name) && name.kind !== 'correlation-id';
 }
 

@@ -1,4 +1,5 @@
 import type { ActProgress, DeletionProgress, MatchProgress } from './deletion-progress.ts';
+import type { LateLookStore } from './late-look-store.ts';
 import type { Match, MatchName } from './match.ts';
 import type { Erasure, EventNote, Outcome, PartnerPath } from './receipt.ts';
 
@@ -55,7 +56,7 @@ export type WorkCounts = {
  * when they answer; those about an item say when its lease was lost. Every
  * call throws `store-unavailable` when the store fails, and then nothing has changed.
  */
-export type WorkStore = {
+export type WorkStore = LateLookStore & {
   /** Up to `limit` due events of a stage, oldest due first, leased to the caller. */
   lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
   /** When the next event of the stage that nobody has in hand is due (ms since the Unix epoch). */
@@ -94,10 +95,20 @@ export type WorkStore = {
   confirm(
     item: WorkItem,
     match: Pick<Match, 'leads' | 'conflicts'>,
-    next: { actions: ActProgress['actions']; now: number },
+    next: {
+      actions: ActProgress['actions'];
+      /**
+       * The identity that decided, and when to look again for leads that have it and were created at
+       * `createdBefore` at the latest, or at the latest instant that the tracker has told.
+       */
+      lookAgain?: { keyHash: Buffer; dueAt: number; createdBefore: number };
+      now: number;
+    },
   ): Promise<readonly number[] | undefined>;
   /** The leads that the event still holds: an operator may have given some back. */
   held(item: WorkItem): Promise<readonly number[]>;
+  /** The same, but undefined when the lease was lost. */
+  heldInHand(item: WorkItem): Promise<readonly number[] | undefined>;
   /** Whether it holds leads of a repository that the configured name does not mean any more. */
   holdsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */

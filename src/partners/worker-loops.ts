@@ -6,6 +6,7 @@ import { actOnEvent, type ActDeps, type ActResult } from './act-on-event.ts';
 import type { Alarm } from './alarm.ts';
 import type { ActProgress } from './deletion-progress.ts';
 import type { IssueEditor, PauseCode } from './issue-editor.ts';
+import { lookAgain, type LookAgainDeps } from './look-again.ts';
 import { matchEvents, type MatchDeps } from './match-event.ts';
 import type { Stage, WorkItem, WorkStore } from './work-store.ts';
 
@@ -25,6 +26,8 @@ const SCRUB_EVERY_MS = SECOND;
  */
 type Pause = { code: PauseCode; since: number; probeAt: number; isCertain: boolean };
 
+type LoopName = Stage | 'look';
+
 export type LoopDeps = {
   store: WorkStore;
   editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
@@ -32,7 +35,8 @@ export type LoopDeps = {
   identify(): Promise<void>;
   match: MatchDeps;
   act: ActDeps;
-  alarms: Record<Stage, Alarm>;
+  look: LookAgainDeps;
+  alarms: Record<LoopName, Alarm>;
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
@@ -111,6 +115,15 @@ export function runActing(deps: LoopDeps): Promise<void> {
   });
 }
 
+/** Looks again for late leads until the worker stops. Never throws. */
+export function runLookingAgain(deps: LoopDeps): Promise<void> {
+  const { alarms, look } = deps;
+  return runLoop(deps, 'look', async () => {
+    const waitMs = await lookAgain(look, () => alarms.act.ring());
+    return Math.min(waitMs, LOOK_EVERY_MS);
+  });
+}
+
 /** Notices what other processes have queued, until the worker stops. Never throws. */
 export async function runWatching({ store, alarms, clock, stopping }: LoopDeps): Promise<void> {
   while (!stopping.aborted) {
@@ -141,7 +154,7 @@ export async function suspectPause(deps: LoopDeps): Promise<void> {
 /** `turn` answers how long to wait at most before the next turn, in ms. */
 async function runLoop(
   { alarms, log, stopping }: LoopDeps,
-  stage: Stage,
+  stage: LoopName,
   turn: () => Promise<number>,
 ): Promise<void> {
   while (!stopping.aborted) {

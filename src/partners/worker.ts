@@ -6,6 +6,7 @@ import { MISSING_LOOKS_MS } from './act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
 import { createCatchUpDesk } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from './issue-editor.ts';
+import { LATE_LOOKS_MS } from './look-again.ts';
 import { UNMATCHED_WAITS_MS } from './match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { Partners } from './partner.ts';
@@ -14,6 +15,7 @@ import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Random } from './retry-schedule.ts';
 import {
   runActing,
+  runLookingAgain,
   runMatching,
   runWatching,
   suspectPause,
@@ -41,6 +43,8 @@ export type WorkerDeps = {
   random: Random;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
+  /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */
+  lateLooksMs?: readonly number[];
   /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
   missingLooksMs?: readonly number[];
   /** How often a paused worker asks whether it may go on, in ms; default a minute. */
@@ -83,7 +87,12 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
     start: async () => {
       if (loops) return;
       await deps.store.forgetLeases(deps.clock.now());
-      loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
+      loops = [
+        runMatching(loopDeps),
+        runActing(loopDeps),
+        runLookingAgain(loopDeps),
+        runWatching(loopDeps),
+      ];
     },
     wake: () => loopDeps.alarms.match.ring(),
     status: async () => ({
@@ -101,7 +110,7 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const { clock, log, filler } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
-  const { missingLooksMs = MISSING_LOOKS_MS } = deps;
+  const { missingLooksMs = MISSING_LOOKS_MS, lateLooksMs = LATE_LOOKS_MS } = deps;
   const state: LoopState = {
     seenAt: -Infinity,
     owed: [],
@@ -111,12 +120,17 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
     scrubbedAt: -Infinity,
   };
   const onFailure = (): Promise<void> => suspectPause(loopDeps);
-  const desk = createCatchUpDesk({ catchUp: () => filler.catchUp(), clock, log, onFailure });
+  const desk = createCatchUpDesk({
+    catchUp: (since) => filler.catchUp(since),
+    clock,
+    log,
+    onFailure,
+  });
   const loopDeps: LoopDeps = {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, desk },
+    match: { ...deps, unmatchedWaitsMs, lateLooksMs, desk },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),
@@ -125,7 +139,8 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
       refusals: createWriteRefusals(),
       probeEveryMs,
     },
-    alarms: { match: createAlarm(clock), act: createAlarm(clock) },
+    look: { ...deps, lateLooksMs },
+    alarms: { match: createAlarm(clock), act: createAlarm(clock), look: createAlarm(clock) },
     stopping,
     state,
   };

@@ -9,8 +9,10 @@ function setUp() {
   const clock = createFakeClock();
   const runs: PromiseWithResolvers<{ complete: boolean }>[] = [];
   const failures: number[] = [];
+  const reaches: number[] = [];
   const desk = createCatchUpDesk({
-    catchUp: () => {
+    catchUp: (since) => {
+      reaches.push(since);
       const run = Promise.withResolvers<{ complete: boolean }>();
       runs.push(run);
       return run.promise;
@@ -21,7 +23,7 @@ function setUp() {
       failures.push(clock.now());
     },
   });
-  return { clock, desk, failures, runs };
+  return { clock, desk, failures, reaches, runs };
 }
 
 const unavailable = (retryAfterSeconds?: number) =>
@@ -35,8 +37,8 @@ describe('the desk', () => {
     const now = clock.now();
     const asked = [desk.cover(now, 400), desk.cover(now, 400)];
     runs[0]?.resolve({ complete: true });
-    for (const answer of asked) expect(await answer).toEqual({ until: now, complete: true });
-    expect(await desk.cover(now, 400)).toEqual({ until: now, complete: true });
+    for (const answer of asked) expect(await answer).toMatchObject({ until: now, complete: true });
+    expect(await desk.cover(now, 400)).toMatchObject({ until: now, complete: true });
     expect(runs).toHaveLength(1);
   });
 
@@ -48,8 +50,20 @@ describe('the desk', () => {
     expect((await asked).complete).toBe(false);
     const again = desk.cover(now, 400);
     runs[0]?.resolve({ complete: true });
-    expect(await again).toEqual({ until: now, complete: true });
+    expect(await again).toMatchObject({ until: now, complete: true });
     expect(runs).toHaveLength(1);
+  });
+
+  test('reads further back for what was missed before, once for all that ask for no more', async () => {
+    const { clock, desk, reaches, runs } = setUp();
+    const now = clock.now();
+    const usual = desk.cover(now, 400);
+    const missed = [desk.cover(now, 400, now - HOUR), desk.cover(now, 400, now - SECOND)];
+    for (const run of runs) run.resolve({ complete: true });
+    expect(await usual).toMatchObject({ until: now, complete: true });
+    for (const answer of missed) expect(await answer).toMatchObject({ since: now - HOUR });
+    expect(await desk.cover(now, 400, now - SECOND)).toMatchObject({ since: now - HOUR });
+    expect(reaches).toEqual([Infinity, now - HOUR]);
   });
 
   test('does not wait for an instant that a clock told wrongly', async () => {

@@ -25,6 +25,7 @@ async function actWhilePeopleWork(desk: Desk, actions: readonly Action[]) {
     receiptId: 'r',
     actions,
     lead: { number, state: 'open' },
+    keep: async () => undefined,
     turn: async () => {
       turns += 1;
       desk.tracker.relabel(number, { add: [`set-while-waiting-${turns}`] });
@@ -80,6 +81,7 @@ test('a comment is looked for after its turn has come, and not written a second 
     receiptId: 'r',
     actions: ['comment'] as const,
     lead: { number, state: 'open' as const },
+    keep: async () => undefined,
   };
   await actOnLead(depsOf(desk), { ...task, turn: async () => undefined });
   const [posted] = desk.tracker.readIssue(number)?.comments ?? [];

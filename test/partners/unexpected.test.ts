@@ -106,7 +106,7 @@ const never = new AbortController().signal;
 const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   store: desk.store,
   desk: {
-    cover: async () => ({ until: desk.clock.now(), complete: true }),
+    cover: async () => ({ until: desk.clock.now(), complete: true, since: -Infinity }),
     retryAt: () => 0,
   },
   filler: { learn: async () => 'absent' },
@@ -117,6 +117,7 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   log: silentLog,
   reporter: reporterOf(silentLog),
   unmatchedWaitsMs: [],
+  lateLooksMs: [],
   ...deps,
 });
 

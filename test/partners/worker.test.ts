@@ -312,7 +312,7 @@ test('a whole batch is served by one catch-up', async () => {
   const desk = await runningDesk();
   const { number } = desk.tracker.createIssue(leadIssue());
   desk.tracker.calls.clear();
-  const batch = Array.from({ length: 250 }, (_, index) => ({
+  const batch = Array.from({ length: 120 }, (_, index) => ({
     eventId: String(index),
     leadId: String(number),
   }));

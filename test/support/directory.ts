@@ -45,6 +45,7 @@ export function entry(
   const { identities = [], ...rest } = facts;
   return {
     number,
+    createdAt: 0,
     updatedAt: 0,
     approved: true,
     labels: ['approved'],

@@ -3,6 +3,8 @@ import type { DirectoryChecks, HashedIdentity } from '#leads/lead-directory.ts';
 
 type LeadKey = { id: number; number: number };
 
+type LeadFacts = { createdAt: number; updatedAt: number; approved: number; labels: string };
+
 type StateRow = {
   crawl: number;
   crawling: 0 | 1;
@@ -64,13 +66,13 @@ function prepareRows(handle: BetterSqlite3.Database) {
     identify: handle.prepare<[{ name: string; id: number; at: number }]>(`
       INSERT INTO tracker_repository (name, repositoryId, seenAt) VALUES (@name, @id, @at)
       ON CONFLICT (name) DO UPDATE SET repositoryId = @id, seenAt = @at`),
-    putLead: handle.prepare<[LeadKey & { updatedAt: number; approved: number; labels: string }]>(`
-      INSERT INTO directory_lead (repositoryId, number, updatedAt, approved, labels, crawl)
-      SELECT @id, @number, @updatedAt, @approved, @labels, crawl
+    putLead: handle.prepare<[LeadKey & LeadFacts]>(`
+      INSERT INTO directory_lead (repositoryId, number, createdAt, updatedAt, approved, labels, crawl)
+      SELECT @id, @number, @createdAt, @updatedAt, @approved, @labels, crawl
       FROM directory_state WHERE repositoryId = @id
-      ON CONFLICT (repositoryId, number) DO UPDATE SET updatedAt = excluded.updatedAt,
-        approved = excluded.approved, labels = excluded.labels, crawl = excluded.crawl,
-        isMoved = 0
+      ON CONFLICT (repositoryId, number) DO UPDATE SET createdAt = excluded.createdAt,
+        updatedAt = excluded.updatedAt, approved = excluded.approved, labels = excluded.labels,
+        crawl = excluded.crawl, isMoved = 0
       WHERE excluded.updatedAt >= directory_lead.updatedAt AND NOT ${IS_CLAIMED}`),
     markSeen: handle.prepare<[LeadKey & { updatedAt: number }]>(`
       UPDATE directory_lead

@@ -92,6 +92,7 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
   const row = { id, number: entry.number };
   const { changes } = sql.putLead.run({
     ...row,
+    createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     approved: entry.approved ? 1 : 0,
     labels: JSON.stringify(entry.labels),

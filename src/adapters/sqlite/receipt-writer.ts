@@ -55,7 +55,8 @@ const REFRESH_NOTE = `UPDATE event SET note = ${KEPT_NOTE} WHERE id = ? AND note
 
 const SET_LEADS = `UPDATE event SET leadIds = ? WHERE id = ?`;
 
-const MARK_AGAIN = `UPDATE event SET again = ? WHERE id = ?`;
+/** An event that a late lead has opened again has no payload any more: this one is as good. */
+const MARK_AGAIN = `UPDATE event SET again = ?, payload = coalesce(payload, ?) WHERE id = ?`;
 
 type SameEvent = {
   event: number;
@@ -183,7 +184,7 @@ function createInserter({ handle, sealer, claims }: Writing) {
 /** Answers whether the event waits for the worker because of this repeat. */
 function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const queueAgain = handle.prepare(QUEUE_AGAIN);
-  const markAgain = handle.prepare<[number, number]>(MARK_AGAIN);
+  const markAgain = handle.prepare<[number, Buffer, number]>(MARK_AGAIN);
   const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
@@ -192,12 +193,13 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const queue = ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
     if (wish === 'waits') return false;
+    const identity = payloadIdentity(before.receiptId, before.position);
+    const payload = sealer.seal(identity, event.payload);
     if (wish === 'again') {
-      markAgain.run(now, before.event);
+      markAgain.run(now, payload, before.event);
       return startAgain.run({ event: before.event, lease: null }).changes > 0;
     }
-    const identity = payloadIdentity(before.receiptId, before.position);
-    queueAgain.run(now, sealer.seal(identity, event.payload), before.event);
+    queueAgain.run(now, payload, before.event);
     refreshStatus.run(before.receipt);
     return true;
   };

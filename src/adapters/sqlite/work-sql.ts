@@ -1,6 +1,7 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { PartnerPath } from '#partners/receipt.ts';
+import type { Erasure, Outcome, PartnerPath } from '#partners/receipt.ts';
 import type { Stage } from '#partners/work-store.ts';
+import { HOUR } from '#shared/clock.ts';
 import { REFRESH_RECEIPT_STATUS } from './receipt-status.ts';
 import { START_AGAIN } from './start-again.ts';
 
@@ -25,7 +26,12 @@ export type WorkStatements = ReturnType<typeof prepareWork>;
 
 /** Every statement of the worker's store. */
 export function prepareWork(handle: BetterSqlite3.Database) {
-  return { ...prepareLeases(handle), ...prepareWrites(handle), ...prepareCounts(handle) };
+  return {
+    ...prepareLeases(handle),
+    ...prepareWrites(handle),
+    ...prepareLooks(handle),
+    ...prepareCounts(handle),
+  };
 }
 
 function prepareLeases(handle: BetterSqlite3.Database) {
@@ -126,6 +132,91 @@ function prepareWrites(handle: BetterSqlite3.Database) {
     receiptOf: handle.prepare<[number], number>('SELECT receipt FROM event WHERE id = ?').pluck(),
   };
 }
+
+/** A clock that was wrong leaves instants behind that are further away than any look. */
+const LOOK_AHEAD_MAX_MS = HOUR;
+
+function prepareLooks(handle: BetterSqlite3.Database) {
+  return {
+    noteLook: handle.prepare<[LookRow]>(`
+      INSERT INTO late_look (event, repositoryId, keyHash, actions, matchedAt, createdBefore, dueAt)
+      VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
+        max(@createdBefore, coalesce(
+          (SELECT caughtUpTo FROM directory_state WHERE repositoryId = @repositoryId), 0)),
+        @dueAt)`),
+    forgetLook: handle.prepare<[number]>('DELETE FROM late_look WHERE event = ?'),
+    putOffLook: handle.prepare<[{ event: number; dueAt: number }]>(
+      'UPDATE late_look SET dueAt = @dueAt WHERE event = @event',
+    ),
+    moveLooksBack: handle.prepare<[{ by: number }]>(
+      'UPDATE late_look SET dueAt = dueAt - @by, matchedAt = matchedAt - @by',
+    ),
+    looksNow: handle.prepare<[{ now: number }]>(
+      `UPDATE late_look SET dueAt = @now, matchedAt = min(matchedAt, @now)
+       WHERE dueAt > @now + ${LOOK_AHEAD_MAX_MS}`,
+    ),
+    nextLookAt: handle
+      .prepare<[], number>('SELECT dueAt FROM late_look ORDER BY dueAt LIMIT 1')
+      .pluck(),
+    dueLooks: handle.prepare<
+      [{ now: number; limit: number }],
+      LookRow & { receiptId: string; partnerId: string }
+    >(`
+      SELECT late_look.*, receipt.id AS receiptId, receipt.partnerId
+      FROM late_look JOIN event ON event.id = late_look.event
+        JOIN receipt ON receipt.number = event.receipt
+      WHERE late_look.dueAt <= @now ORDER BY late_look.dueAt LIMIT @limit`),
+    look: handle.prepare<[number], { repositoryId: number; actions: string }>(
+      'SELECT repositoryId, actions FROM late_look WHERE event = ?',
+    ),
+    // Whatever the event did with a lead before, also what an operator gave back, is not late.
+    lateLeads: handle
+      .prepare<[{ event: number }], number>(`
+        SELECT number FROM late_look JOIN directory_key AS identity USING (repositoryId, keyHash)
+          JOIN directory_lead AS lead USING (repositoryId, number)
+        WHERE late_look.event = @event AND lead.createdAt <= late_look.createdBefore
+          AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event
+            AND claim.repositoryId = late_look.repositoryId AND claim.number = lead.number)
+        ORDER BY number`)
+      .pluck(),
+    ...prepareReopening(handle),
+  };
+}
+
+function prepareReopening(handle: BetterSqlite3.Database) {
+  return {
+    state: handle.prepare<
+      [number],
+      {
+        outcome: Outcome;
+        stage: Stage;
+        progress: string | null;
+        erasure: Erasure | null;
+        leadIds: string | null;
+      }
+    >('SELECT outcome, stage, progress, erasure, leadIds FROM event WHERE id = ?'),
+    // Whoever has the event in hand loses it: what it knows of the leads is not all any more.
+    reopen: handle.prepare<
+      [{ event: number; progress: string; leadIds: string | null; now: number }]
+    >(`
+      UPDATE event SET outcome = 'PENDING', completedAt = NULL, dueAt = @now, progress = @progress,
+        leadIds = @leadIds, leaseToken = NULL, leaseUntil = NULL,
+        attempts = iif(outcome = 'PENDING', attempts, 0),
+        lastError = iif(outcome = 'PENDING', lastError, NULL)
+      WHERE id = @event`),
+  };
+}
+
+type LookRow = {
+  event: number;
+  repositoryId: number;
+  keyHash: Buffer;
+  /** JSON array. */
+  actions: string;
+  matchedAt: number;
+  createdBefore: number;
+  dueAt: number;
+};
 
 function prepareCounts(handle: BetterSqlite3.Database) {
   return {

@@ -1,20 +1,17 @@
 import type { NewId } from '#shared/ids.ts';
 import { SECOND } from '#shared/clock.ts';
-import {
-  readProgress,
-  type ActProgress,
-  type DeletionProgress,
-} from '#partners/deletion-progress.ts';
+import { readProgress } from '#partners/deletion-progress.ts';
 import { payloadIdentity, type PayloadSealer } from '#partners/payload.ts';
 import { matchLeads, type DirectoryView, type MatchName } from '#partners/match.ts';
-import type { EventNote } from '#partners/receipt.ts';
 import type { SettleResult, WorkItem, WorkStore } from '#partners/work-store.ts';
-import { createAuditLog, type AuditLog } from './audit-log.ts';
-import { createClaimWriter, type ClaimOrder, type ClaimWriter, toLeadIds } from './claim-writer.ts';
 import type { Database } from './database.ts';
+import { createAuditLog } from './audit-log.ts';
+import { createClaimWriter, toLeadIds } from './claim-writer.ts';
 import { createDirectoryView } from './directory-view.ts';
 import { guard } from './errors.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createLateLooks } from './work-late-looks.ts';
+import { claim, confirm, fence, held, withdrawAll, type MatchRuntime } from './work-matches.ts';
 import { prepareWork, type DueRow, type WorkStatements } from './work-sql.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
@@ -28,7 +25,7 @@ export type WorkStoreDeps = {
   repository: string;
 };
 
-type Runtime = WorkStoreDeps & { sql: WorkStatements; claims: ClaimWriter; audit: AuditLog };
+type Runtime = WorkStoreDeps & MatchRuntime;
 
 /** The worker's store in SQLite. Events that are matched at the same time share one commit. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
@@ -42,22 +39,9 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   };
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
   const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
-  const changedElsewhere = createChangeWatcher(database);
   const directory = createDirectoryView(database, repository);
   return {
-    lease: async (stage, now, limit) =>
-      database.transaction(() =>
-        sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
-      ),
-    nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
-    changedElsewhere: async () => guard(changedElsewhere),
-    forgetLeases: (now) =>
-      together(() => {
-        sql.forgetLeases.run();
-        for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
-        sql.dueNow.run({ now });
-      }),
-    moveBack: (by) => together(() => void sql.moveBack.run({ by })),
+    ...createLeasing(runtime, together),
     match: async (names) => ({ ...matchLeads(names, directory), ...unknownOf(names, directory) }),
     giveBack: (item) =>
       together(() => {
@@ -66,6 +50,10 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
     claim: (...match) => together(() => claim(runtime, ...match)),
     confirm: (...match) => together(() => confirm(runtime, ...match)),
     held: async ({ event }) => guard(() => held(runtime, event)),
+    heldInHand: async (item) =>
+      guard(() =>
+        sql.isMine.get(fence(item)) === undefined ? undefined : held(runtime, item.event),
+      ),
     holdsElsewhere: async ({ event }) =>
       guard(() => sql.heldElsewhere.get(event, repository.toLowerCase()) !== undefined),
     saveProgress: async (item, progress, now) =>
@@ -80,8 +68,39 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
           reschedule(sql, item, { ...next, attempts: item.attempts });
       }),
     settle: (...end) => together(() => settle(runtime, ...end)),
+    ...createLateLooks(runtime, together),
     counts: async () => guard(() => toCounts(sql.counts.get())),
     scrub: async () => database.truncateLog(),
+  };
+}
+
+type Leasing = Pick<
+  WorkStore,
+  'lease' | 'nextDueAt' | 'changedElsewhere' | 'forgetLeases' | 'moveBack'
+>;
+
+function createLeasing(runtime: Runtime, together: <T>(write: () => T) => Promise<T>): Leasing {
+  const { database, sql } = runtime;
+  const changedElsewhere = createChangeWatcher(database);
+  return {
+    lease: async (stage, now, limit) =>
+      database.transaction(() =>
+        sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
+      ),
+    nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
+    changedElsewhere: async () => guard(changedElsewhere),
+    forgetLeases: (now) =>
+      together(() => {
+        sql.forgetLeases.run();
+        for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
+        sql.dueNow.run({ now });
+        sql.looksNow.run({ now });
+      }),
+    moveBack: (by) =>
+      together(() => {
+        sql.moveBack.run({ by });
+        sql.moveLooksBack.run({ by });
+      }),
   };
 }
 
@@ -120,10 +139,6 @@ function reschedule(
   return true;
 }
 
-function fence({ event, lease }: WorkItem): { event: number; lease: string } {
-  return { event, lease };
-}
-
 function leaseRow({ sql, sealer, newId }: Runtime, row: DueRow, now: number): WorkItem {
   const lease = newId();
   sql.lease.run({ event: row.event, lease, until: now + LEASE_MS });
@@ -153,107 +168,6 @@ function openPayload(
   } catch {
     return undefined;
   }
-}
-
-function claim(
-  runtime: Runtime,
-  ...[item, match, { now, ...next }]: Parameters<WorkStore['claim']>
-): readonly number[] | undefined {
-  if (runtime.sql.isMine.get(fence(item)) === undefined) return undefined;
-  const order = orderOf(runtime, item, match.leads);
-  if (order) {
-    runtime.claims.claim(order, now);
-    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
-  }
-  return keepMatch(runtime, item, { ...next, note: noteOf(match) });
-}
-
-function confirm(
-  runtime: Runtime,
-  ...[item, match, { actions, now }]: Parameters<WorkStore['confirm']>
-): readonly number[] | undefined {
-  const { sql, claims } = runtime;
-  if (sql.isMine.get(fence(item)) === undefined) return undefined;
-  const order = orderOf(runtime, item, match.leads);
-  if (order) {
-    claims.confirm(order, now);
-    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
-  }
-  withdrawAll(runtime, item, { reason: 'better-match', now });
-  const leads = held(runtime, item.event).map((number) => ({ number, state: 'open' as const }));
-  const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
-  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match) });
-}
-
-const CONFLICT: EventNote = 'lead-id-conflict';
-
-function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | null {
-  return conflicts.length > 0 ? CONFLICT : null;
-}
-
-/** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
-function withdraw(
-  { claims, audit }: Runtime,
-  order: ClaimOrder,
-  { reason, now }: { reason: string; now: number },
-): void {
-  for (const number of claims.withdraw(order))
-    audit.append({
-      at: now,
-      actor: { kind: 'system', subject: 'worker' },
-      action: 'claim.withdraw',
-      subject: `claim/${number}`,
-      changes: { receiptId: order.receiptId, reason },
-    });
-}
-
-/** Everything that no match has confirmed. False: there was nothing. */
-function withdrawAll(
-  runtime: Runtime,
-  item: WorkItem,
-  why: { reason: string; now: number },
-): boolean {
-  const order = orderOf(runtime, item, []);
-  if (!order) return false;
-  const numbers = runtime.claims.provisional(order.repositoryId, item.event);
-  withdraw(runtime, { ...order, numbers }, why);
-  return numbers.length > 0;
-}
-
-/** Undefined while the store does not know which repository the configured name means. */
-function orderOf(
-  { sql, repository }: Runtime,
-  { event, receiptId }: WorkItem,
-  numbers: readonly number[],
-): ClaimOrder | undefined {
-  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
-  return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
-}
-
-function keepMatch(
-  runtime: Runtime,
-  item: WorkItem,
-  {
-    progress,
-    ...next
-  }: { progress: DeletionProgress; dueAt: number; attempts: number; note: EventNote | null },
-): readonly number[] {
-  const { sql } = runtime;
-  const leads = held(runtime, item.event);
-  sql.matched.run({
-    ...fence(item),
-    ...next,
-    progress: JSON.stringify(progress),
-    leadIds: toLeadIds(leads),
-  });
-  sql.startAgain.run(fence(item));
-  return leads;
-}
-
-/** Only leads of the repository that the configured name means now: others must not be touched. */
-function held({ sql, claims, repository }: Runtime, event: number): number[] {
-  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
-  return repositoryId === undefined ? [] : claims.held(repositoryId, event);
 }
 
 function settle(
