@@ -4,9 +4,8 @@
  */
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createBodyReaders, type BodyReaders } from '#adapters/threads/body-readers.ts';
-import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import { createLastUsed } from '#access/keys/last-used.ts';
-import { createLimiter, type Limiter } from '#access/limit.ts';
+import type { Access } from '#access/index.ts';
+import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import { serverUrl } from '#config/server-url.ts';
 import { takeOver, type FixedConfig, type TakeOver } from '#config/take-over.ts';
@@ -15,6 +14,7 @@ import type { HttpApp } from '#http/http-app.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads.ts';
 import type { OperationsDeps } from '#http/routes/operations.ts';
 import type { RemovalRoutesDeps } from '#http/routes/removals.ts';
+import type { ClaimStore } from '#leads/claim-store.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { listRemovals } from '#leads/reading/list-removals.ts';
@@ -32,6 +32,7 @@ import {
   trackerCheck,
   workerCheck,
 } from './compose/health.ts';
+import { composeAccess } from './compose/access.ts';
 import type { BearerAreaDeps } from './compose/bearer-areas.ts';
 import type { Identity } from './compose/identity.ts';
 import { drain, listen } from './compose/listen.ts';
@@ -67,6 +68,7 @@ export type Service = {
   /** What links use: `server.publicUrl`, else `url`. */
   publicUrl: string;
   store: Store;
+  access: Access;
   /**
    * Turns `/readyz` to 503, lets requests in flight finish and gives everything back, within 10 s.
    * Idempotent.
@@ -126,7 +128,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
     return takenOver;
   };
   let stopped: Promise<void> | undefined;
-  return { url, publicUrl, store, stop: () => (stopped ??= stop()), reload };
+  return { url, publicUrl, store, access: parts.access, stop: () => (stopped ??= stop()), reload };
 }
 
 /** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
@@ -151,6 +153,8 @@ type Parts = PartsDeps & {
   /** Without it nothing that needs a bearer token is served. */
   identity: Identity | undefined;
   bodies: BodyReaders;
+  access: Access;
+  claims: ClaimStore;
   leads: Leads;
   partners: PartnerArea;
   leadRoutes: LeadRoutesDeps;
@@ -176,40 +180,24 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
-  const lastUsed = createLastUsed({ store: store.consumers, clock, log });
-  held.push('the times of last use', () => lastUsed.close());
-  const leadRoutes: LeadRoutesDeps = {
-    reader: leads.reader,
-    keys: createKeyAuthenticator({
-      store: store.consumers,
-      clock,
-      recordUse: (keyId, at) => lastUsed.record(keyId, at),
-    }),
-    limiter: createConsumerLimiter({ settings, clock }),
-  };
+  const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
+  const access = composeAccess({ store, clock, log, limitPerMinute });
+  held.push('the times of last use', () => access.close());
   return {
     ...deps,
     tracker,
     identity,
     bodies,
+    access,
+    claims,
     leads,
     partners: createPartnerArea({ ...deps, rules, tracker, identity, bodies }),
-    leadRoutes,
+    leadRoutes: { reader: leads.reader, access },
     removalRoutes: {
-      ...leadRoutes,
+      access,
       list: (query, visibility) => listRemovals({ claims, cursors, clock }, query, visibility),
     },
   };
-}
-
-/** For consumers without a limit of their own the one in force counts. */
-function createConsumerLimiter({
-  settings,
-  clock,
-}: Pick<PartsDeps, 'settings' | 'clock'>): Limiter {
-  const inForce = (): number => settings.current().consumers.limitPerMinute;
-  const limiter = createLimiter({ clock, limitPerMinute: inForce() });
-  return { take: (name, limitPerMinute = inForce()) => limiter.take(name, limitPerMinute) };
 }
 
 /** What needs an issuer is loaded where there is one: a fifth of the code. */
@@ -256,7 +244,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     removals: parts.removalRoutes,
     trackerWebhook: createTrackerWebhook(parts),
     partners: partners.routes,
-    ...(identity && (await openBearerAreas({ ...parts, identity, refusalLimiter }))),
+    ...(identity && (await openBearerAreas(parts, { identity, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined
@@ -268,9 +256,21 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
       };
 }
 
-async function openBearerAreas(deps: BearerAreaDeps) {
+async function openBearerAreas(
+  { settings, partners, ...parts }: Parts,
+  {
+    identity: { verifier },
+    refusalLimiter,
+  }: { identity: Identity } & Pick<BearerAreaDeps, 'refusalLimiter'>,
+) {
   const { createBearerAreas } = await import('./compose/bearer-areas.ts');
-  return createBearerAreas(deps);
+  return createBearerAreas({
+    ...parts,
+    verifier,
+    catalogRules: () => settings.current().catalog,
+    receipts: partners.receipts,
+    refusalLimiter,
+  });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

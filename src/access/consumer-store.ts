@@ -1,18 +1,11 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { StoredRun } from '#shared/idempotency.ts';
-import type { Consumer, ConsumerId, ConsumerState, Key, KeyId } from './consumers/consumer.ts';
-import type { Grant } from './grants/grant.ts';
+import type { Consumer, ConsumerId, Key, KeyId } from './consumers/consumer.ts';
 
 /** All that decides whether a key is good, in one look-up. */
 export type KeyLookup = {
   key: Key;
-  consumer: {
-    id: ConsumerId;
-    name: string;
-    state: ConsumerState;
-    limitPerMinute?: number;
-    grants: readonly Grant[];
-  };
+  consumer: Omit<Consumer, 'keys' | 'createdAt'>;
 };
 
 /** A consumer's next state, and what is written with it in one transaction. */
@@ -54,7 +47,7 @@ export type ConsumerStore = {
   /**
    * Hands the consumer to `decide` while nobody else can change it, and writes what `decide`
    * returns in the same transaction; undefined writes nothing. When `decide` throws, nothing
-   * happened. Answers the consumer as it is afterwards. Keys can be added and changed, never
+   * happened. Resolves with the consumer as it is afterwards. Keys can be added and changed, never
    * removed; `lastUsedAt` is not written.
    * @throws {not-found} no consumer has this id
    */

@@ -1,30 +1,28 @@
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import type { Access } from '#access/index.ts';
+import type { Limiter } from '#access/limit.ts';
+import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
-import type { Limiter } from '#access/limit.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
-import type { Config } from '#config/schema.ts';
-import type { FixedConfig } from '#config/take-over.ts';
+import type { CatalogRules } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/refusal-limiter.ts';
+import type { ClaimStore } from '#leads/claim-store.ts';
 import type { Clock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 
 import { composeCatalog } from './catalog.ts';
-import type { Identity } from './identity.ts';
 import type { PartnerArea } from './partners.ts';
 import type { Store } from './store.ts';
 
 export type BearerAreaDeps = {
-  config: FixedConfig;
-  settings: Reloadable<Config>;
-  identity: Identity;
-  store: Store;
-  partners: Pick<PartnerArea, 'receipts'>;
+  verifier: Pick<TokenVerifier, 'verify'>;
+  access: Access;
+  catalogRules: () => CatalogRules;
+  claims: ClaimStore;
+  receipts: PartnerArea['receipts'];
   bodies: Pick<BodyReaders, 'specBody'>;
+  store: Pick<Store, 'database' | 'cursors'>;
   /** The limiter of refused credentials that the app uses too. */
   refusalLimiter: Limiter;
   clock: Clock;
@@ -34,37 +32,17 @@ export type BearerAreaDeps = {
 export function createBearerAreas(
   deps: BearerAreaDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
-  const { config, settings, identity, store, partners, bodies, refusalLimiter, clock } = deps;
-  const authorize = createAuthorizeBearer({
-    verifier: identity.verifier,
-    refusals: createRefusalLimiter({ limiter: refusalLimiter }),
-  });
-  const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
+  const { verifier, access, claims, receipts, bodies, store, refusalLimiter, clock } = deps;
+  const { database, cursors } = store;
+  const refusals = createRefusalLimiter({ limiter: refusalLimiter });
+  const authorize = createAuthorizeBearer({ verifier, refusals });
+  const idempotency = createIdempotency({ store: createIdempotencyStore(database), clock });
+  const catalog = composeCatalog({ rules: deps.catalogRules, clock, store });
   return {
-    catalog: {
-      catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
-      readSpecBody: bodies.specBody,
-      idempotency,
-      authorize,
-    },
-    consumers: {
-      manage: { store: store.consumers, clock, newId: newUuid },
-      idempotency,
-      cursors: store.cursors,
-      authorize,
-    },
-    receipts: { ...partners.receipts, authorize },
-    claims: {
-      manage: {
-        claims: createClaimStore(store.database, config.tracker),
-        cursors: store.cursors,
-        clock,
-      },
-      authorize,
-    },
-    audit: {
-      list: { audit: createAuditLog(store.database), cursors: store.cursors },
-      authorize,
-    },
+    catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },
+    consumers: { access, idempotency, authorize },
+    receipts: { ...receipts, authorize },
+    claims: { manage: { claims, cursors, clock }, authorize },
+    audit: { access, authorize },
   };
 }

@@ -1,7 +1,6 @@
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createCatalog, type Catalog } from '#catalog/index.ts';
-import type { Config } from '#config/schema.ts';
+import { type Catalog, type CatalogRules, createCatalog } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';
@@ -12,7 +11,7 @@ export function composeCatalog({
   clock,
   store,
 }: {
-  rules: () => Config['catalog'];
+  rules: () => CatalogRules;
   clock: Clock;
   store: Pick<Store, 'database' | 'cursors'>;
 }): Catalog {

@@ -21,12 +21,8 @@ export async function renderOpenApi(): Promise<string> {
     publicUrl: () => '',
     refusalLimiter: limiter,
     operations: { metrics, checks: () => [], isStopping: () => false },
-    leads: {
-      reader: { list: notServing, read: notServing },
-      keys: { authenticate: notServing },
-      limiter,
-    },
-    removals: { keys: { authenticate: notServing }, limiter, list: notServing },
+    leads: { reader: { list: notServing, read: notServing }, access: unserved },
+    removals: { access: unserved, list: notServing },
     trackerWebhook: { verify: notServing, onTrackerEvent: notServing, settled: async () => {} },
     partners: {
       refuseUnread: notServing,
@@ -43,14 +39,9 @@ export async function renderOpenApi(): Promise<string> {
       idempotency: unserved,
       authorize: notServing,
     },
-    consumers: {
-      manage: unserved,
-      idempotency: unserved,
-      cursors: unserved,
-      authorize: notServing,
-    },
+    consumers: { access: unserved, idempotency: unserved, authorize: notServing },
     receipts: { read: unserved, replay: unserved, authorize: notServing },
-    audit: { list: unserved, authorize: notServing },
+    audit: { access: unserved, authorize: notServing },
     claims: { manage: unserved, authorize: notServing },
   });
   try {

@@ -2,14 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
 
@@ -68,7 +66,7 @@ async function start(
   const service = await startService({ config, clock, log, logOutput });
   held.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
-  const apiKey = await createDemoKey(service, clock);
+  const apiKey = await createDemoKey(service);
   print(renderBanner({ ...sandbox.facts, url: service.url, now: clock.now(), apiKey }));
   log.info({ url: service.url }, 'listening');
   return { log, service };
@@ -90,9 +88,8 @@ function configFor(
   return loadConfig({ environment: Object.fromEntries(allowed), port, settings });
 }
 
-async function createDemoKey({ store }: Service, clock: Clock): Promise<string> {
-  const { issued } = await createConsumer(
-    { store: store.consumers, clock, newId: newUuid },
+async function createDemoKey({ access }: Service): Promise<string> {
+  const { issued } = await access.consumers.create(
     { name: 'sandbox', grants: [{ action: 'leads:read' }] },
     { actor: { kind: 'system', subject: 'sandbox' } },
   );

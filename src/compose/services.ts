@@ -1,5 +1,4 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
@@ -11,6 +10,7 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { deriveKey } from '#shared/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
+import { composeAccess } from './access.ts';
 import { createLog } from './log.ts';
 import type { LogOutput } from './log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
@@ -72,8 +72,16 @@ function createStoreServices(clock: Clock) {
         close: () => Promise.resolve(store.close()),
       });
     };
+  const toAccess = (store: Store, { consumers }: Config) => ({
+    access: composeAccess({
+      store,
+      clock,
+      log: silentLog,
+      limitPerMinute: () => consumers.limitPerMinute,
+    }),
+  });
   return {
-    consumer: withStore(({ consumers }) => ({ consumers })),
+    consumer: withStore(toAccess),
     receipt: withStore(({ database, secretKey, cursors }, { tracker: { repository } }) => ({
       receipts: createReceiptStore({
         database,
@@ -86,7 +94,7 @@ function createStoreServices(clock: Clock) {
       claims: createClaimStore(database, tracker),
       cursors,
     })),
-    audit: withStore(({ database, cursors }) => ({ audit: createAuditLog(database), cursors })),
+    audit: withStore(toAccess),
     catalog: async (config: Config) => {
       const { composeCatalog } = await import('./catalog.ts');
       return withStore((store) => ({

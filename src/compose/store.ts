@@ -1,5 +1,3 @@
-import type { ConsumerStore } from '#access/consumer-store.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
 import { migrate, type Migration } from '#adapters/sqlite/migrate.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';
@@ -21,7 +19,6 @@ export type Store = {
   secretKey: Buffer;
   /** Seals and opens the cursors of every list. */
   cursors: CursorSealer;
-  consumers: ConsumerStore;
   /** Whether deliveries can be kept. */
   writes: WriteCheck;
   /** What was applied just now. */
@@ -48,7 +45,6 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
         path,
         secretKey,
         cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
-        consumers: createConsumerStore({ database, clock }),
         writes: createWriteCheck(database, clock),
         migrated,
         close: () => database.close(),

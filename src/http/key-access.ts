@@ -1,31 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsumerPrincipal, KeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import type { LimitState, Limiter } from '#access/limit.ts';
-import { refuseOverLimit } from '#access/limit.ts';
+import type { Access } from '#access/index.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import { type LimitState, refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
 import type { HttpContext } from './http-app.ts';
-import { authenticateApiKey } from './principal.ts';
 import { rateLimitHeaders } from './responses/rate-limit-headers.ts';
 import { headersOn } from './schemas/describe-route.ts';
 
 /** How long before its end a key's holder is told of it. */
-const EXPIRY_TOLD_MS = 14 * DAY;
+const EXPIRY_NOTICE_MS = 14 * DAY;
 
-export type KeyAccessDeps = {
-  keys: KeyAuthenticator;
-  /** One window per consumer. */
-  limiter: Limiter;
-};
+export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'countCall'> };
 
 /** The two steps of letting the holder of a key in. What it asks for is looked at after both. */
 export type KeyAccess = {
   /**
-   * Who calls. From here on the answer says when the key expires, if that is within 14 days.
+   * Who calls. From here on the response says when the key expires, if that is within 14 days.
    * @throws {unauthorized} @throws {quota-exceeded} too many bad keys @throws {store-unavailable}
    */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<ConsumerPrincipal>;
   /**
-   * Counts the call. From here on the answer tells what is left of the limit.
+   * Counts the call. From here on the response says what is left of the limit.
    * @throws {quota-exceeded}
    */
   spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitState;
@@ -33,17 +28,19 @@ export type KeyAccess = {
 
 export function createKeyAccess(
   { refusals, clock }: Pick<HttpContext, 'refusals' | 'clock'>,
-  { keys, limiter }: KeyAccessDeps,
+  { access }: KeyAccessDeps,
 ): KeyAccess {
   return {
     authenticate: async (request, reply) => {
-      const principal = await authenticateApiKey({ keys, refusals }, request);
+      const principal = await access
+        .authenticate(keyOf(request))
+        .catch((error: unknown) => refusals.rethrow(request.ip, error));
       request.logFacts = { consumerId: principal.consumerId, keyId: principal.keyId };
-      tellExpiry(reply, principal, clock);
+      announceExpiry(reply, principal, clock);
       return principal;
     },
-    spend: ({ consumerId, limitPerMinute }, reply) => {
-      const quota = limiter.take(consumerId, limitPerMinute);
+    spend: (principal, reply) => {
+      const quota = access.countCall(principal);
       reply.headers(rateLimitHeaders(quota));
       if (quota.isExceeded) refuseOverLimit(quota);
       return quota;
@@ -51,20 +48,26 @@ export function createKeyAccess(
   };
 }
 
+/** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const value = headers['x-api-key'];
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** As an HTTP date (RFC 9110 §5.6.7), which `Sunset` and `Expires` are, too. */
-function tellExpiry(
+function announceExpiry(
   reply: FastifyReply,
   { expiresAt }: ConsumerPrincipal,
   clock: Pick<Clock, 'now'>,
 ): void {
-  if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_TOLD_MS)
+  if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
     reply.header('key-expires', new Date(expiresAt).toUTCString());
 }
 
-/** What every answer to the holder of a key tells. */
+/** What every response to the holder of a key says. */
 export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;
 
-/** The same on the answers that are problems; a 403 comes before the call is counted. */
+/** The same on the responses that are problems; a 403 comes before the call is counted. */
 export const keyHeadersOnProblems = {
   ...headersOn([400, 404, 429, 502, 503], keyHeaders),
   403: ['Key-Expires'],

@@ -1,9 +1,13 @@
-import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
+import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
 import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import type { AuditEntry } from '#shared/audit.ts';
+import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
 import type { Origin } from '#access/consumers/consumer-change.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
 
 export const origin: Origin = {
   actor: { kind: 'cli', subject: 'operator' },
@@ -70,6 +74,33 @@ function lookUpIn(consumers: Consumer[], keyId: KeyId): KeyLookup | undefined {
   return undefined;
 }
 
+/** Access on a store in memory, whose consumers are all called `c-1`. */
+export function buildMemoryAccess(): {
+  access: Access;
+  store: MemoryConsumerStore;
+  clock: FakeClock;
+} {
+  const clock = createFakeClock();
+  const store = createMemoryConsumerStore();
+  const access = createAccess({
+    store,
+    audit: { list: async () => ({ items: store.audit.toReversed() }) },
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+    clock,
+    newId: () => 'c-1',
+    log: silentLog,
+    limitPerMinute: () => 600,
+  });
+  return { access, store, clock };
+}
+
+/** The nth key of a consumer, oldest first. */
+export function keyAt(consumer: Consumer, index: number): Key {
+  const key = consumer.keys[index];
+  if (!key) throw new Error(`no key ${index}`);
+  return key;
+}
+
 /** A consumer with one key, and that key. */
 export function consumerWithKey(
   facts: Partial<Consumer> & { expiresAt?: number; revokedAt?: number } = {},
@@ -88,8 +119,8 @@ export function consumerWithKey(
         ...stored,
         createdBy: 'operator',
         createdAt: 1,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-        ...(revokedAt === undefined ? {} : { revokedAt }),
+        ...(expiresAt !== undefined && { expiresAt }),
+        ...(revokedAt !== undefined && { revokedAt }),
       },
     ],
     ...rest,

@@ -3,7 +3,7 @@ import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { buildAccess } from '../support/access.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
@@ -27,10 +27,7 @@ function write(facts: Partial<AuditEntry> = {}): void {
 
 /** Runs `trackport audit list …` on a connection of its own. */
 function list(args: string[] = [], json = false): Promise<Output> {
-  const services = {
-    audit: createAuditLog(connectTo(database.handle.name)),
-    cursors: createCursorSealer(Buffer.alloc(32, 1)),
-  };
+  const services = { access: buildAccess({ database: connectTo(database.handle.name), clock }) };
   return runCommand(registerAudit, { args: ['list', ...args], services, clock, json });
 }
 

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
+import { buildAccess, isKeyGood } from '../support/access.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
@@ -22,8 +21,8 @@ function consumer(
   args: string[],
   how: { json?: boolean; colour?: boolean; ask?: (question: string) => string } = {},
 ): Promise<Output> {
-  const consumers = createConsumerStore({ database: connectTo(database.handle.name), clock });
-  return runCommand(registerConsumer, { args, services: { consumers }, clock, ...how });
+  const access = buildAccess({ database: connectTo(database.handle.name), clock });
+  return runCommand(registerConsumer, { args, services: { access }, clock, ...how });
 }
 
 async function json<T>(...args: string[]): Promise<T> {
@@ -40,13 +39,8 @@ type Shown = {
 };
 
 /** Whether the running server lets the key in. */
-async function isAccepted(key: string): Promise<boolean> {
-  const store = createConsumerStore({ database, clock });
-  const keys = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
-  return keys.authenticate(key).then(
-    () => true,
-    () => false,
-  );
+function isAccepted(key: string): Promise<boolean> {
+  return isKeyGood(buildAccess({ database, clock }), key);
 }
 
 describe('consumer create', () => {
@@ -322,10 +316,9 @@ describe('consumer rotate, add-key and revoke', () => {
 
 test('a running server notices a revocation from the command line', async () => {
   const { id, key } = await json<Created>('create', 'Sales');
-  const store = createConsumerStore({ database, clock });
-  const keys = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
-  await keys.authenticate(key);
+  const access = buildAccess({ database, clock });
+  await access.authenticate(key);
   await consumer(['revoke', id]);
   await clock.advance(10);
-  await expect(keys.authenticate(key)).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(access.authenticate(key)).rejects.toMatchObject({ code: 'unauthorized' });
 });

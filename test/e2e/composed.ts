@@ -1,7 +1,5 @@
 import path from 'node:path';
-import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { loadConfig } from '#config/load.ts';
-import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { onTestFinished } from 'vitest';
 import { startService, type Service } from '../../src/compose.ts';
@@ -61,8 +59,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   const { log, logText } = createLogBook();
   const service = await startService({ config, clock, log });
   onTestFinished(() => stopService(service, clock));
-  const { issued } = await createConsumer(
-    { store: service.store.consumers, clock, newId: newUuid },
+  const { issued } = await service.access.consumers.create(
     { name: 'sales', grants: [{ action: 'leads:read' }] },
     { actor: { kind: 'system', subject: 'test' } },
   );

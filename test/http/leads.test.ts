@@ -208,8 +208,7 @@ describe('access', () => {
   });
 
   test('the quota is told on every answer and ends in 429', async () => {
-    const limiter = createLimiter({ clock: systemClock, limitPerMinute: 2 });
-    serve({ ...fakeLeads(), limiter });
+    serve(fakeLeads({ limitPerMinute: 2 }));
     const call = () => app.inject({ url: '/api/v1/leads', headers: withKey });
     const first = await call();
     expect(first.headers['ratelimit-policy']).toBe('"default";q=2;w=60');

@@ -36,11 +36,19 @@ export type FakeLeads = LeadRoutesDeps & {
   read: string[];
 };
 
-export type FakeAnswers = { list?: LeadList; lead?: Lead; cache?: CacheFacts; failure?: Error };
+export type FakeAnswers = {
+  list?: LeadList;
+  lead?: Lead;
+  cache?: CacheFacts;
+  failure?: Error;
+  limitPerMinute?: number;
+};
 
 /** Lead services that answer what the test says and remember what they were asked. */
 export function fakeLeads(answers: FakeAnswers = {}): FakeLeads {
   const { list = someList, lead = someLead, cache = freshHit, failure } = answers;
+  const { limitPerMinute = 600 } = answers;
+  const limiter = createLimiter({ clock: systemClock, limitPerMinute });
   const fake: Pick<FakeLeads, 'asked' | 'read'> = { asked: [], read: [] };
   return {
     ...fake,
@@ -56,8 +64,10 @@ export function fakeLeads(answers: FakeAnswers = {}): FakeLeads {
         return { value: lead, cache };
       },
     },
-    keys: { authenticate: async (key) => principalOf(key) },
-    limiter: createLimiter({ clock: systemClock, limitPerMinute: 600 }),
+    access: {
+      authenticate: async (key) => principalOf(key),
+      countCall: ({ consumerId }) => limiter.take(consumerId),
+    },
   };
 }
 

@@ -1,23 +1,24 @@
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
+import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
-import { createRefusalLimiter } from '#http/refusal-limiter.ts';
 import { createPayloadSealer } from '#partners/payload.ts';
 import type { ReceiptStore } from '#partners/receipt-store.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
-import { newUuid } from '#shared/ids.ts';
+import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
+import { createBearerAreas } from '../../src/compose/bearer-areas.ts';
+import { buildAccess } from './access.ts';
 import { buildTestApp } from './app.ts';
+import { catalogRules } from './catalog.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 import { REPOSITORY } from './directory.ts';
@@ -64,6 +65,7 @@ export type OperatorApp = {
   clock: FakeClock;
   database: Database;
   receipts: ReceiptStore;
+  access: Access;
   audit: AuditLog;
   woken: () => number;
   /** With the token `admin`, unless the options name another or none. */
@@ -85,42 +87,42 @@ type OperatorOptions = {
 export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const { database = temporaryDatabase(), consumersOf = (store) => store } = options;
   const clock = createFakeClock();
-  const consumers = consumersOf(createConsumerStore({ database, clock }));
+  const store = consumersOf(createConsumerStore({ database, clock }));
+  const access = buildAccess({ database, clock, store });
   const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
-  const authorize = createAuthorizeBearer({
-    verifier: verifierOfNames,
-    refusals: createRefusalLimiter({ limiter: refusalLimiter }),
-  });
   let woken = 0;
   const app = buildTestApp({
     clock,
     refusalLimiter,
-    consumers: {
-      manage: { store: consumers, clock, newId: newUuid },
-      idempotency: createIdempotency({ store: createIdempotencyStore(database), clock }),
-      cursors,
-      authorize,
-    },
-    receipts: {
-      read: { store: receipts, cursors },
-      replay: { store: receipts, clock, wakeWorker: () => void (woken += 1) },
-      authorize,
-    },
-    audit: { list: { audit: createAuditLog(database), cursors }, authorize },
-    claims: {
-      manage: {
-        claims: createClaimStore(database, { repository: 'acme/leads' }),
-        cursors,
-        clock,
+    ...createBearerAreas({
+      verifier: verifierOfNames,
+      access,
+      catalogRules: () => catalogRules,
+      claims: createClaimStore(database, { repository: 'acme/leads' }),
+      receipts: {
+        read: { store: receipts, cursors },
+        replay: { store: receipts, clock, wakeWorker: () => void (woken += 1) },
       },
-      authorize,
-    },
+      bodies: createBodyReaders({ clock: systemClock }),
+      store: { database, cursors },
+      refusalLimiter,
+      clock,
+    }),
   });
   onTestFinished(() => app.close());
   const audit = createAuditLog(database);
-  return { app, clock, database, receipts, audit, woken: () => woken, call: createCall(app) };
+  return {
+    app,
+    clock,
+    database,
+    receipts,
+    access,
+    audit,
+    woken: () => woken,
+    call: createCall(app),
+  };
 }
 
 function createCall(app: HttpApp): OperatorApp['call'] {

@@ -1,39 +1,66 @@
-import { toRfc3339 } from '#shared/clock.ts';
-import { type Consumer, type Key, type KeyState, keyStateAt } from './consumer.ts';
-import type { Grant } from '../grants/grant.ts';
+import { z } from 'zod';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
+import { instantOut } from '#shared/instant-out.ts';
+import { LAST_USED_LATE_MS } from '../keys/last-used.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
+import { type Consumer, consumerStates, type Key, keyStateAt, keyStates } from './consumer.ts';
 
-/** A key as the command line and the admin API show it: never its secret or digest. */
-export type KeyOut = {
-  keyId: string;
-  last4: string;
-  state: KeyState;
-  createdBy: string;
-  createdAt: string;
-  expiresAt?: string;
-  revokedAt?: string;
-  replacedBy?: string;
-  lastUsedAt?: string;
-};
+export const grantOut = z
+  .object({ action: z.string(), labels: z.array(z.string()).readonly().exactOptional() })
+  .meta({
+    id: 'Grant',
+    description: 'With `labels`: only leads that carry all of them. Without: all leads.',
+  });
+
+const keyOut = z
+  .object({
+    keyId: z.string(),
+    last4: z.string().describe('The last four characters of the key.'),
+    state: z.enum(keyStates),
+    createdBy: z.string(),
+    createdAt: instantOut,
+    expiresAt: instantOut.exactOptional(),
+    revokedAt: instantOut.exactOptional(),
+    replacedBy: z.string().exactOptional().describe('The key that a rotation made in its place.'),
+    lastUsedAt: instantOut
+      .exactOptional()
+      .describe(
+        `When it last let somebody in, written within ${LAST_USED_LATE_MS / SECOND} seconds. Absent: never.`,
+      ),
+  })
+  .meta({ id: 'Key', description: 'A key without its secret.' });
 
 /** A consumer as the command line and the admin API show it. */
-export type ConsumerOut = {
-  id: string;
-  name: string;
-  state: Consumer['state'];
-  limitPerMinute?: number;
-  grants: readonly Grant[];
-  keys: KeyOut[];
-  createdAt: string;
-};
+export const consumerOut = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    state: z.enum(consumerStates),
+    limitPerMinute: z.int().exactOptional(),
+    grants: z.array(grantOut).readonly(),
+    keys: z.array(keyOut).readonly(),
+    createdAt: instantOut,
+  })
+  .meta({ id: 'Consumer', description: 'A machine client with its grants and keys.' });
 
-/** The answer to creating a consumer, the only one with its key in plain text. */
-export type CreatedConsumerOut = {
-  id: string;
-  name: string;
-  grants: readonly Grant[];
-  key: string;
-};
+const keyText = z.string().describe('The whole key. It is shown here and never again.');
+
+/** The response to creating a consumer, the only one with its key in plain text. */
+export const createdConsumerOut = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    grants: z.array(grantOut).readonly(),
+    key: keyText,
+  })
+  .meta({ id: 'CreatedConsumer' });
+
+/** The response to making one more key. */
+export const newKeyOut = z.object({ key: keyText }).meta({ id: 'NewKey' });
+
+export type GrantOut = z.infer<typeof grantOut>;
+export type KeyOut = z.infer<typeof keyOut>;
+export type ConsumerOut = z.infer<typeof consumerOut>;
 
 /** `now` decides which keys are expired. */
 export function toConsumerOut(consumer: Consumer, now: number): ConsumerOut {
@@ -42,7 +69,7 @@ export function toConsumerOut(consumer: Consumer, now: number): ConsumerOut {
     id,
     name,
     state,
-    ...(limitPerMinute === undefined ? {} : { limitPerMinute }),
+    ...(limitPerMinute !== undefined && { limitPerMinute }),
     grants,
     keys: keys.map((key) => toKeyOut(key, now)),
     createdAt: toRfc3339(createdAt),
@@ -50,21 +77,31 @@ export function toConsumerOut(consumer: Consumer, now: number): ConsumerOut {
 }
 
 function toKeyOut(key: Key, now: number): KeyOut {
+  const { keyId, last4, createdBy, createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt } = key;
   return {
-    keyId: key.keyId,
-    last4: key.last4,
+    keyId,
+    last4,
     state: keyStateAt(key, now),
-    createdBy: key.createdBy,
-    createdAt: toRfc3339(key.createdAt),
-    ...(key.expiresAt === undefined ? {} : { expiresAt: toRfc3339(key.expiresAt) }),
-    ...(key.revokedAt === undefined ? {} : { revokedAt: toRfc3339(key.revokedAt) }),
-    ...(key.replacedBy === undefined ? {} : { replacedBy: key.replacedBy }),
-    ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: toRfc3339(key.lastUsedAt) }),
+    createdBy,
+    createdAt: toRfc3339(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: toRfc3339(expiresAt) }),
+    ...(revokedAt !== undefined && { revokedAt: toRfc3339(revokedAt) }),
+    ...(replacedBy !== undefined && { replacedBy }),
+    ...(lastUsedAt !== undefined && { lastUsedAt: toRfc3339(lastUsedAt) }),
   };
 }
 
 /** Shows the new key's secret. */
-export function toCreatedConsumerOut({ consumer, issued }: ConsumerWithKey): CreatedConsumerOut {
-  const { id, name, grants } = consumer;
-  return { id, name, grants, key: issued.key.reveal() };
+export function toCreatedConsumerOut({
+  consumer: { id, name, grants },
+  issued,
+}: ConsumerWithKey): z.infer<typeof createdConsumerOut> {
+  return { id, name, grants, ...toNewKeyOut({ issued }) };
+}
+
+/** Shows the new key's secret. */
+export function toNewKeyOut({
+  issued,
+}: Pick<ConsumerWithKey, 'issued'>): z.infer<typeof newKeyOut> {
+  return { key: issued.key.reveal() };
 }

@@ -8,7 +8,8 @@ export type ConsumerId = string & { readonly brand: 'ConsumerId' };
 export type KeyId = string & { readonly brand: 'KeyId' };
 
 /** `disabled` can be undone, `revoked` cannot. Keys of both are refused. */
-export type ConsumerState = 'active' | 'disabled' | 'revoked';
+export const consumerStates = ['active', 'disabled', 'revoked'] as const;
+export type ConsumerState = (typeof consumerStates)[number];
 
 /** A key as it is stored. Times are milliseconds since the Unix epoch. */
 export type Key = {
@@ -41,7 +42,8 @@ export type Consumer = {
   createdAt: number;
 };
 
-export type KeyState = 'active' | 'expired' | 'revoked';
+export const keyStates = ['active', 'expired', 'revoked'] as const;
+export type KeyState = (typeof keyStates)[number];
 
 /** What a key is at an instant. A key in the overlap of a rotation is still `active`. */
 export function keyStateAt(key: Key, now: number): KeyState {

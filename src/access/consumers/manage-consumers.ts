@@ -8,7 +8,6 @@ import {
   parseLimitPerMinute,
 } from './consumer.ts';
 import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
-import type { ConsumerPosition } from '../consumer-store.ts';
 import { type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { changeWithKey, type ConsumerWithKey } from '../keys/manage-keys.ts';
@@ -36,10 +35,11 @@ export async function createConsumer(
   const issued = issueKey(deps, { now, createdBy, lifetimeMs: input.expiresInMs });
   const name = parseConsumerName(input.name);
   const grants = parseGrants(input.grants ?? []);
-  const limit =
-    input.limitPerMinute === undefined
-      ? {}
-      : { limitPerMinute: parseLimitPerMinute(input.limitPerMinute) };
+  const limit = {
+    ...(input.limitPerMinute !== undefined && {
+      limitPerMinute: parseLimitPerMinute(input.limitPerMinute),
+    }),
+  };
   const consumer: Consumer = {
     id: deps.newId() as ConsumerId,
     name,
@@ -60,14 +60,6 @@ export async function createConsumer(
 /** @throws {not-found} @throws {store-unavailable} */
 export async function readConsumer(deps: Pick<ManageDeps, 'store'>, id: string): Promise<Consumer> {
   return (await deps.store.find(id as ConsumerId)) ?? consumerNotFound();
-}
-
-/** One page of consumers, oldest first. @throws {store-unavailable} */
-export function listConsumers(
-  deps: Pick<ManageDeps, 'store'>,
-  page: { limit: number; after?: ConsumerPosition },
-): Promise<{ items: Consumer[]; hasMore: boolean }> {
-  return deps.store.list(page);
 }
 
 /**
@@ -134,17 +126,16 @@ function parsePatch({ name, limitPerMinute, state }: UpdateConsumerInput): Parse
       },
     ]);
   return {
-    ...(name === undefined ? {} : { name: parseConsumerName(name) }),
-    ...(typeof limitPerMinute === 'number'
-      ? { limitPerMinute: parseLimitPerMinute(limitPerMinute) }
-      : {}),
-    ...(limitPerMinute === null ? { limitPerMinute } : {}),
-    ...(state === undefined ? {} : { state }),
+    ...(name !== undefined && { name: parseConsumerName(name) }),
+    ...(limitPerMinute !== undefined && {
+      limitPerMinute: limitPerMinute === null ? null : parseLimitPerMinute(limitPerMinute),
+    }),
+    ...(state !== undefined && { state }),
   };
 }
 
 /**
- * Revokes the consumer with all its keys, at once and for good. Repeating it changes nothing.
+ * Revokes the consumer with all its keys, at once and for good. A duplicate changes nothing.
  * @throws {not-found} @throws {store-unavailable}
  */
 export function revokeConsumer(

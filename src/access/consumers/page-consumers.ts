@@ -1,7 +1,6 @@
 import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
-import { listConsumers } from './manage-consumers.ts';
 
 const CURSOR_KIND = 'consumers/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
@@ -17,7 +16,7 @@ export async function pageConsumers(
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, hasMore } = await listConsumers({ store }, { limit, ...(after && { after }) });
+  const { items, hasMore } = await store.list({ limit, ...(after && { after }) });
   const last = items.at(-1);
   if (!hasMore || !last) return { items, pagination: { hasMore: false } };
   const position = [last.createdAt, last.id];

@@ -3,38 +3,31 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest } from '#shared/hash.ts';
 import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';
-import type { ConsumerId, KeyId } from '../consumers/consumer.ts';
+import type { Consumer, ConsumerId, Key, KeyId } from '../consumers/consumer.ts';
 import type { ConsumerStore, KeyLookup } from '../consumer-store.ts';
-import type { Grant } from '../grants/grant.ts';
 
 const KNOWN_KEYS_MAX = 10_000;
 const UNKNOWN_KEYS_MAX = 10_000;
-const UNKNOWN_KEPT_MS = 10 * SECOND;
+const UNKNOWN_TTL_MS = 10 * SECOND;
 
 /** The authenticated consumer of a request. */
-export type ConsumerPrincipal = {
-  consumerId: ConsumerId;
-  /** Of the consumer. */
-  name: string;
-  keyId: KeyId;
-  grants: readonly Grant[];
-  /** Overrides the default rate limit. */
-  limitPerMinute?: number;
-  /** When the key expires; milliseconds since the Unix epoch. Absent: never. */
-  expiresAt?: number;
-};
+export type ConsumerPrincipal = { consumerId: ConsumerId } & Pick<
+  Consumer,
+  'name' | 'grants' | 'limitPerMinute'
+> &
+  Pick<Key, 'keyId' | 'expiresAt'>;
 
 export type KeyAuthenticatorDeps = {
   store: Pick<ConsumerStore, 'version' | 'findKey'>;
   clock: Pick<Clock, 'now'>;
-  /** Told of each good use. */
+  /** Called with each good use. */
   recordUse: (keyId: KeyId, at: number) => void;
 };
 
 export type KeyAuthenticator = {
   /**
    * The consumer of the key in the header `X-API-KEY`. Every other value, and none, is refused
-   * alike, so that an answer never tells which part was wrong.
+   * alike, so that no response says which part was wrong.
    * @throws {unauthorized} @throws {store-unavailable}
    */
   authenticate(headerValue: string | undefined): Promise<ConsumerPrincipal>;
@@ -70,10 +63,10 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
     const before = version;
     const lookup = await store.findKey(keyId);
     forgetWhenChanged();
-    // A change during the look-up may have come after what the store answered: remember nothing.
+    // A change during the look-up may have come after what the store read: remember nothing.
     const isCurrent = before === version;
     if (!lookup) {
-      if (isCurrent) unknownUntil.set(keyId, now + UNKNOWN_KEPT_MS);
+      if (isCurrent) unknownUntil.set(keyId, now + UNKNOWN_TTL_MS);
       return undefined;
     }
     if (!sameDigest(lookup.key.digest, digestOf(text))) return undefined;
@@ -103,8 +96,8 @@ function toKnownKey({ key, consumer }: KeyLookup): KnownKey {
       name: consumer.name,
       keyId: key.keyId,
       grants: consumer.grants,
-      ...(consumer.limitPerMinute === undefined ? {} : { limitPerMinute: consumer.limitPerMinute }),
-      ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
+      ...(consumer.limitPerMinute !== undefined && { limitPerMinute: consumer.limitPerMinute }),
+      ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt }),
     },
   };
 }

@@ -31,6 +31,6 @@ export function issueKey(deps: { random?: RandomText }, facts: IssueFacts): Issu
       },
     ]);
   const { key, ...rest } = createApiKey(deps.random ?? randomBase62);
-  const expiry = lifetimeMs === undefined ? {} : { expiresAt: now + lifetimeMs };
+  const expiry = { ...(lifetimeMs !== undefined && { expiresAt: now + lifetimeMs }) };
   return { key, stored: { ...rest, createdBy, createdAt: now, ...expiry } };
 }

@@ -16,13 +16,16 @@ export type LastUsedDeps = {
 export type LastUsed = {
   /** `at` is milliseconds since the Unix epoch. Costs no I/O. */
   record(keyId: KeyId, at: number): void;
-  /** Writes what was collected. A store that fails is logged, and asked again the next time. */
+  /** Writes what was collected. A store that fails is logged, and tried again the next time. */
   flush(): Promise<void>;
   /** Stops the timer and flushes for the last time. */
   close(): Promise<void>;
 };
 
-/** Flushes every five seconds until it is closed, without keeping the process alive. */
+/**
+ * Flushes every five seconds from the first use until it is closed, without keeping the process
+ * alive.
+ */
 export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
   const stopping = new AbortController();
   let uses = new Map<KeyId, number>();
@@ -45,11 +48,12 @@ export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
       await flush();
     }
   };
-  const running = flushRegularly();
+  let running: Promise<void> | undefined;
 
   return {
     record: (keyId, at) => {
       uses.set(keyId, at);
+      running ??= flushRegularly();
     },
     flush,
     close: async () => {

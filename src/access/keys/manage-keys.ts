@@ -1,14 +1,6 @@
-import { DAY, HOUR } from '#shared/clock.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
-import {
-  type Consumer,
-  type ConsumerId,
-  type Key,
-  type KeyId,
-  keyStateAt,
-} from '../consumers/consumer.ts';
 import type { ConsumerChange } from '../consumer-store.ts';
+import type { Consumer, ConsumerId, Key } from '../consumers/consumer.ts';
 import {
   auditOf,
   type ManageDeps,
@@ -16,11 +8,7 @@ import {
   refuseRevoked,
 } from '../consumers/consumer-change.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
-
-const OVERLAP_MS_DEFAULT = 24 * HOUR;
-/** Milliseconds that a key can stay good after its rotation. */
-export const OVERLAP_MS_MAX = 30 * DAY;
-const ACTIVE_KEYS_MAX = 20;
+import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
 /** A consumer after a change, with the key that the change made. */
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
@@ -76,26 +64,22 @@ export type RotateInput = {
  * A successor for a key; the old one expires after the overlap, never later than it would have.
  * The successor lives as long as the key was made to live.
  * @throws {not-found} no such consumer or key @throws {validation-failed}
- * @throws {invalid-lifecycle-transition} the key is expired or revoked, or has an active successor
+ * @throws {invalid-lifecycle-transition} the consumer is revoked; also as `planRotation` throws it
  */
 export async function rotateKey(
   deps: ManageDeps,
-  input: RotateInput,
+  { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
   toStoredRun?: ToStoredRun<ConsumerWithKey>,
 ): Promise<ConsumerWithKey> {
-  const overlapMs = parseOverlap(input.overlapMs);
+  const request = { keyId, overlapMs: parseOverlap(overlapMs) };
   const now = deps.clock.now();
   let made: IssuedKey | undefined;
-  const consumer = await deps.store.change(input.id as ConsumerId, (before) => {
+  const consumer = await deps.store.change(id as ConsumerId, (before) => {
     refuseRevoked(before);
-    refuseTooManyKeys(before, now);
-    const old = input.keyId === undefined ? onlyRotatable(before, now) : keyOf(before, input.keyId);
-    refuseUnrotatable(before, old, now);
-    const lifetimeMs = lifetimeOf(before, old);
+    const { old, oldExpiresAt: expiresAt, lifetimeMs } = planRotation(before, request, now);
     const issued = issueKey(deps, { now, createdBy: origin.actor.subject, lifetimeMs });
     made = issued;
-    const expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlapMs);
     const replaced: Key = { ...old, expiresAt, replacedBy: issued.stored.keyId };
     const changes = { keyId: old.keyId, replacedBy: issued.stored.keyId, expiresAt };
     const change = {
@@ -108,14 +92,14 @@ export async function rotateKey(
   return { consumer, issued: made };
 }
 
-/** Revokes one key, at once and for good. Repeating it changes nothing. @throws {not-found} */
+/** Revokes one key, at once and for good. A duplicate changes nothing. @throws {not-found} */
 export function revokeKey(
   deps: ManageDeps,
   { id, keyId }: { id: string; keyId: string },
   origin: Origin,
 ): Promise<Consumer> {
   return deps.store.change(id as ConsumerId, (before) => {
-    const key = keyOf(before, keyId);
+    const key = findKey(before, keyId);
     if (key.revokedAt !== undefined) return undefined;
     const at = deps.clock.now();
     return {
@@ -125,79 +109,6 @@ export function revokeKey(
   });
 }
 
-function parseOverlap(overlapMs: number = OVERLAP_MS_DEFAULT): number {
-  if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MS_MAX))
-    refuse([
-      { pointer: '#/overlap', code: 'out-of-range', detail: 'The overlap is 0 to 30 days.' },
-    ]);
-  return overlapMs;
-}
-
 function withKey(keys: readonly Key[], changed: Key): Key[] {
   return keys.map((key) => (key.keyId === changed.keyId ? changed : key));
-}
-
-function keyOf(consumer: Consumer, keyId: string): Key {
-  const key = consumer.keys.find((candidate) => candidate.keyId === keyId);
-  if (!key)
-    throw new TrackportError('not-found', { detail: 'This consumer has no key with this id.' });
-  return key;
-}
-
-function isActive(key: Key | undefined, now: number): key is Key {
-  return key !== undefined && keyStateAt(key, now) === 'active';
-}
-
-/** A successor that was revoked or has expired does not count: the key needs another one. */
-function activeSuccessor(consumer: Consumer, key: Key, now: number): KeyId | undefined {
-  const successor = consumer.keys.find(({ keyId }) => keyId === key.replacedBy);
-  return isActive(successor, now) ? successor.keyId : undefined;
-}
-
-function onlyRotatable(consumer: Consumer, now: number): Key {
-  const [key, ...more] = consumer.keys.filter(
-    (candidate) => isActive(candidate, now) && !activeSuccessor(consumer, candidate, now),
-  );
-  if (!key)
-    throw new TrackportError('invalid-lifecycle-transition', {
-      detail: 'This consumer has no active key to rotate. Create a key instead.',
-      extensions: { allowed: [] },
-    });
-  if (more.length > 0)
-    refuse([
-      {
-        pointer: '#/keyId',
-        code: 'ambiguous',
-        detail: `Say which key to rotate: ${[key, ...more].map(({ keyId }) => keyId).join(', ')}.`,
-      },
-    ]);
-  return key;
-}
-
-function refuseUnrotatable(consumer: Consumer, key: Key, now: number): void {
-  const current = keyStateAt(key, now);
-  const successor = activeSuccessor(consumer, key, now);
-  if (current === 'active' && successor === undefined) return;
-  throw new TrackportError('invalid-lifecycle-transition', {
-    detail:
-      current === 'active'
-        ? `This key already has an active successor (${successor}). Rotate or revoke that one.`
-        : `This key is ${current}. Create a key instead.`,
-    extensions: { current: current === 'active' ? 'replaced' : current, allowed: [] },
-  });
-}
-
-/** A key in an overlap has lost its own expiry; its last successor inherited the lifetime. */
-function lifetimeOf(consumer: Consumer, key: Key): number | undefined {
-  const heir = consumer.keys.find(({ keyId }) => keyId === key.replacedBy) ?? key;
-  return heir.expiresAt === undefined ? undefined : heir.expiresAt - heir.createdAt;
-}
-
-function refuseTooManyKeys(consumer: Consumer, now: number): void {
-  const active = consumer.keys.filter((key) => isActive(key, now));
-  if (active.length < ACTIVE_KEYS_MAX) return;
-  throw new TrackportError('invalid-lifecycle-transition', {
-    detail: `A consumer has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one first.`,
-    extensions: { current: consumer.state, allowed: [] },
-  });
 }

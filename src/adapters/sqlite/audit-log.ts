@@ -102,11 +102,11 @@ export function toEntry(row: AuditRow): AuditEntry {
     actor: {
       kind: row.actorKind,
       subject: row.actorSubject,
-      ...(row.actorClientId === null ? {} : { clientId: row.actorClientId }),
+      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
     },
     action: row.action,
     subject: row.subject,
-    ...(row.changes === null ? {} : { changes: JSON.parse(row.changes) }),
-    ...(row.requestId === null ? {} : { requestId: row.requestId }),
+    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
+    ...(row.requestId !== null && { requestId: row.requestId }),
   };
 }

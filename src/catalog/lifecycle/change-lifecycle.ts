@@ -46,7 +46,7 @@ export async function changeLifecycle(
     const next = transit(record, {
       action,
       now,
-      ...(sunsetAt === undefined ? {} : { sunsetAt }),
+      ...(sunsetAt !== undefined && { sunsetAt }),
     });
     checkCondition(record, change.ifMatch);
     if (action === 'publish') requireValidSpec(deps, record);

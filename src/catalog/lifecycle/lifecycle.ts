@@ -50,7 +50,7 @@ export function transit(
   return {
     ...next,
     deprecatedAt: deprecatedAt ?? now,
-    ...(sunset === undefined ? {} : { sunsetAt: sunset }),
+    ...(sunset !== undefined && { sunsetAt: sunset }),
   };
 }
 

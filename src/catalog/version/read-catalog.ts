@@ -40,8 +40,8 @@ export async function listCatalog(
   const listed = await store.list(workspaceId, {
     ...rest,
     rows: versions === 'all' ? 'versions' : 'artifacts',
-    ...(q === undefined ? {} : { terms: requireTerms(q) }),
-    ...(position === undefined ? {} : { after: toPosition(position) }),
+    ...(q !== undefined && { terms: requireTerms(q) }),
+    ...(position !== undefined && { after: toPosition(position) }),
     limit: limit + 1,
   });
   const items = listed.slice(0, limit);
@@ -66,7 +66,7 @@ export async function listVersions(
 ): Promise<Page<VersionRecord>> {
   const seal = sealFor(cursors, ['catalog-versions/1', [workspaceId, foldId(id)]]);
   const after = cursor === undefined ? undefined : toVersionPosition(seal.open(cursor));
-  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
+  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
   const listed = await store.listVersions(workspaceId, { id, ...page });
   if (!listed) refuseUnknown('no-artifact');
   const items = listed.slice(0, limit);
@@ -89,7 +89,7 @@ export async function listAudit(
 ): Promise<Page<AuditEntry>> {
   const seal = sealFor(cursors, ['catalog-audit/1', [workspaceId, foldId(id)]]);
   const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
-  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
+  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
   const listed = await store.listAudit(workspaceId, { id, ...page });
   if (!listed) refuseUnknown('no-artifact');
   const items = listed.slice(0, limit);

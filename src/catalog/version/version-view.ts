@@ -78,22 +78,22 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
   const byType = Object.entries(membersByType);
   return {
     record,
-    ...(specText === undefined ? {} : { specText }),
+    ...(specText !== undefined && { specText }),
     counts: {
       ...record.counts,
       versions,
       members: byType.reduce((total, [, count]) => total + count, 0),
       ...Object.fromEntries(byType.map(([type, count]) => [`members.${type}`, count])),
     },
-    ...(members === undefined ? {} : { members }),
-    ...(successor === undefined ? {} : { successor }),
+    ...(members !== undefined && { members }),
+    ...(successor !== undefined && { successor }),
   };
 }
 
 /** What a version's entity tag is made from. */
 export function taggedOf({ record, counts, members }: VersionView): Tagged {
   const { serial, revision } = record;
-  return { serial, revision, counts, ...(members === undefined ? {} : { members }) };
+  return { serial, revision, counts, ...(members !== undefined && { members }) };
 }
 
 /** What goes with a change: its audit entry, and the response that is stored for it. */
@@ -107,8 +107,8 @@ export function accompany(
       at: clock.now(),
       actor,
       action: `artifact.${action}`,
-      ...(changes === undefined ? {} : { changes }),
-      ...(requestId === undefined ? {} : { requestId }),
+      ...(changes !== undefined && { changes }),
+      ...(requestId !== undefined && { requestId }),
     },
     ...(toStoredRun && { toStoredRun: (stored) => toStoredRun(viewOf(stored)) }),
   };

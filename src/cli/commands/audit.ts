@@ -1,15 +1,15 @@
-import type { AuditFilter, AuditReader } from '#access/audit/audit-reader.ts';
-import { type AuditOut, listAudit } from '#access/audit/list-audit.ts';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import type { AuditFilter } from '#access/audit/audit-reader.ts';
+import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
-import type { CursorSealer } from '#shared/page.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 
 /** What the `audit` commands work on. */
-export type AuditServices = { audit: AuditReader; cursors: CursorSealer };
+export type AuditServices = { access: Pick<Access, 'listAudit'> };
 
-type FilterOptions = { actor?: string; action?: string; subject?: string; since?: string };
+type FilterOptions = Partial<Record<keyof AuditFilter, string>>;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 
 const LIMIT_DEFAULT = '50';
@@ -32,10 +32,10 @@ export const registerAudit: Register<AuditServices> = (parent, action) => {
 async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
   const { services, terminal, json, options } = task;
   const filter = toFilter(options);
-  const { items, pagination } = await listAudit(services, {
+  const { items, pagination } = await services.access.listAudit({
     filter,
     limit: toLimit(options.limit ?? LIMIT_DEFAULT),
-    ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+    ...(options.cursor !== undefined && { cursor: options.cursor }),
   });
   if (json) return printJson(terminal, { items, pagination });
   terminal.print(renderEntries(items));
@@ -44,7 +44,7 @@ async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
   return undefined;
 }
 
-function renderEntries(entries: readonly AuditOut[]): string {
+function renderEntries(entries: readonly AuditEntryOut[]): string {
   return renderTable(
     ['when', 'who', 'did', 'to', 'changes', 'request'],
     entries.map(({ at, actor, action, subject, changes, requestId }) => [
@@ -61,17 +61,17 @@ function renderEntries(entries: readonly AuditOut[]): string {
 
 function toFilter({ actor, action, subject, since }: FilterOptions): AuditFilter {
   return {
-    ...(actor === undefined ? {} : { actor }),
-    ...(action === undefined ? {} : { action: toAction(action) }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(since === undefined ? {} : { since: instantOption('--since', since) }),
+    ...(actor !== undefined && { actor }),
+    ...(action !== undefined && { action: toAction(action) }),
+    ...(subject !== undefined && { subject }),
+    ...(since !== undefined && { since: instantOption('--since', since) }),
   };
 }
 
-function toAction(given: string) {
-  const found = auditActions.find((action) => action === given);
+function toAction(text: string) {
+  const found = auditActions.find((action) => action === text);
   if (found !== undefined) return found;
-  throw new UsageError(`--action is one of ${auditActions.join(', ')}, not "${given}"`);
+  throw new UsageError(`--action is one of ${auditActions.join(', ')}, not "${text}"`);
 }
 
 function toLimit(text: string): number {

@@ -1,5 +1,4 @@
-import type { ConsumerOut, KeyOut } from '#access/consumers/consumer-out.ts';
-import type { Grant } from '#access/grants/grant.ts';
+import type { ConsumerOut, GrantOut, KeyOut } from '#access/consumers/consumer-out.ts';
 import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
 const colours = {
@@ -56,7 +55,7 @@ function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
 }
 
 /** `leads:read (emea + sales)`: a lead must carry all of the labels. */
-export function renderGrants(grants: readonly Grant[]): string {
+export function renderGrants(grants: readonly GrantOut[]): string {
   if (grants.length === 0) return 'none';
   return grants
     .map(({ action, labels }) =>

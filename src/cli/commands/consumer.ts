@@ -1,23 +1,15 @@
 import type { Command } from 'commander';
-import { type Consumer, keyStateAt } from '#access/consumers/consumer.ts';
-import type { ManageDeps, Origin } from '#access/consumers/consumer-change.ts';
+import type { Consumer } from '#access/consumers/consumer.ts';
+import type { Origin } from '#access/consumers/consumer-change.ts';
 import {
   type ConsumerOut,
   toConsumerOut,
   toCreatedConsumerOut,
+  toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
-import type { ConsumerPosition, ConsumerStore } from '#access/consumer-store.ts';
-import {
-  createConsumer,
-  listConsumers,
-  readConsumer,
-  replaceGrants,
-  revokeConsumer,
-  updateConsumer,
-  type UpdateConsumerInput,
-} from '#access/consumers/manage-consumers.ts';
-import { addKey, type ConsumerWithKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
-import { newUuid } from '#shared/ids.ts';
+import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
+import type { Access } from '#access/index.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { durationOption, numberOption } from '../option-values.ts';
@@ -28,7 +20,7 @@ import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.t
 const LIST_PAGE = 100;
 
 /** What the `consumer` commands work on. */
-export type ConsumerServices = { consumers: ConsumerStore };
+export type ConsumerServices = { access: Pick<Access, 'consumers' | 'keys'> };
 
 type ConsumerTask<Options = unknown> = Task<ConsumerServices, Options>;
 type Action = ActionOf<ConsumerServices>;
@@ -51,14 +43,13 @@ function registerCreate(parent: Command, action: Action): void {
     .action(
       action<Options>(async (task) => {
         const { expires, limit, force = false } = task.options;
-        const created = await createConsumer(
-          depsOf(task),
+        const created = await accessOf(task).consumers.create(
           {
             name: firstArgument(task),
             force,
             grants: toGrantInputs(task.options),
-            ...(expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) }),
-            ...(limit === undefined ? {} : { limitPerMinute: numberOption('--limit', limit) }),
+            ...(expires !== undefined && { expiresInMs: durationOption('--expires', expires) }),
+            ...(limit !== undefined && { limitPerMinute: numberOption('--limit', limit) }),
           },
           originOf(task),
         );
@@ -84,7 +75,7 @@ function registerReads(parent: Command, action: Action): void {
     .description('show a consumer with its grants and keys')
     .action(
       action(async (task) => {
-        printConsumer(task, await readConsumer(depsOf(task), firstArgument(task)));
+        printConsumer(task, await accessOf(task).consumers.read(firstArgument(task)));
       }),
     );
 }
@@ -95,7 +86,7 @@ function registerChanges(parent: Command, action: Action): void {
     .action(
       action<GrantOptions>(async (task) => {
         const input = { id: firstArgument(task), grants: toGrantInputs(task.options) };
-        const consumer = await replaceGrants(depsOf(task), input, originOf(task));
+        const consumer = await accessOf(task).consumers.replaceGrants(input, originOf(task));
         printConsumer(task, consumer);
       }),
     );
@@ -109,7 +100,7 @@ function registerChanges(parent: Command, action: Action): void {
     .action(
       action<UpdateOptions>(async (task) => {
         const input = { id: firstArgument(task), patch: toPatch(task.options) };
-        printConsumer(task, await updateConsumer(depsOf(task), input, originOf(task)));
+        printConsumer(task, await accessOf(task).consumers.update(input, originOf(task)));
       }),
     );
 }
@@ -125,7 +116,7 @@ function registerKeys(parent: Command, action: Action): void {
         const expiresInMs =
           expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) };
         const input = { id: firstArgument(task), ...expiresInMs };
-        printKey(task, await addKey(depsOf(task), input, originOf(task)));
+        printKey(task, await accessOf(task).keys.add(input, originOf(task)));
       }),
     );
   parent
@@ -138,10 +129,10 @@ function registerKeys(parent: Command, action: Action): void {
         const { key, overlap } = task.options;
         const input = {
           id: firstArgument(task),
-          ...(key === undefined ? {} : { keyId: key }),
-          ...(overlap === undefined ? {} : { overlapMs: durationOption('--overlap', overlap) }),
+          ...(key !== undefined && { keyId: key }),
+          ...(overlap !== undefined && { overlapMs: durationOption('--overlap', overlap) }),
         };
-        printKey(task, await rotateKey(depsOf(task), input, originOf(task)));
+        printKey(task, await accessOf(task).keys.rotate(input, originOf(task)));
       }),
     );
   parent
@@ -155,8 +146,8 @@ function registerKeys(parent: Command, action: Action): void {
         const { key, yes } = task.options;
         if (yes !== true) await confirmRevocation(task, id, key);
         const consumer = await (key === undefined
-          ? revokeConsumer(depsOf(task), { id }, originOf(task))
-          : revokeKey(depsOf(task), { id, keyId: key }, originOf(task)));
+          ? accessOf(task).consumers.revoke({ id }, originOf(task))
+          : accessOf(task).keys.revoke({ id, keyId: key }, originOf(task)));
         printConsumer(task, consumer);
       }),
     );
@@ -164,13 +155,12 @@ function registerKeys(parent: Command, action: Action): void {
 
 /** Nobody is asked about what is revoked already, or not there: nothing will change. */
 async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string): Promise<void> {
-  const { name, state, keys } = await readConsumer(depsOf(task), id);
-  const now = task.clock.now();
-  const active = keys.filter((key) => keyStateAt(key, now) === 'active').length;
+  const { name, state, keys } = toOut(task, await accessOf(task).consumers.read(id));
+  const active = keys.filter((key) => key.state === 'active').length;
   const isOpen =
     keyId === undefined
       ? state !== 'revoked'
-      : keys.some((key) => key.keyId === keyId && key.revokedAt === undefined);
+      : keys.some((key) => key.keyId === keyId && key.state !== 'revoked');
   if (!isOpen) return;
   const consumer = `consumer "${printable(name)}"`;
   const what =
@@ -180,8 +170,8 @@ async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string)
   await confirm(task.terminal, `Revoke ${what}, at once and for good?`);
 }
 
-function depsOf({ services, clock }: ConsumerTask): ManageDeps {
-  return { store: services.consumers, clock, newId: newUuid };
+function accessOf({ services }: ConsumerTask): ConsumerServices['access'] {
+  return services.access;
 }
 
 function originOf({ actor }: ConsumerTask): Origin {
@@ -201,9 +191,9 @@ function toPatch(options: UpdateOptions): UpdateConsumerInput {
   if (state !== undefined && state !== 'active' && state !== 'disabled')
     throw new UsageError(`--state is active or disabled, not "${state}"`);
   return {
-    ...(name === undefined ? {} : { name, force }),
-    ...(limit === undefined ? {} : { limitPerMinute: toLimit(limit) }),
-    ...(state === undefined ? {} : { state }),
+    ...(name !== undefined && { name, force }),
+    ...(limit !== undefined && { limitPerMinute: toLimit(limit) }),
+    ...(state !== undefined && { state }),
   };
 }
 
@@ -212,16 +202,24 @@ function toLimit(text: string): number | null {
 }
 
 async function readAll(task: ConsumerTask): Promise<ConsumerOut[]> {
-  const items: Consumer[] = [];
-  for (let after: ConsumerPosition | undefined; ; after = items.at(-1)) {
-    const page = await listConsumers(depsOf(task), { limit: LIST_PAGE, ...(after && { after }) });
-    items.push(...page.items);
-    if (!page.hasMore) return items.map((consumer) => toConsumerOut(consumer, task.clock.now()));
+  const items: ConsumerOut[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await accessOf(task).consumers.page({
+      limit: LIST_PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    items.push(...page.items.map((consumer) => toOut(task, consumer)));
+    cursor = page.pagination.nextCursor;
+    if (cursor === undefined) return items;
   }
 }
 
+function toOut({ clock }: ConsumerTask, consumer: Consumer): ConsumerOut {
+  return toConsumerOut(consumer, clock.now());
+}
+
 function printConsumer(task: ConsumerTask, consumer: Consumer): void {
-  const out = toConsumerOut(consumer, task.clock.now());
+  const out = toOut(task, consumer);
   if (task.json) printJson(task.terminal, out);
   else task.terminal.print(renderConsumer(out, task.terminal.colour));
 }
@@ -238,10 +236,10 @@ function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
     );
 }
 
-function printKey(task: ConsumerTask, { issued }: ConsumerWithKey): void {
-  const key = issued.key.reveal();
-  if (task.json) return printJson(task.terminal, { key });
-  task.terminal.print(key);
+function printKey(task: ConsumerTask, made: ConsumerWithKey): void {
+  const out = toNewKeyOut(made);
+  if (task.json) return printJson(task.terminal, out);
+  task.terminal.print(out.key);
   noteShownOnce(task);
 }
 

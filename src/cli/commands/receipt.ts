@@ -70,7 +70,7 @@ async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
     {
       filter: toFilter(options),
       limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
-      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+      ...(options.cursor !== undefined && { cursor: options.cursor }),
     },
   );
   const out = items.map(toReceiptSummaryOut);
@@ -113,14 +113,14 @@ async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
 function toFilter(options: FilterOptions): ReceiptFilter {
   const { partner, status, outcome, externalId, eventId, correlationId, leadId, since } = options;
   return {
-    ...(partner === undefined ? {} : { partnerId: partner }),
-    ...(status === undefined ? {} : { status: oneOf('--status', receiptStatuses, status) }),
-    ...(outcome === undefined ? {} : { outcome: oneOf<Outcome>('--outcome', outcomes, outcome) }),
-    ...(externalId === undefined ? {} : { externalId }),
-    ...(eventId === undefined ? {} : { eventId }),
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(leadId === undefined ? {} : { leadId: toLeadNumber(leadId) }),
-    ...(since === undefined ? {} : { since: instantOption('--since', since) }),
+    ...(partner !== undefined && { partnerId: partner }),
+    ...(status !== undefined && { status: oneOf('--status', receiptStatuses, status) }),
+    ...(outcome !== undefined && { outcome: oneOf<Outcome>('--outcome', outcomes, outcome) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(eventId !== undefined && { eventId }),
+    ...(correlationId !== undefined && { correlationId }),
+    ...(leadId !== undefined && { leadId: toLeadNumber(leadId) }),
+    ...(since !== undefined && { since: instantOption('--since', since) }),
   };
 }
 

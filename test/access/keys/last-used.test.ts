@@ -33,6 +33,20 @@ describe('lastUsedAt', () => {
     await lastUsed.close();
   });
 
+  test('has no timer before a key is used, and one from then on', async () => {
+    let sleeps = 0;
+    const sleep = (): Promise<void> => {
+      sleeps += 1;
+      return new Promise(() => undefined);
+    };
+    const store = createMemoryConsumerStore();
+    const lastUsed = createLastUsed({ store, clock: { sleep }, log: silentLog });
+    expect(sleeps).toBe(0);
+    lastUsed.record(A, 1);
+    lastUsed.record(B, 1);
+    expect(sleeps).toBe(1);
+  });
+
   test('costs no write while no key is used', async () => {
     const { clock, store, lastUsed } = setUp();
     await clock.advance(5 * SECOND);

@@ -1,15 +1,10 @@
 import { onTestFinished, describe, expect, test } from 'vitest';
-import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import { createLimiter } from '#access/limit.ts';
-import { createConsumer, type CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
-import { rotateKey } from '#access/keys/manage-keys.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
+import { buildAccess } from '../../support/access.ts';
 import { buildTestApp } from '../../support/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { fakeLeads } from '../../support/http-leads.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
 
 const ME = '/api/v1/me';
 const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
@@ -17,13 +12,8 @@ const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
 /** The calls for a key's holder, on a store of their own. */
 function openKeyApp({ limitPerMinute = 600 } = {}) {
   const clock = createFakeClock();
-  const store = createConsumerStore({ database: temporaryDatabase(), clock });
-  const manage = { store, clock, newId: newUuid };
-  const leads = {
-    ...fakeLeads(),
-    keys: createKeyAuthenticator({ store, clock, recordUse: () => undefined }),
-    limiter: createLimiter({ clock, limitPerMinute }),
-  };
+  const access = buildAccess({ clock, limitPerMinute: () => limitPerMinute });
+  const leads = { ...fakeLeads(), access };
   const list = async () => ({ items: [], pagination: { hasMore: false } });
   const app = buildTestApp({ clock, leads, removals: { ...leads, list } });
   onTestFinished(() => app.close());
@@ -33,10 +23,10 @@ function openKeyApp({ limitPerMinute = 600 } = {}) {
     return { status, headers: given, body: body === '' ? undefined : JSON.parse(body) };
   };
   const create = async (input: Partial<CreateConsumerInput> = {}) => {
-    const made = await createConsumer(manage, { name: 'Sales', force: true, ...input }, origin);
+    const made = await access.consumers.create({ name: 'Sales', force: true, ...input }, origin);
     return { id: made.consumer.id, key: made.issued.key.reveal() };
   };
-  return { app, clock, manage, get, create };
+  return { app, clock, access, get, create };
 }
 
 const readLeads = { grants: [{ action: 'leads:read' }] };
@@ -68,13 +58,10 @@ describe('GET /me', () => {
   });
 
   test('knows a new name, limit and grant at once', async () => {
-    const { get, create, manage, clock } = openKeyApp();
+    const { get, create, access, clock } = openKeyApp();
     const { id, key } = await create();
     await get(key);
-    await manage.store.change(id, (before) => ({
-      consumer: { ...before, name: 'CRM', limitPerMinute: 5 },
-      audit: { at: 1, ...origin, action: 'consumer.update', subject: `consumer/${id}` },
-    }));
+    await access.consumers.update({ id, patch: { name: 'CRM', limitPerMinute: 5 } }, origin);
     await clock.advance(10);
     expect((await get(key)).body).toMatchObject({ name: 'CRM', limitPerMinute: 5 });
   });
@@ -130,9 +117,9 @@ describe('Key-Expires', () => {
   });
 
   test('comes with the old key of a rotation, and not with the new one', async () => {
-    const { get, create, manage } = openKeyApp();
+    const { get, create, access } = openKeyApp();
     const { id, key } = await create(readLeads);
-    const { issued } = await rotateKey(manage, { id }, origin);
+    const { issued } = await access.keys.rotate({ id }, origin);
     expect((await get(key)).headers['key-expires']).toBe('Mon, 02 Mar 2026 12:00:00 GMT');
     expect((await get(issued.key.reveal())).headers).not.toHaveProperty('key-expires');
   });

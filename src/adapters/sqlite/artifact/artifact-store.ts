@@ -80,5 +80,5 @@ function readVersion(
   const record = toRecord(row);
   if (version === undefined && !isReadable(record))
     return { kind: 'no-default', representative: record };
-  return { kind: 'found', record, ...(row.specText === null ? {} : { specText: row.specText }) };
+  return { kind: 'found', record, ...(row.specText !== null && { specText: row.specText }) };
 }

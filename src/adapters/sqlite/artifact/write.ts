@@ -208,7 +208,7 @@ type Changed = { record: VersionRecord; specText: string | undefined; beside: Ac
 function conclude(deps: WriteDeps, { record, specText, beside }: Changed): StoredVersion {
   appendAudit(deps, record, beside.audit);
   const relations = deps.relations(record.workspaceId, record);
-  const stored = { record, relations, ...(specText === undefined ? {} : { specText }) };
+  const stored = { record, relations, ...(specText !== undefined && { specText }) };
   if (beside.toStoredRun) deps.storeRun(beside.toStoredRun(stored));
   return stored;
 }

@@ -164,7 +164,7 @@ function readKey(sql: Statements, keyId: KeyId): KeyLookup | undefined {
       id,
       name,
       state,
-      ...(limitPerMinute === null ? {} : { limitPerMinute }),
+      ...(limitPerMinute !== null && { limitPerMinute }),
       grants: grantsOf(sql, id),
     },
   };

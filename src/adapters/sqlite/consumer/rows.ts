@@ -42,7 +42,7 @@ export function toConsumer(
   grants: Grant[],
   keys: Key[],
 ): Consumer {
-  return { ...row, ...(limitPerMinute === null ? {} : { limitPerMinute }), grants, keys };
+  return { ...row, ...(limitPerMinute !== null && { limitPerMinute }), grants, keys };
 }
 
 export function toConsumerRow(consumer: Consumer): ConsumerRow {
@@ -58,10 +58,10 @@ export function toKey(row: KeyRow): Key {
     last4,
     createdBy,
     createdAt,
-    ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),
-    ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt }),
-    ...(row.replacedBy === null ? {} : { replacedBy: row.replacedBy }),
-    ...(row.lastUsedAt === null ? {} : { lastUsedAt: row.lastUsedAt }),
+    ...(row.expiresAt !== null && { expiresAt: row.expiresAt }),
+    ...(row.revokedAt !== null && { revokedAt: row.revokedAt }),
+    ...(row.replacedBy !== null && { replacedBy: row.replacedBy }),
+    ...(row.lastUsedAt !== null && { lastUsedAt: row.lastUsedAt }),
   };
 }
 
@@ -79,7 +79,7 @@ export function toKeyRow(consumerId: ConsumerId, key: Key): KeyRow {
 }
 
 export function toGrant({ action, labels }: GrantRow): Grant {
-  return { action, ...(labels === null ? {} : { labels: JSON.parse(labels) as string[] }) };
+  return { action, ...(labels !== null && { labels: JSON.parse(labels) as string[] }) };
 }
 
 export function toGrantRow(consumerId: ConsumerId, { action, labels }: Grant): GrantRow {

@@ -1,20 +1,20 @@
-import { listAudit, type ListAuditDeps } from '#access/audit/list-audit.ts';
+import type { Access } from '#access/index.ts';
 import { forOperators, linkNext, uncached } from '../../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { auditListOut, auditListQuery } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
 
-export type AuditRoutesDeps = { list: ListAuditDeps; authorize: AuthorizeBearer };
+export type AuditRoutesDeps = { access: Pick<Access, 'listAudit'>; authorize: AuthorizeBearer };
 
 /** The audit log, for operators. */
-export function auditRoutes(context: HttpContext, deps: AuditRoutesDeps): Area {
+export function auditRoutes(context: HttpContext, { access, authorize }: AuditRoutesDeps): Area {
   return (app) => {
-    requireBearer(app, deps.authorize);
+    requireBearer(app, authorize);
     app.get('/api/v1/audit', listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
       const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
-      const { items, pagination } = await listAudit(deps.list, query);
+      const { items, pagination } = await access.listAudit(query);
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
       return reply.headers(uncached).send({ items, pagination });
     });

@@ -1,4 +1,5 @@
-import { auditActions, actorOut } from '#shared/audit.ts';
+import { auditEntryOut } from '#access/audit/audit-out.ts';
+import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/page.ts';
 import { z } from 'zod';
 import { sinceParameter } from '../../schemas/common.ts';
@@ -27,20 +28,6 @@ export const auditListQuery = z.strictObject({
   ),
   since: sinceParameter.exactOptional().meta({ description: 'Done at or after this instant.' }),
 });
-
-const auditEntryOut = z
-  .object({
-    at: z.string().meta({ format: 'date-time' }),
-    actor: actorOut,
-    action: z.enum(auditActions),
-    subject: z.string(),
-    changes: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe('Names and new values of what changed; never a secret.'),
-    requestId: z.string().optional().describe('`X-Request-Id` of the call that did it.'),
-  })
-  .meta({ id: 'AuditEntry', description: 'Who did what to what, and when.' });
 
 export const auditListOut = z
   .object({ items: z.array(auditEntryOut), pagination: paginationOut })

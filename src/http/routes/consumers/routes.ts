@@ -1,17 +1,15 @@
-import type { ManageDeps } from '#access/consumers/consumer-change.ts';
-import { toConsumerOut, toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
-import type { Consumer } from '#access/consumers/consumer.ts';
 import {
-  createConsumer,
-  readConsumer,
-  replaceGrants,
-  revokeConsumer,
-  updateConsumer,
-} from '#access/consumers/manage-consumers.ts';
-import { addKey, revokeKey, rotateKey } from '#access/keys/manage-keys.ts';
-import { pageConsumers } from '#access/consumers/page-consumers.ts';
+  consumerOut,
+  createdConsumerOut,
+  newKeyOut,
+  toConsumerOut,
+  toCreatedConsumerOut,
+  toNewKeyOut,
+} from '#access/consumers/consumer-out.ts';
+import type { Consumer } from '#access/consumers/consumer.ts';
+import type { Access } from '#access/index.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
-import type { CursorSealer } from '#shared/page.ts';
 import { forOperators, linkNext, originOf, uncached } from '../../admin-call.ts';
 import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
@@ -22,23 +20,19 @@ import {
   consumerIn,
   consumerListOut,
   consumerListQuery,
-  consumerOut,
   consumerParams,
   consumerPatch,
-  createdConsumerOut,
   grantsReplace,
   keyIn,
   keyParams,
-  newKeyOut,
   rotateIn,
 } from './schema.ts';
 import { secretIdempotencyHeader } from '../../schemas/common.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
-  manage: ManageDeps;
+  access: Pick<Access, 'consumers' | 'keys'>;
   idempotency: Idempotency;
-  cursors: CursorSealer;
   authorize: AuthorizeBearer;
 };
 
@@ -54,29 +48,28 @@ export function consumerRoutes(context: HttpContext, deps: ConsumerRoutesDeps): 
     });
     addReads(app, context, deps);
     addChanges(app, context, deps);
-    addKeys(app, deps);
+    addKeys(app, context, deps);
   };
 }
 
-function addReads(app: HttpApp, context: HttpContext, { manage, cursors }: ConsumerRoutesDeps) {
+function addReads(app: HttpApp, context: HttpContext, { access }: ConsumerRoutesDeps) {
   app.get(PATH, routes.list, async (request, reply) => {
-    const { store } = manage;
-    const { items, pagination } = await pageConsumers({ store, cursors }, request.query);
+    const { items, pagination } = await access.consumers.page(request.query);
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
-    return { items: items.map((consumer) => render(manage, consumer)), pagination };
+    return { items: items.map((consumer) => render(context, consumer)), pagination };
   });
   app.get(`${PATH}/:id`, routes.read, async (request) =>
-    render(manage, await readConsumer(manage, request.params.id)),
+    render(context, await access.consumers.read(request.params.id)),
   );
 }
 
 function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
-  const { manage, idempotency } = deps;
+  const { access } = deps;
   app.post(PATH, routes.create, async (request, reply) => {
     const { expires, ...fields } = request.body;
     const input = { ...fields, ...(expires !== undefined && { expiresInMs: expires }) };
-    const sent = await respondWithKeyOnce(idempotency, request, {
-      work: (toStoredRun) => createConsumer(manage, input, originOf(request), toStoredRun),
+    const sent = await respondWithKeyOnce(deps.idempotency, request, {
+      work: (toStoredRun) => access.consumers.create(input, originOf(request), toStoredRun),
       render: (created) => {
         const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
         return toResponse(201, toCreatedConsumerOut(created), { location });
@@ -86,38 +79,39 @@ function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps
   });
   app.patch(`${PATH}/:id`, routes.update, async (request) => {
     const input = { id: request.params.id, patch: request.body };
-    return render(manage, await updateConsumer(manage, input, originOf(request)));
+    return render(context, await access.consumers.update(input, originOf(request)));
   });
   app.delete(`${PATH}/:id`, routes.revoke, async (request) =>
-    render(manage, await revokeConsumer(manage, request.params, originOf(request))),
+    render(context, await access.consumers.revoke(request.params, originOf(request))),
   );
   app.put(`${PATH}/:id/grants`, routes.grant, async (request) => {
     const input = { id: request.params.id, grants: request.body.grants };
-    return render(manage, await replaceGrants(manage, input, originOf(request)));
+    return render(context, await access.consumers.replaceGrants(input, originOf(request)));
   });
 }
 
-function addKeys(app: HttpApp, { manage, idempotency }: ConsumerRoutesDeps) {
+function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
+  const { access } = deps;
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const expiresInMs = request.body?.expires;
     const input = { id: request.params.id, ...(expiresInMs !== undefined && { expiresInMs }) };
-    const sent = await respondWithKeyOnce(idempotency, request, {
-      work: (toStoredRun) => addKey(manage, input, originOf(request), toStoredRun),
-      render: ({ issued }) => toResponse(201, { key: issued.key.reveal() }),
+    const sent = await respondWithKeyOnce(deps.idempotency, request, {
+      work: (toStoredRun) => access.keys.add(input, originOf(request), toStoredRun),
+      render: (made) => toResponse(201, toNewKeyOut(made)),
     });
     return sendResponse(reply, sent);
   });
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const overlapMs = request.body?.overlap;
     const input = { ...request.params, ...(overlapMs !== undefined && { overlapMs }) };
-    const sent = await respondWithKeyOnce(idempotency, request, {
-      work: (toStoredRun) => rotateKey(manage, input, originOf(request), toStoredRun),
-      render: ({ issued }) => toResponse(200, { key: issued.key.reveal() }),
+    const sent = await respondWithKeyOnce(deps.idempotency, request, {
+      work: (toStoredRun) => access.keys.rotate(input, originOf(request), toStoredRun),
+      render: (made) => toResponse(200, toNewKeyOut(made)),
     });
     return sendResponse(reply, sent);
   });
   app.delete(`${PATH}/:id/keys/:keyId`, routes.revokeKey, async (request) =>
-    render(manage, await revokeKey(manage, request.params, originOf(request))),
+    render(context, await access.keys.revoke(request.params, originOf(request))),
   );
 }
 
@@ -133,7 +127,7 @@ function toResponse(
   };
 }
 
-function render({ clock }: ManageDeps, consumer: Consumer) {
+function render({ clock }: { clock: Pick<Clock, 'now'> }, consumer: Consumer) {
   return toConsumerOut(consumer, clock.now());
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { consumerOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
 import {
   GRANT_LABEL_CHARACTERS_MAX,
@@ -6,9 +7,7 @@ import {
   grantActions,
 } from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
-import { LAST_USED_LATE_MS } from '#access/keys/last-used.ts';
-import { OVERLAP_MS_MAX } from '#access/keys/manage-keys.ts';
-import { SECOND } from '#shared/clock.ts';
+import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
 import { paginationOut } from '#shared/page.ts';
@@ -149,58 +148,6 @@ export const rotateIn = z
   })
   .meta({ id: 'RotateIn', examples: [{ overlap: '24h' }] });
 
-const dateTime = z.string().meta({ format: 'date-time' });
-
-export const grantOut = z
-  .object({ action: z.string(), labels: z.array(z.string()).readonly().optional() })
-  .meta({
-    id: 'Grant',
-    description: 'With `labels`: only leads that carry all of them. Without: all leads.',
-  });
-
-const keyOut = z
-  .object({
-    keyId: z.string(),
-    last4: z.string().describe('The last four characters of the key.'),
-    state: z.enum(['active', 'expired', 'revoked']),
-    createdBy: z.string(),
-    createdAt: dateTime,
-    expiresAt: dateTime.optional(),
-    revokedAt: dateTime.optional(),
-    replacedBy: z.string().optional().describe('The key that a rotation made in its place.'),
-    lastUsedAt: dateTime
-      .optional()
-      .describe(
-        `When it last let somebody in, written within ${LAST_USED_LATE_MS / SECOND} seconds. Absent: never.`,
-      ),
-  })
-  .meta({ id: 'Key', description: 'A key without its secret.' });
-
-export const consumerOut = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    state: z.enum(['active', 'disabled', 'revoked']),
-    limitPerMinute: z.int().optional(),
-    grants: z.array(grantOut).readonly(),
-    keys: z.array(keyOut).readonly(),
-    createdAt: dateTime,
-  })
-  .meta({ id: 'Consumer', description: 'A machine client with its grants and keys.' });
-
 export const consumerListOut = z
   .object({ items: z.array(consumerOut), pagination: paginationOut })
   .meta({ id: 'ConsumerList' });
-
-const keyText = z.string().describe('The whole key. It is shown here and never again.');
-
-export const createdConsumerOut = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    grants: z.array(grantOut).readonly(),
-    key: keyText,
-  })
-  .meta({ id: 'CreatedConsumer' });
-
-export const newKeyOut = z.object({ key: keyText }).meta({ id: 'NewKey' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { grantOut } from '../consumers/schema.ts';
+import { grantOut } from '#access/consumers/consumer-out.ts';
+import { instantOut } from '#shared/instant-out.ts';
 
 /** What `GET /api/v1/me` answers. */
 export const keyHolderOut = z
@@ -11,10 +12,8 @@ export const keyHolderOut = z
     key: z
       .object({
         keyId: z.string().describe('The public part of the key that was sent.'),
-        expiresAt: z
-          .string()
-          .meta({ format: 'date-time' })
-          .optional()
+        expiresAt: instantOut
+          .exactOptional()
           .describe('From then on it is refused. Absent: never.'),
       })
       .meta({ id: 'HeldKey' }),

@@ -1,6 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { describe, expect, test } from 'vitest';
+import { isKeyGood } from '../../../support/access.ts';
 import { openOperatorApp, type OperatorApp } from '../../../support/operator.ts';
 import { PUBLIC_URL } from '../../../support/app.ts';
 
@@ -18,17 +17,10 @@ const create = async (
   return { id, key, keyId: key.split('_')[1] ?? '' };
 };
 
-const isGood = async ({ database, clock }: OperatorApp, key: string): Promise<boolean> => {
-  const store = createConsumerStore({ database, clock });
-  const authenticator = createKeyAuthenticator({ store, clock, recordUse: () => undefined });
-  return authenticator.authenticate(key).then(
-    () => true,
-    () => false,
-  );
-};
+const isGood = ({ access }: OperatorApp, key: string): Promise<boolean> => isKeyGood(access, key);
 
 describe('POST /consumers', () => {
-  it('creates a consumer and shows its key, once', async () => {
+  test('creates a consumer and shows its key, once', async () => {
     const server = openOperatorApp();
     const grants = [{ action: 'leads:read', labels: ['partner-program'] }];
     const body = { name: ' sales-tool ', grants, limitPerMinute: 60, expires: '30d' };
@@ -65,7 +57,7 @@ describe('POST /consumers', () => {
     expect(await isGood(server, key)).toBe(true);
   });
 
-  it('refuses a name that another consumer has, unless it is forced', async () => {
+  test('refuses a name that another consumer has, unless it is forced', async () => {
     const server = openOperatorApp();
     const { id } = await create(server, { name: 'Straße é' });
     const refusal = [400, { code: 'validation-failed', errors: [{ pointer: '#/name' }] }];
@@ -90,7 +82,7 @@ describe('POST /consumers', () => {
     expect(forced.id).not.toBe(id);
   });
 
-  it('takes the name of a consumer that is revoked, and not of one that is disabled', async () => {
+  test('takes the name of a consumer that is revoked, and not of one that is disabled', async () => {
     const server = openOperatorApp();
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { state: 'disabled' } });
@@ -100,7 +92,7 @@ describe('POST /consumers', () => {
     await create(server);
   });
 
-  it.each<[string, unknown, object]>([
+  test.each<[string, unknown, object]>([
     ['no body', undefined, { pointer: '#', code: 'missing' }],
     ['no name', {}, { pointer: '#/name', code: 'missing' }],
     ['a name that is no text', { name: 7 }, { pointer: '#/name', code: 'invalid' }],
@@ -141,7 +133,7 @@ describe('POST /consumers', () => {
     expect((await call('GET', '/consumers')).body.items).toEqual([]);
   });
 
-  it('names every mistake at once', async () => {
+  test('names every mistake at once', async () => {
     const { call } = openOperatorApp();
     const body = { name: 1, grants: 2, expires: 3, extra: 4 };
     const { errors } = (await call('POST', '/consumers', { body })).body as {
@@ -155,7 +147,7 @@ describe('POST /consumers', () => {
     ]);
   });
 
-  it('names every mistake inside of its fields at once', async () => {
+  test('names every mistake inside of its fields at once', async () => {
     const { call } = openOperatorApp();
     const body = {
       name: '\u0007',
@@ -186,7 +178,7 @@ describe('POST /consumers', () => {
 });
 
 describe('GET /consumers', () => {
-  it('walks all of them, oldest first, in pages of any size', async () => {
+  test('walks all of them, oldest first, in pages of any size', async () => {
     const server = openOperatorApp();
     const names = Array.from({ length: 7 }, (_, at) => `consumer-${at}`);
     for (const name of names) {
@@ -213,7 +205,7 @@ describe('GET /consumers', () => {
     expect(seen).toEqual(names);
   });
 
-  it.each([
+  test.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['limit=ten', 'limit'],
@@ -226,7 +218,7 @@ describe('GET /consumers', () => {
     expect(body.errors).toMatchObject([{ parameter }]);
   });
 
-  it.each(['', 'x', 'AAAA', 'A'.repeat(40)])('refuses the cursor "%s"', async (cursor) => {
+  test.each(['', 'x', 'AAAA', 'A'.repeat(40)])('refuses the cursor "%s"', async (cursor) => {
     const { call } = openOperatorApp();
     const { status, body } = await call('GET', `/consumers?cursor=${cursor}`);
     expect([status, body.code]).toEqual([400, 'invalid-cursor']);
@@ -234,7 +226,7 @@ describe('GET /consumers', () => {
 });
 
 describe('one consumer', () => {
-  it.each([
+  test.each([
     ['GET', '', undefined],
     ['PATCH', '', { name: 'b' }],
     ['DELETE', '', undefined],
@@ -249,7 +241,7 @@ describe('one consumer', () => {
     expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
   });
 
-  it('changes what is given and leaves the rest', async () => {
+  test('changes what is given and leaves the rest', async () => {
     const server = openOperatorApp();
     const { id, key } = await create(server, { name: 'a', limitPerMinute: 10 });
     const patch = async (body: object) =>
@@ -262,7 +254,7 @@ describe('one consumer', () => {
     expect(await isGood(server, key)).toBe(true);
   });
 
-  it.each<[object, string]>([
+  test.each<[object, string]>([
     [{}, '#'],
     [{ state: 'revoked' }, '#/state'],
     [{ grants: [] }, '#/grants'],
@@ -276,7 +268,7 @@ describe('one consumer', () => {
     expect(reply.body.errors).toContainEqual(expect.objectContaining({ pointer }));
   });
 
-  it('replaces all grants', async () => {
+  test('replaces all grants', async () => {
     const server = openOperatorApp();
     const { id } = await create(server, { name: 'a', grants: [{ action: 'leads:read' }] });
     const put = (body: unknown) => server.call('PUT', `/consumers/${id}/grants`, { body });
@@ -291,7 +283,7 @@ describe('one consumer', () => {
     ]);
   });
 
-  it('is revoked for good, and twice is once', async () => {
+  test('is revoked for good, and twice is once', async () => {
     const server = openOperatorApp();
     const { id, key } = await create(server);
     const first = await server.call('DELETE', `/consumers/${id}`);
@@ -314,7 +306,7 @@ describe('one consumer', () => {
 });
 
 describe('keys', () => {
-  it('are added, with or without an expiry', async () => {
+  test('are added, with or without an expiry', async () => {
     const server = openOperatorApp();
     const { id } = await create(server);
     const path = `/consumers/${id}/keys`;
@@ -335,7 +327,7 @@ describe('keys', () => {
     expect(wrong.body.errors).toMatchObject([{ pointer: '#/name', code: 'unknown' }]);
   });
 
-  it('are rotated: the old one stays good for the overlap', async () => {
+  test('are rotated: the old one stays good for the overlap', async () => {
     const server = openOperatorApp();
     const { id, key, keyId } = await create(server);
     const path = `/consumers/${id}/keys/${keyId}/rotate`;
@@ -348,7 +340,7 @@ describe('keys', () => {
     expect(await isGood(server, reply.body.key)).toBe(true);
   });
 
-  it('have an overlap of a day when nothing is said, and of none when asked', async () => {
+  test('have an overlap of a day when nothing is said, and of none when asked', async () => {
     const server = openOperatorApp();
     const { id, key, keyId } = await create(server);
     const rotated = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`);
@@ -362,7 +354,7 @@ describe('keys', () => {
     expect(await isGood(server, rotated.body.key)).toBe(false);
   });
 
-  it.each<[object, string]>([
+  test.each<[object, string]>([
     [{ overlap: '31d' }, '#/overlap'],
     [{ overlap: 60 }, '#/overlap'],
     [{ overlap: '1 h' }, '#/overlap'],
@@ -375,7 +367,7 @@ describe('keys', () => {
     expect(reply.body.errors).toContainEqual(expect.objectContaining({ pointer }));
   });
 
-  it('have one successor at a time', async () => {
+  test('have one successor at a time', async () => {
     const server = openOperatorApp();
     const { id, keyId } = await create(server);
     const path = `/consumers/${id}/keys/${keyId}/rotate`;
@@ -387,7 +379,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('are revoked one by one, and only through their own consumer', async () => {
+  test('are revoked one by one, and only through their own consumer', async () => {
     const server = openOperatorApp();
     const mine = await create(server);
     const other = await create(server, { name: 'other' });
@@ -406,7 +398,7 @@ describe('keys', () => {
 });
 
 describe('the audit log', () => {
-  it('has every change with who and which request, and never a secret', async () => {
+  test('has every change with who and which request, and never a secret', async () => {
     const server = openOperatorApp();
     const { id, key, keyId } = await create(server);
     const path = `/consumers/${id}`;
@@ -441,7 +433,7 @@ describe('the audit log', () => {
       expect(JSON.stringify(entries)).not.toContain(secret.split('_')[2]);
   });
 
-  it('has nothing of a change that was refused', async () => {
+  test('has nothing of a change that was refused', async () => {
     const server = openOperatorApp();
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { name: '' } });

@@ -1,0 +1,78 @@
+import type { Clock } from '#shared/clock.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
+import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
+import type { ManageDeps, Origin } from './consumers/consumer-change.ts';
+import {
+  createConsumer,
+  type CreateConsumerInput,
+  readConsumer,
+  replaceGrants,
+  revokeConsumer,
+  updateConsumer,
+  type UpdateConsumerInput,
+} from './consumers/manage-consumers.ts';
+import { pageConsumers } from './consumers/page-consumers.ts';
+import type { GrantInput } from './grants/grant.ts';
+import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
+import { createLastUsed, type LastUsedDeps } from './keys/last-used.ts';
+import {
+  addKey,
+  type ConsumerWithKey,
+  revokeKey,
+  rotateKey,
+  type RotateInput,
+} from './keys/manage-keys.ts';
+import { createLimiter } from './limit.ts';
+
+/** What access is made of. */
+export type AccessPorts = ManageDeps &
+  ListAuditDeps &
+  Pick<LastUsedDeps, 'log'> & {
+    clock: Clock;
+    /** Calls per minute of a consumer without a limit of its own; read once for each call. */
+    limitPerMinute: () => number;
+  };
+
+/** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
+export type Access = ReturnType<typeof createAccess>;
+
+type WithKey = ToStoredRun<ConsumerWithKey>;
+
+/** The one way to make access, for the service, the command line and tests. */
+export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessPorts) {
+  const lastUsed = createLastUsed(ports);
+  const authenticator = createKeyAuthenticator({
+    ...ports,
+    recordUse: (keyId, at) => lastUsed.record(keyId, at),
+  });
+  const limiter = createLimiter({ clock: ports.clock, limitPerMinute: defaultLimit() });
+  return {
+    /** The consumer behind a key. */
+    authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),
+    /** Counts one call of a consumer. */
+    countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
+      limiter.take(consumerId, limitPerMinute),
+    consumers: {
+      create: (input: CreateConsumerInput, origin: Origin, toStoredRun?: WithKey) =>
+        createConsumer(ports, input, origin, toStoredRun),
+      read: (id: string) => readConsumer(ports, id),
+      page: (request: { limit: number; cursor?: string }) => pageConsumers(ports, request),
+      update: (input: { id: string; patch: UpdateConsumerInput }, origin: Origin) =>
+        updateConsumer(ports, input, origin),
+      replaceGrants: (input: { id: string; grants: readonly GrantInput[] }, origin: Origin) =>
+        replaceGrants(ports, input, origin),
+      revoke: (input: { id: string }, origin: Origin) => revokeConsumer(ports, input, origin),
+    },
+    keys: {
+      add: (input: { id: string; expiresInMs?: number }, origin: Origin, toStoredRun?: WithKey) =>
+        addKey(ports, input, origin, toStoredRun),
+      rotate: (input: RotateInput, origin: Origin, toStoredRun?: WithKey) =>
+        rotateKey(ports, input, origin, toStoredRun),
+      revoke: (input: { id: string; keyId: string }, origin: Origin) =>
+        revokeKey(ports, input, origin),
+    },
+    listAudit: (query: AuditListQuery) => listAudit(ports, query),
+    /** Writes when keys were last used, for the last time. */
+    close: () => lastUsed.close(),
+  };
+}

@@ -1,0 +1,117 @@
+/** What may be done with a consumer's keys, and what a rotation makes of them. */
+import { DAY, HOUR } from '#shared/clock.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/consumer.ts';
+
+const OVERLAP_MS_DEFAULT = 24 * HOUR;
+/** Milliseconds that a key can stay good after its rotation. */
+export const OVERLAP_MS_MAX = 30 * DAY;
+const ACTIVE_KEYS_MAX = 20;
+
+export type Rotation = {
+  /** The key that gets a successor. */
+  old: Key;
+  /** Until when it stays good: to the end of the overlap, never longer than without a rotation. */
+  oldExpiresAt: number;
+  /** How long the successor lives: as long as the key was made to live. Undefined: for ever. */
+  lifetimeMs: number | undefined;
+};
+
+/** 0 to 30 days, default 24 hours. @throws {validation-failed} */
+export function parseOverlap(overlapMs: number = OVERLAP_MS_DEFAULT): number {
+  if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MS_MAX))
+    refuse([
+      { pointer: '#/overlap', code: 'out-of-range', detail: 'The overlap is 0 to 30 days.' },
+    ]);
+  return overlapMs;
+}
+
+/**
+ * Which key is rotated, and how long it and its successor live. Without `keyId` the consumer's only
+ * key that can be rotated.
+ * @throws {validation-failed} there are several of those
+ * @throws {not-found} the consumer has no such key
+ * @throws {invalid-lifecycle-transition} the key is expired or revoked, or has an active successor;
+ * or there are too many keys
+ */
+export function planRotation(
+  consumer: Consumer,
+  { keyId, overlapMs }: { keyId?: string | undefined; overlapMs: number },
+  now: number,
+): Rotation {
+  refuseTooManyKeys(consumer, now);
+  const old = keyId === undefined ? onlyRotatable(consumer, now) : findKey(consumer, keyId);
+  refuseUnrotatable(consumer, old, now);
+  return {
+    old,
+    oldExpiresAt: Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlapMs),
+    lifetimeMs: lifetimeOf(consumer, old),
+  };
+}
+
+/** @throws {invalid-lifecycle-transition} the consumer has as many active keys as it may have */
+export function refuseTooManyKeys(consumer: Consumer, now: number): void {
+  const active = consumer.keys.filter((key) => isActive(key, now));
+  if (active.length < ACTIVE_KEYS_MAX) return;
+  throw new TrackportError('invalid-lifecycle-transition', {
+    detail: `A consumer has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one first.`,
+    extensions: { current: consumer.state, allowed: [] },
+  });
+}
+
+/** @throws {not-found} the consumer has no such key */
+export function findKey(consumer: Consumer, keyId: string): Key {
+  const key = consumer.keys.find((candidate) => candidate.keyId === keyId);
+  if (!key)
+    throw new TrackportError('not-found', { detail: 'This consumer has no key with this id.' });
+  return key;
+}
+
+function isActive(key: Key | undefined, now: number): key is Key {
+  return key !== undefined && keyStateAt(key, now) === 'active';
+}
+
+/** A successor that was revoked or has expired does not count: the key needs another one. */
+function activeSuccessor(consumer: Consumer, key: Key, now: number): KeyId | undefined {
+  const successor = consumer.keys.find(({ keyId }) => keyId === key.replacedBy);
+  return isActive(successor, now) ? successor.keyId : undefined;
+}
+
+function onlyRotatable(consumer: Consumer, now: number): Key {
+  const [key, ...more] = consumer.keys.filter(
+    (candidate) => isActive(candidate, now) && !activeSuccessor(consumer, candidate, now),
+  );
+  if (!key)
+    throw new TrackportError('invalid-lifecycle-transition', {
+      detail: 'This consumer has no active key to rotate. Create a key instead.',
+      extensions: { allowed: [] },
+    });
+  if (more.length > 0)
+    refuse([
+      {
+        pointer: '#/keyId',
+        code: 'ambiguous',
+        detail: `Say which key to rotate: ${[key, ...more].map(({ keyId }) => keyId).join(', ')}.`,
+      },
+    ]);
+  return key;
+}
+
+function refuseUnrotatable(consumer: Consumer, key: Key, now: number): void {
+  const current = keyStateAt(key, now);
+  const successor = activeSuccessor(consumer, key, now);
+  if (current === 'active' && successor === undefined) return;
+  throw new TrackportError('invalid-lifecycle-transition', {
+    detail:
+      current === 'active'
+        ? `This key already has an active successor (${successor}). Rotate or revoke that one.`
+        : `This key is ${current}. Create a key instead.`,
+    extensions: { current: current === 'active' ? 'replaced' : current, allowed: [] },
+  });
+}
+
+/** A key in an overlap has lost its own expiry; its last successor inherited the lifetime. */
+function lifetimeOf(consumer: Consumer, key: Key): number | undefined {
+  const heir = consumer.keys.find(({ keyId }) => keyId === key.replacedBy) ?? key;
+  return heir.expiresAt === undefined ? undefined : heir.expiresAt - heir.createdAt;
+}

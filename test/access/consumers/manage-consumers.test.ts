@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
+import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
+import type { Access } from '#access/index.ts';
+import { keyIdOf } from '#access/keys/api-key.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import type { FakeClock } from '../../support/clock.ts';
+import { buildMemoryAccess, keyAt, type MemoryConsumerStore, origin } from '../support.ts';
+
+let access: Access;
+let store: MemoryConsumerStore;
+let clock: FakeClock;
+
+beforeEach(() => {
+  ({ access, store, clock } = buildMemoryAccess());
+});
+
+const create = (input: Partial<CreateConsumerInput> = {}): Promise<ConsumerWithKey> =>
+  access.consumers.create({ name: 'Portal', ...input }, origin);
+
+const rejectionWith = (code: ErrorCode): unknown => expect.objectContaining({ code });
+
+describe('creating a consumer', () => {
+  test('answers id, name, grants and the key, and nothing else', async () => {
+    const grants = [{ action: 'leads:read', labels: ['emea'] }];
+    const created = await create({ grants });
+    const out = toCreatedConsumerOut(created);
+    expect(out).toEqual({ id: 'c-1', name: 'Portal', grants, key: expect.any(String) });
+    expect(keyIdOf(out.key)).toBe(keyAt(created.consumer, 0).keyId);
+  });
+
+  test('stores no secret', async () => {
+    const { consumer, issued } = await create();
+    const secret = issued.key.reveal().slice(17, 49);
+    const everything =
+      JSON.stringify([consumer, store.audit]) + keyAt(consumer, 0).digest.toString('latin1');
+    expect(everything).not.toContain(secret);
+  });
+
+  test('is in the audit log with who, when and what', async () => {
+    const { consumer } = await create({ grants: [{ action: 'leads:read' }], expiresInMs: DAY });
+    expect(store.audit).toEqual([
+      {
+        at: clock.now(),
+        actor: { kind: 'cli', subject: 'operator' },
+        requestId: origin.requestId,
+        action: 'consumer.create',
+        subject: 'consumer/c-1',
+        changes: {
+          name: 'Portal',
+          grants: [{ action: 'leads:read' }],
+          keyId: keyAt(consumer, 0).keyId,
+          expiresAt: clock.now() + DAY,
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ['a blank name', { name: '  ' }],
+    ['a name of 201 characters', { name: 'x'.repeat(201) }],
+    ['a control character in the name', { name: 'a\u0007b' }],
+    ['a limit of 0', { limitPerMinute: 0 }],
+    ['a limit with a fraction', { limitPerMinute: 1.5 }],
+    ['an expiry now', { expiresInMs: 0 }],
+    ['an expiry in 11 years', { expiresInMs: 4015 * DAY }],
+    ['an expiry that is no number', { expiresInMs: Number.NaN }],
+  ])('%s is refused', async (_, input) => {
+    await expect(create(input)).rejects.toEqual(rejectionWith('validation-failed'));
+    expect(store.audit).toEqual([]);
+  });
+});
+
+describe('changing a consumer', () => {
+  test('grants replace all that were there', async () => {
+    await create({ grants: [{ action: 'leads:read', labels: ['emea'] }] });
+    const granted = await access.consumers.replaceGrants(
+      { id: 'c-1', grants: [{ action: 'leads:read' }] },
+      origin,
+    );
+    expect(granted.grants).toEqual([{ action: 'leads:read' }]);
+    const none = await access.consumers.replaceGrants({ id: 'c-1', grants: [] }, origin);
+    expect(none.grants).toEqual([]);
+    expect(store.audit.map(({ action }) => action)).toEqual([
+      'consumer.create',
+      'consumer.grant',
+      'consumer.grant',
+    ]);
+  });
+
+  test('what is not given stays, and null takes the default limit again', async () => {
+    await create({ limitPerMinute: 5 });
+    const renamed = await access.consumers.update({ id: 'c-1', patch: { name: 'CRM' } }, origin);
+    expect(renamed).toMatchObject({ name: 'CRM', limitPerMinute: 5, state: 'active' });
+    const unlimited = await access.consumers.update(
+      { id: 'c-1', patch: { limitPerMinute: null, state: 'disabled' } },
+      origin,
+    );
+    expect(unlimited).toMatchObject({ name: 'CRM', state: 'disabled' });
+    expect(unlimited).not.toHaveProperty('limitPerMinute');
+    expect(store.audit.at(-1)?.changes).toEqual({ limitPerMinute: null, state: 'disabled' });
+  });
+
+  test('an empty patch is refused', async () => {
+    await create();
+    await expect(access.consumers.update({ id: 'c-1', patch: {} }, origin)).rejects.toEqual(
+      rejectionWith('validation-failed'),
+    );
+  });
+
+  test('revoking takes all keys with it, is final, and once is enough', async () => {
+    await create();
+    await access.keys.add({ id: 'c-1' }, origin);
+    const revokedAt = clock.now();
+    const revoked = await access.consumers.revoke({ id: 'c-1' }, origin);
+    expect(revoked.state).toBe('revoked');
+    expect(revoked.keys.map((key) => key.revokedAt)).toEqual([revokedAt, revokedAt]);
+    await clock.advance(HOUR);
+    await access.consumers.revoke({ id: 'c-1' }, origin);
+    expect(store.audit.filter(({ action }) => action === 'consumer.revoke')).toHaveLength(1);
+    for (const change of [
+      access.consumers.replaceGrants({ id: 'c-1', grants: [] }, origin),
+      access.consumers.update({ id: 'c-1', patch: { state: 'active' } }, origin),
+      access.keys.add({ id: 'c-1' }, origin),
+      access.keys.rotate({ id: 'c-1' }, origin),
+    ])
+      await expect(change).rejects.toEqual(rejectionWith('invalid-lifecycle-transition'));
+  });
+
+  test('one that does not exist is not found', async () => {
+    for (const call of [
+      access.consumers.read('c-2'),
+      access.consumers.replaceGrants({ id: 'c-2', grants: [] }, origin),
+      access.consumers.update({ id: 'c-2', patch: { name: 'x' } }, origin),
+      access.consumers.revoke({ id: 'c-2' }, origin),
+      access.keys.add({ id: 'c-2' }, origin),
+      access.keys.rotate({ id: 'c-2' }, origin),
+    ])
+      await expect(call).rejects.toEqual(rejectionWith('not-found'));
+  });
+});

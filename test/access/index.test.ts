@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { buildMemoryAccess, origin } from './support.ts';
+
+test('a good key names its consumer, whose calls are counted by its own limit or the default', async () => {
+  const { access } = buildMemoryAccess();
+  const { consumer, issued } = await access.consumers.create({ name: 'Portal' }, origin);
+  const principal = await access.authenticate(issued.key.reveal());
+  expect(principal).toMatchObject({ consumerId: consumer.id, keyId: issued.stored.keyId });
+  expect(access.countCall(principal)).toMatchObject({ limitPerMinute: 600, remaining: 599 });
+  const own = { ...principal, limitPerMinute: 5 };
+  expect(access.countCall(own)).toMatchObject({ limitPerMinute: 5, remaining: 3 });
+});
+
+test('closing writes when keys were last used', async () => {
+  const { access, store, clock } = buildMemoryAccess();
+  const { issued } = await access.consumers.create({ name: 'Portal' }, origin);
+  await access.authenticate(issued.key.reveal());
+  expect(store.uses).toEqual([]);
+  await access.close();
+  expect(store.uses).toEqual([new Map([[issued.stored.keyId, clock.now()]])]);
+});
+
+test('the audit log has what was done, newest first', async () => {
+  const { access } = buildMemoryAccess();
+  await access.consumers.create({ name: 'Portal' }, origin);
+  await access.consumers.revoke({ id: 'c-1' }, origin);
+  const { items } = await access.listAudit({ filter: {}, limit: 10 });
+  expect(items.map(({ action }) => action)).toEqual(['consumer.revoke', 'consumer.create']);
+});

@@ -1,0 +1,38 @@
+import { onTestFinished } from 'vitest';
+import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { newUuid } from '#shared/ids.ts';
+import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { createFakeClock } from './clock.ts';
+import { temporaryDatabase } from './stores.ts';
+
+/** Access on `database`, else on one of its own, closed when the running test ends. */
+export function buildAccess({
+  database = temporaryDatabase(),
+  clock = createFakeClock(),
+  ...ports
+}: Partial<AccessPorts> & { database?: Database } = {}): Access {
+  const access = createAccess({
+    store: createConsumerStore({ database, clock }),
+    audit: createAuditLog(database),
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+    clock,
+    newId: newUuid,
+    log: silentLog,
+    limitPerMinute: () => 600,
+    ...ports,
+  });
+  onTestFinished(() => access.close());
+  return access;
+}
+
+/** Whether a key lets its holder in. */
+export function isKeyGood(access: Pick<Access, 'authenticate'>, key: string): Promise<boolean> {
+  return access.authenticate(key).then(
+    () => true,
+    () => false,
+  );
+}
