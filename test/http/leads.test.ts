@@ -160,6 +160,17 @@ describe('wrong parameters', () => {
     expect(query).toContain(errors[0]?.parameter ?? 'nothing');
   });
 
+  test('takes ten labels in one parameter, each of up to 200 characters', async () => {
+    const leads = fakeLeads();
+    const labels = Array.from({ length: 10 }, (_, at) => `${at}${'a'.repeat(199)}`);
+    const url = `/api/v1/leads?label=${labels.join(',')}`;
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(answer.statusCode).toBe(200);
+    expect(leads.asked[0]?.query.labels).toEqual(labels);
+    const errors = await errorsOf(`/api/v1/leads?label=a,${'b'.repeat(201)}`);
+    expect(errors).toMatchObject([{ parameter: 'label', code: 'out-of-range' }]);
+  });
+
   test('takes ten labels', async () => {
     const leads = fakeLeads();
     const url = '/api/v1/leads?label=a,b,c,d,e,f,g,h,i&label=j';

@@ -1,4 +1,5 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
+import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 
 /** What a grant can allow. */
 export const grantActions = ['leads:read'] as const;
@@ -14,11 +15,8 @@ export type GrantInput = { action: string; labels?: readonly string[] };
 /** The labels that every lead must carry which the caller sees; none means all leads. */
 export type GrantedLabels = { labels: readonly string[] };
 
-/** One array for all, so that what is derived of it can be kept. */
+/** One array for all: what is derived from it is remembered by its identity (`memoize.ts`). */
 const ALL_LEADS: readonly string[] = [];
-/** Of one grant. */
-export const GRANT_LABELS_MAX = 10;
-export const GRANT_LABEL_CHARACTERS_MAX = 100;
 
 /** What the grants allow of one action. @throws {insufficient-scope} they allow nothing of it */
 export function decideGrant(grants: readonly Grant[], action: GrantAction): GrantedLabels {
@@ -61,12 +59,12 @@ function withoutRepetitions(labels: string[]): string[] {
 
 function labelProblems(index: number, labels: string[]): FieldProblem[] {
   const pointer = `#/grants/${index}/labels`;
-  if (labels.length === 0 || labels.length > GRANT_LABELS_MAX)
+  if (labels.length === 0 || labels.length > LABELS_MAX)
     return [
       {
         pointer,
         code: 'out-of-range',
-        detail: `A grant names 1 to ${GRANT_LABELS_MAX} labels, or has no \`labels\` at all.`,
+        detail: `A grant names 1 to ${LABELS_MAX} labels, or has no \`labels\` at all.`,
       },
     ];
   return labels.flatMap((label, at) =>
@@ -76,15 +74,14 @@ function labelProblems(index: number, labels: string[]): FieldProblem[] {
           {
             pointer: `${pointer}/${at}`,
             code: 'invalid-label',
-            detail: `A label has 1 to ${GRANT_LABEL_CHARACTERS_MAX} characters, no comma and no control characters.`,
+            detail: `A label has 1 to ${LABEL_CHARACTERS_MAX} characters, no comma and no control characters.`,
           },
         ],
   );
 }
 
-/** A comma separates names where the tracker is asked for several. */
 function isLabelName(label: string): boolean {
-  return label !== '' && label.length <= GRANT_LABEL_CHARACTERS_MAX && !/[,\p{Cc}]/u.test(label);
+  return label !== '' && label.length <= LABEL_CHARACTERS_MAX && !FORBIDDEN_IN_LABEL.test(label);
 }
 
 function unknownAction(index: number): FieldProblem {

@@ -1,12 +1,10 @@
+import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { paginationOut } from '#shared/page.ts';
 import { z } from 'zod';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import { sinceParameter } from './common.ts';
 import { pageParameters } from './page.ts';
-
-const LABELS_MAX = 10;
-const LABEL_CHARACTERS_MAX = 200;
 
 const contactOut = z
   .object({
@@ -54,11 +52,18 @@ export const leadListOut = z
 const labelQuery = z.preprocess(
   (given) => (typeof given === 'string' ? [given] : given),
   z
-    .array(z.string().max(LABEL_CHARACTERS_MAX, 'must be at most 200 characters long'))
+    .array(z.string().meta({ maxLength: LABELS_MAX * (LABEL_CHARACTERS_MAX + 1) }))
     .max(LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
     .superRefine((given, context) => {
-      if (given.some((text) => text.split(',').some((name) => name.trim() === '')))
+      const names = given.flatMap((text) => text.split(',')).map((name) => name.trim());
+      if (names.includes(''))
         context.addIssue({ code: 'custom', message: 'must not name an empty label' });
+      if (names.some((name) => name.length > LABEL_CHARACTERS_MAX))
+        context.addIssue({
+          code: 'custom',
+          message: `must name no label of more than ${LABEL_CHARACTERS_MAX} characters`,
+          params: { code: 'out-of-range' },
+        });
     })
     .transform(splitLabels)
     .refine((labels) => labels.length <= LABELS_MAX, `must name at most ${LABELS_MAX} labels`)

@@ -26,6 +26,13 @@ describe('parseGrants', () => {
     ]);
   });
 
+  test('a label has up to 200 characters', () => {
+    const labels = ['a'.repeat(200)];
+    expect(parseGrants([{ action: 'leads:read', labels }])).toEqual([
+      { action: 'leads:read', labels },
+    ]);
+  });
+
   test('a grant without labels stays without', () => {
     expect(parseGrants([{ action: 'leads:read' }])).toEqual([{ action: 'leads:read' }]);
   });
@@ -38,8 +45,8 @@ describe('parseGrants', () => {
     ['a comma', [{ action: 'leads:read', labels: ['a,b'] }], '#/grants/0/labels/0'],
     ['a line break', [{ action: 'leads:read', labels: ['a\nb'] }], '#/grants/0/labels/0'],
     [
-      '101 characters',
-      [{ action: 'leads:read', labels: ['a'.repeat(101)] }],
+      '201 characters',
+      [{ action: 'leads:read', labels: ['a'.repeat(201)] }],
       '#/grants/0/labels/0',
     ],
     [

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import { consumerOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
-import {
-  GRANT_LABEL_CHARACTERS_MAX,
-  GRANT_LABELS_MAX,
-  grantActions,
-} from '#access/grants/grant.ts';
+import { grantActions } from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/json.ts';
+import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
 import { paginationOut } from '#shared/page.ts';
 import { pageParameters } from '../../schemas/page.ts';
@@ -30,10 +27,13 @@ const labelIn = z
   .string('must be a text')
   .trim()
   .min(1, 'must not be empty')
-  .max(GRANT_LABEL_CHARACTERS_MAX, `must have at most ${GRANT_LABEL_CHARACTERS_MAX} characters`)
-  .refine((label) => !/[,\p{Cc}]/u.test(label), 'must have no comma and no control characters');
+  .max(LABEL_CHARACTERS_MAX, `must have at most ${LABEL_CHARACTERS_MAX} characters`)
+  .refine(
+    (label) => !FORBIDDEN_IN_LABEL.test(label),
+    'must have no comma and no control characters',
+  );
 
-const LABELS_RULE = `must name 1 to ${GRANT_LABELS_MAX} labels, or be left out`;
+const LABELS_RULE = `must name 1 to ${LABELS_MAX} labels, or be left out`;
 
 const grantIn = z
   .strictObject({
@@ -47,7 +47,7 @@ const grantIn = z
     labels: z
       .array(labelIn, 'must be a list of label names')
       .min(1, LABELS_RULE)
-      .max(GRANT_LABELS_MAX, LABELS_RULE)
+      .max(LABELS_MAX, LABELS_RULE)
       .exactOptional()
       .describe('Only leads that carry all of these labels.'),
   })
