@@ -51,16 +51,14 @@ export type Change = {
   specText?: string | null;
 };
 
-export type ListQuery = {
+/** All that is given must hold; `groupPath` means itself and all below it, on segment boundaries. */
+export type ListFilter = Partial<
+  Pick<VersionRecord, 'type' | 'lifecycle' | 'owner' | 'source' | 'groupPath' | 'projectId'>
+>;
+
+export type ListQuery = ListFilter & {
   /** One row per artifact (its default version, else a draft, else a retired one), or every version. */
   rows: 'artifacts' | 'versions';
-  type?: string;
-  lifecycle?: Lifecycle;
-  owner?: string;
-  source?: string;
-  /** Itself and all below it, on segment boundaries. */
-  groupPath?: string;
-  projectId?: string;
   /** From `searchTerms`: a version must have every one of them, the beginning of a word suffices. */
   terms?: string[];
   /** Position of the last row seen. */

@@ -9,7 +9,6 @@ export type KeyId = string & { readonly brand: 'KeyId' };
 
 /** `disabled` can be undone, `revoked` cannot. Keys of both are refused. */
 export const consumerStates = ['active', 'disabled', 'revoked'] as const;
-export type ConsumerState = (typeof consumerStates)[number];
 
 /** A key as it is stored. Times are milliseconds since the Unix epoch. */
 export type Key = {
@@ -34,7 +33,7 @@ export type Key = {
 export type Consumer = {
   id: ConsumerId;
   name: string;
-  state: ConsumerState;
+  state: (typeof consumerStates)[number];
   /** Overrides the default rate limit. */
   limitPerMinute?: number;
   grants: readonly Grant[];

@@ -1,5 +1,5 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
-import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
+import type { Actor, AuditEntry } from '#shared/audit.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 
@@ -12,13 +12,10 @@ export type AuditLog = AuditReader & {
 };
 
 /** A row of `audit`, without its id. */
-export type AuditRow = {
-  at: number;
+export type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
   actorKind: Actor['kind'];
   actorSubject: string;
   actorClientId: string | null;
-  action: AuditAction;
-  subject: string;
   changes: string | null;
   requestId: string | null;
 };

@@ -85,13 +85,7 @@ export type VersionRecord = Omit<Content, 'specText'> & {
 };
 
 /** One element of `members`: the default version of an artifact. */
-export type Member = {
-  id: string;
-  type: string;
-  title: string;
-  lifecycle: Lifecycle;
-  groupPath?: string;
-};
+export type Member = Pick<VersionRecord, 'id' | 'type' | 'title' | 'lifecycle' | 'groupPath'>;
 
 /** Ids compare without regard to case. */
 export function foldId(id: string): string {

@@ -16,12 +16,9 @@ import { requireCondition, type Precondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 
 /** Absent leaves a field alone; `null` takes it away. */
-type Patch = {
-  title?: string;
-  owner?: string;
-  description?: string | null;
-  groupPath?: string | null;
-};
+type Patch = Partial<
+  Pick<Content, 'title' | 'owner'> & Record<'description' | 'groupPath', string | null>
+>;
 
 /** The version that is meant, and what the caller demands of its present state. */
 export type VersionTarget = VersionRef & { ifMatch?: Precondition | undefined };
@@ -168,12 +165,13 @@ function patched<K extends string>(
 }
 
 /** Fields whose new value stands in the audit log; of the others only that they changed. */
-const TOLD = ['type', 'owner', 'title', 'source', 'projectId', 'groupPath'] as const;
+const AUDITED = ['type', 'owner', 'title', 'source', 'projectId', 'groupPath'] as const;
 const NAMED = ['description', 'members', 'counts'] as const;
 
 function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
-  for (const field of TOLD) if (former[field] !== next[field]) changes[field] = next[field] ?? null;
+  for (const field of AUDITED)
+    if (former[field] !== next[field]) changes[field] = next[field] ?? null;
   for (const field of NAMED)
     if (JSON.stringify(former[field]) !== JSON.stringify(next[field])) changes[field] = 'changed';
   return changes;

@@ -2,7 +2,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { refuseCursor, sealPage, startPage, type Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
-import type { ListQuery, VersionPosition } from '../artifact-store.ts';
+import type { ListFilter, VersionPosition } from '../artifact-store.ts';
 import { refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from './version-order.ts';
@@ -14,7 +14,7 @@ export type Reader = Pick<Caller, 'workspaceId'>;
 export type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
-export type CatalogFilters = Omit<ListQuery, 'terms' | 'after' | 'limit' | 'rows'> & {
+export type CatalogFilters = ListFilter & {
   /** Every version; without it one row per artifact. */
   versions?: 'all';
   /** Full text over id, title, description, owner and groupPath: every word must begin a word. */

@@ -2,9 +2,10 @@
  * How the catalog's full text is cut into terms. Done here and not by a store's own tokenizer, so
  * that accents, dots, slashes and hyphens mean the same on every store.
  */
+import type { VersionRecord } from './artifact.ts';
 
 export const SEARCH_TERMS_MAX = 16;
-/** What follows in a longer word is not told apart: stores keep every beginning of a term. */
+/** What follows in a longer word makes no difference: stores keep every beginning of a term. */
 const TERM_CHARACTERS_MAX = 20;
 
 /**
@@ -42,13 +43,9 @@ function cut(term: string): string {
 }
 
 /** What is searched of a version, as terms with one space between them. */
-export function searchTextOf(version: {
-  id: string;
-  title: string;
-  description?: string;
-  owner: string;
-  groupPath?: string;
-}): string {
+export function searchTextOf(
+  version: Pick<VersionRecord, 'id' | 'title' | 'description' | 'owner' | 'groupPath'>,
+): string {
   const { id, title, description = '', owner, groupPath = '' } = version;
   return [...new Set(searchTerms(`${id} ${title} ${owner} ${groupPath} ${description}`))].join(' ');
 }

@@ -1,10 +1,10 @@
 /**
  * The order of versions: semantic version where it parses, then `publishedAt`, then `createdAt`.
  * SemVer 2 is read tolerantly: a leading `v`, a missing minor or patch and leading zeros are
- * accepted, and numbers may have any length. The parsed parts are kept as one text per version
+ * accepted, and numbers may have any length. The parsed parts are stored as one text per version
  * whose plain byte order is the order of versions, so that every store sorts alike.
  */
-import { VERSION_CHARACTERS_MAX } from './artifact.ts';
+import { VERSION_CHARACTERS_MAX, type VersionRecord } from './artifact.ts';
 
 /** Larger is higher: a release, a pre-release, a text that is no semantic version. */
 type VersionRank = 0 | 1 | 2;
@@ -16,12 +16,7 @@ export type VersionOrder = {
 };
 
 /** What decides between two versions of one artifact. */
-export type Orderable = {
-  version: string;
-  publishedAt?: number;
-  createdAt: number;
-  serial: number;
-};
+export type Orderable = Pick<VersionRecord, 'version' | 'publishedAt' | 'createdAt' | 'serial'>;
 
 const SEMVER = /^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 

@@ -13,16 +13,7 @@ import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts
 /** What the `receipt` commands work on. */
 export type ReceiptServices = { receipts: ReceiptStore; cursors: CursorSealer };
 
-type FilterOptions = {
-  partner?: string;
-  status?: string;
-  outcome?: string;
-  externalId?: string;
-  eventId?: string;
-  correlationId?: string;
-  leadId?: string;
-  since?: string;
-};
+type FilterOptions = Partial<Record<Exclude<keyof ReceiptFilter, 'partnerId'> | 'partner', string>>;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 type ReplayOptions = FilterOptions & { all?: true };
 type ReceiptTask<Options = unknown> = Task<ReceiptServices, Options>;

@@ -1,8 +1,9 @@
 import { foldId, MEMBERS_MAX, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
 import type { Database } from '../database.ts';
+import type { RowOf } from '../row.ts';
 
-type MemberRow = Omit<Member, 'groupPath'> & { groupPath: string | null };
+type MemberRow = RowOf<Member>;
 
 type RepresentativeRow = { versions: number; version: string; lifecycle: string; serial: number };
 
@@ -51,7 +52,7 @@ function prepare({ handle }: Database) {
   };
 }
 
-/** Reads what a version's answer tells of other versions and artifacts. */
+/** Reads what the response for a version says of other versions and artifacts. */
 export function createRelationsReader(
   database: Database,
 ): (workspaceId: string, record: VersionRecord) => Relations {
@@ -100,5 +101,5 @@ function countByType(members: readonly Member[]): Record<string, number> {
 }
 
 function toMember({ groupPath, ...row }: MemberRow): Member {
-  return groupPath === null ? row : { ...row, groupPath };
+  return { ...row, ...(groupPath !== null && { groupPath }) };
 }

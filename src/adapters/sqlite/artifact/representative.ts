@@ -7,6 +7,7 @@ import {
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
 import type { Database } from '../database.ts';
+import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {
@@ -40,15 +41,10 @@ export type RepresentativeWriter = {
   pin(artifact: ArtifactRow, serial: number): void;
 };
 
-type SearchedRow = {
-  title: string;
-  description: string | null;
-  owner: string;
-  groupPath: string | null;
-};
-
 /** The fields of a search text that can change. */
 const SEARCHED = ['title', 'description', 'owner', 'groupPath'] as const;
+
+type SearchedRow = RowOf<Pick<VersionRecord, (typeof SEARCHED)[number]>>;
 
 function prepare(database: Database) {
   const { handle } = database;

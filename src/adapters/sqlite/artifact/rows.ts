@@ -1,34 +1,15 @@
-import type { Finding, Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import type { Finding, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { orderOf } from '#catalog/version/version-order.ts';
 import type { Database } from '../database.ts';
+import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
-export type VersionRow = {
-  serial: number;
-  artifactSerial: number;
-  workspaceId: string;
-  id: string;
-  version: string;
-  orderKey: string;
-  revision: number;
-  lifecycle: Lifecycle;
-  type: string;
-  source: string;
-  owner: string;
-  title: string;
-  projectId: string | null;
-  groupPath: string | null;
-  createdAt: number;
-  updatedAt: number;
-  publishedAt: number | null;
-  deprecatedAt: number | null;
-  sunsetAt: number | null;
-  members: string | null;
-  counts: string | null;
-  findings: string | null;
-  description: string | null;
-};
+export type VersionRow = RowOf<Omit<VersionRecord, JsonColumn>> &
+  Record<JsonColumn, string | null> & { artifactSerial: number; orderKey: string };
+
+/** Stored as JSON. */
+type JsonColumn = 'members' | 'counts' | 'findings';
 
 /** The columns of `VersionRow`, of `catalog_version v` and `catalog_artifact a`. */
 export const VERSION_COLUMNS = `
@@ -90,19 +71,17 @@ export function toColumns(
   };
 }
 
-type CandidateRow = Omit<Candidate, 'publishedAt'> & { publishedAt: number | null };
-
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
 export function createCandidatesReader({
   handle,
 }: Database): (artifactSerial: number) => Candidate[] {
-  const candidates = handle.prepare<[number], CandidateRow>(
+  const candidates = handle.prepare<[number], RowOf<Candidate>>(
     'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
   );
   return (artifactSerial) =>
     candidates
       .all(artifactSerial)
-      .map(({ publishedAt, ...row }) => (publishedAt === null ? row : { ...row, publishedAt }));
+      .map(({ publishedAt, ...row }) => ({ ...row, ...(publishedAt !== null && { publishedAt }) }));
 }
 
 function parseOr<T>(text: string | null, fallback: T): T {

@@ -1,6 +1,7 @@
 import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   Accompaniment,
+  ArtifactStore,
   Change,
   ChangeAudit,
   Inserted,
@@ -23,14 +24,13 @@ import type { Database } from '../database.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 
 /**
- * Each function is one transaction: the change, its audit entry, the search text, the default, and
+ * What writes of `ArtifactStore`, synchronous. Each function is one transaction: the change, its audit entry, the search text, the default, and
  * the response for an idempotency key.
  */
 export type ArtifactWriter = {
-  insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Inserted;
-  change(workspaceId: string, change: Change, beside: Accompaniment): StoredVersion | undefined;
-  remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
-  pin(workspaceId: string, record: VersionRecord, beside: Accompaniment): StoredVersion | undefined;
+  [Name in 'insert' | 'change' | 'remove' | 'pin']: (
+    ...input: Parameters<ArtifactStore[Name]>
+  ) => Awaited<ReturnType<ArtifactStore[Name]>>;
 };
 
 const INSERT_VERSION = `

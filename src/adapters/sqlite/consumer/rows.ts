@@ -1,39 +1,17 @@
-import type {
-  Consumer,
-  ConsumerId,
-  ConsumerState,
-  Key,
-  KeyId,
-} from '#access/consumers/consumer.ts';
+import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant, GrantAction } from '#access/grants/grant.ts';
+import type { RowOf } from '../row.ts';
 
-export type ConsumerRow = {
-  id: ConsumerId;
-  name: string;
-  state: ConsumerState;
-  limitPerMinute: number | null;
-  createdAt: number;
-};
+export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 
-export type KeyRow = {
-  keyId: KeyId;
-  consumerId: ConsumerId;
-  sha256: Buffer;
-  last4: string;
-  createdBy: string;
-  createdAt: number;
-  expiresAt: number | null;
-  revokedAt: number | null;
-  replacedBy: KeyId | null;
-  lastUsedAt: number | null;
-};
+export type KeyRow = RowOf<Omit<Key, 'digest'>> & { consumerId: ConsumerId; sha256: Buffer };
 
 export type GrantRow = { consumerId: ConsumerId; action: GrantAction; labels: string | null };
 
-/** The columns of `consumer`, in the order of `ConsumerRow`. */
+/** The columns of `ConsumerRow`. */
 export const CONSUMER_COLUMNS = 'id, name, state, limitPerMinute, createdAt';
 
-/** The columns of `api_key`, in the order of `KeyRow`. */
+/** The columns of `KeyRow`, of the table `api_key`. */
 export const KEY_COLUMNS =
   'keyId, consumerId, sha256, last4, createdBy, createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt';
 

@@ -1,0 +1,4 @@
+/** The row of an object whose columns are called as its properties: what can be absent is null. */
+export type RowOf<T> = {
+  [Name in keyof T]-?: object extends Pick<T, Name> ? T[Name] | null : T[Name];
+};
