@@ -79,7 +79,7 @@ describe.skipIf(chromium === undefined)('in a browser', { timeout: TIMEOUT_MS },
     expect(await row.innerText()).toMatch(/open[^]*approved/);
     expect(await fitsWidth(page)).toBe(true);
 
-    await paste(banner, 'Have crm-one delete lead 1 ');
+    await paste(banner, 'Have crm-one delete lead 1,');
 
     await row.getByText('closed (not planned)').waitFor();
     await row.getByText('deleted-by-partner').waitFor();
@@ -121,7 +121,8 @@ async function startSandbox() {
 
 /** Runs what the banner prints under a title that starts so. */
 async function paste(banner: string, title: string): Promise<void> {
-  const [, section = ''] = banner.split(`# ${title}`);
+  const [, section] = banner.split(`\n: ${title}`);
+  if (section === undefined) throw new Error(`the sandbox prints nothing under "${title}"`);
   const [, ...lines] = (section.split('\n\n')[0] ?? '').split('\n');
   await promisify(execFile)('bash', ['-c', lines.join('\n')]);
 }
