@@ -127,6 +127,7 @@ const forgetfulStore: Pick<ReceiptStore, 'accept'> = {
     kind: 'accepted',
     receipt: { ...receipt, status: 'ACCEPTED' },
     queued: events.length,
+    written: events,
   }),
 };
 
@@ -138,7 +139,8 @@ async function startServer(store: Pick<ReceiptStore, 'accept'>) {
   const clock = systemClock;
   const partners = createPartners([partner]);
   const newId = createTimedIds(clock);
-  const deps = { store, readDelivery, clock, newId, hashKey, wakeWorker: () => {} };
+  const reporter = { settled: () => undefined };
+  const deps = { store, readDelivery, clock, newId, hashKey, reporter, wakeWorker: () => {} };
   const tokens = createStatusTokens(Buffer.alloc(32, 3), clock);
   const limiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = createApp({

@@ -96,6 +96,7 @@ export function createPartnerArea(deps: PartnerAreaDeps): PartnerArea {
     newId: createTimedIds(clock),
     hashKey: createSecretKey(directoryKey),
     wakeWorker,
+    reporter,
   };
   return {
     routes: {

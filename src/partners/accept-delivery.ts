@@ -7,6 +7,7 @@ import { type MatchName, toMatchNames } from './match.ts';
 import type { Partner } from './partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
 import type { PartnerPath } from './receipt.ts';
+import type { OutcomeReporter } from './report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from './receipt-store.ts';
 
 /** Identifiers longer than this are used for matching but not shown. */
@@ -39,6 +40,7 @@ export type AcceptDeliveryDeps = {
   hashKey: KeyObject;
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
+  reporter: Pick<OutcomeReporter, 'settled'>;
 };
 
 /** What the caller is told, and what the metrics count. */
@@ -81,8 +83,23 @@ export async function acceptDelivery(
   };
   const acceptance = await deps.store.accept(receipt);
   if (acceptance.queued > 0) deps.wakeWorker();
+  reportSettled(deps.reporter, receipt, acceptance);
   const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
   return { ...acceptance, ignored };
+}
+
+/** What is settled with its acceptance, IGNORED and REJECTED, is reported once for each reason. */
+function reportSettled(
+  reporter: AcceptDeliveryDeps['reporter'],
+  { id: receiptId, partnerId, path }: NewReceipt,
+  { written }: Acceptance,
+): void {
+  const byReason = Map.groupBy(written, ({ outcome, lastError = '' }) => `${outcome} ${lastError}`);
+  for (const [first, ...more] of byReason.values()) {
+    if (!first || first.outcome === 'PENDING') continue;
+    const { outcome, lastError: code } = first;
+    reporter.settled({ receiptId, partnerId, path, outcome, code, events: more.length + 1 });
+  }
 }
 
 function toNewEvent(

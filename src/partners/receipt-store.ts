@@ -42,6 +42,8 @@ export type Acceptance = {
   receipt: Receipt;
   /** Events that wait for the worker because of this delivery. */
   queued: number;
+  /** The events that were written now: those that did not come before. */
+  written: readonly Pick<NewEvent, 'outcome' | 'lastError'>[];
 };
 
 /** Every condition that is given must hold. */

@@ -17,6 +17,7 @@ import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { REPOSITORY } from '../support/directory.ts';
+import { silentReporter as reporter } from '../support/reporter.ts';
 
 let database: Database;
 let clock: FakeClock;
@@ -48,7 +49,7 @@ async function accept(externalId: string, partnerId = 'crm-one'): Promise<string
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const partner = createPartner(partnerId, { scheme: 'hmac-sha256', secrets: secretsOf('s') });
   const newId = createTimedIds(clock);
-  const deps = { store, readDelivery, clock, newId, hashKey, wakeWorker: () => {} };
+  const deps = { store, readDelivery, clock, newId, hashKey, reporter, wakeWorker: () => {} };
   const body = Buffer.from(JSON.stringify({ eventType: 'lead.deletion', externalId }));
   return (await acceptDelivery(deps, { partner, path: 'deletions', body })).receipt.id;
 }

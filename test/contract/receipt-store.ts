@@ -73,6 +73,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
           kind: 'accepted',
           receipt: { ...shown, status: 'ACCEPTED' },
           queued: 1,
+          written: delivery.events,
         });
         const none = { leadIds: [], attempts: 0 };
         expect(await store.read(id)).toEqual({
@@ -136,7 +137,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
         const first = await store.accept(receipt({ externalId: 'x', events: [event('a')] }));
         await fixture.settle(first.receipt.id, { outcome: 'DONE' });
         const again = await store.accept(receipt({ events: [event('a')] }));
-        expect(again).toEqual({ kind: 'repeat', receipt: first.receipt, queued: 0 });
+        expect(again).toEqual({ kind: 'repeat', receipt: first.receipt, queued: 0, written: [] });
         expect((await store.list({}, 10)).receipts).toHaveLength(1);
       });
 

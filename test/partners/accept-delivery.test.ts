@@ -15,11 +15,13 @@ const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secret
 const crmTwo = createPartner('crm-two', { scheme: 'signature-v3', secrets: secretsOf('two') });
 
 let written: NewReceipt[];
+let reports: Parameters<AcceptDeliveryDeps['reporter']['settled']>[0][];
 let woken: number;
 let deps: AcceptDeliveryDeps;
 
 beforeEach(() => {
   written = [];
+  reports = [];
   woken = 0;
   let ids = 0;
   deps = {
@@ -27,7 +29,12 @@ beforeEach(() => {
       accept: async (receipt) => {
         written.push(receipt);
         const queued = receipt.events.filter(({ outcome }) => outcome === 'PENDING').length;
-        return { kind: 'accepted', receipt: { ...receipt, status: 'ACCEPTED' }, queued };
+        return {
+          kind: 'accepted',
+          receipt: { ...receipt, status: 'ACCEPTED' },
+          queued,
+          written: receipt.events,
+        };
       },
     },
     clock: { now: () => NOW },
@@ -35,6 +42,7 @@ beforeEach(() => {
     hashKey,
     readDelivery,
     wakeWorker: () => void (woken += 1),
+    reporter: { settled: (report) => void reports.push(report) },
   };
 });
 
@@ -117,6 +125,16 @@ describe('the events', () => {
       [1, 'REJECTED', 'not-an-object', '7'],
       [2, 'IGNORED', undefined, '{"eventType":"deal.deletion"}'],
       [3, 'REJECTED', 'names-nobody', '{"objectId":{}}'],
+    ]);
+  });
+
+  test('that are settled at once are reported once for each reason, after the commit', async () => {
+    await accept([{ objectId: 1 }, 7, 8, { eventType: 'deal.deletion' }, { objectId: {} }]);
+    const from = { partnerId: 'crm-two', path: 'deletions' };
+    expect(reports).toMatchObject([
+      { ...from, outcome: 'REJECTED', code: 'not-an-object', events: 2 },
+      { ...from, outcome: 'IGNORED', code: undefined, events: 1 },
+      { ...from, outcome: 'REJECTED', code: 'names-nobody', events: 1 },
     ]);
   });
 

@@ -21,6 +21,7 @@ import {
 } from '../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { sealer, secretsOf } from './support.ts';
+import { silentReporter as reporter } from '../support/reporter.ts';
 
 const partner = createPartner('crm-one', {
   scheme: 'hmac-sha256',
@@ -47,6 +48,7 @@ function intakeOf(database: Database) {
     newId: newUuid,
     hashKey: createSecretKey(directoryKey),
     readDelivery,
+    reporter,
     wakeWorker: () => {},
   };
   return {

@@ -8,6 +8,7 @@ import { newUuid } from '#shared/ids.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { hashKey, sealer, secretsOf } from './support.ts';
 import { REPOSITORY } from '../support/directory.ts';
+import { silentReporter as reporter } from '../support/reporter.ts';
 
 const crmOne = createPartner('crm-one', {
   scheme: 'hmac-sha256',
@@ -28,7 +29,15 @@ const event = {
 function setUp(database = temporaryDatabase()) {
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const clock = { now: () => 1 };
-  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker: () => {} };
+  const deps = {
+    store,
+    readDelivery,
+    clock,
+    newId: newUuid,
+    hashKey,
+    reporter,
+    wakeWorker: () => {},
+  };
   const deliver = (body: unknown, facts: Partial<Delivery> = {}) => {
     const delivery = { partner: crmOne, path: 'deletions' as const, ...facts };
     return acceptDelivery(deps, { ...delivery, body: Buffer.from(JSON.stringify(body)) });

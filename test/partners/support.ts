@@ -24,6 +24,7 @@ import { buildTestApp } from '../support/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 import { REPOSITORY } from '../support/directory.ts';
+import { silentReporter as reporter } from '../support/reporter.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
@@ -102,7 +103,7 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
   const tokens = createStatusTokens(Buffer.alloc(32, 5), clock);
   let woken = 0;
   const wakeWorker = () => void (woken += 1);
-  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker };
+  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, reporter, wakeWorker };
   const app = buildTestApp({
     clock,
     metrics,

@@ -92,6 +92,7 @@ export async function openDesk(options: DeskOptions = {}) {
     retryMs = [20, 20, 20, 20, 20, 20],
     ...workerOptions
   } = options.worker ?? {};
+  const reporter = createOutcomeReporter({ log, count: options.count ?? (() => undefined) });
   const worker = createDeletionWorker({
     readDelivery,
     store,
@@ -103,7 +104,7 @@ export async function openDesk(options: DeskOptions = {}) {
     writeIntervalMs: 0,
     clock,
     log,
-    reporter: createOutcomeReporter({ log, count: options.count ?? (() => undefined) }),
+    reporter,
     random: () => 0.5,
     unmatchedWaitsMs: [20, 20],
     missingLooksMs: [20, 40],
@@ -149,6 +150,7 @@ export async function openDesk(options: DeskOptions = {}) {
           newId: newUuid,
           hashKey: createSecretKey(directoryKey),
           readDelivery,
+          reporter,
           wakeWorker: () => worker.wake(),
         },
         {

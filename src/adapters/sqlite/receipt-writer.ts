@@ -106,11 +106,12 @@ export function createDeliveryWriter({
     const first = repeats[0];
     if (fresh.length === 0 && first) {
       const original = readOriginal.get(first.before.receipt);
-      if (original) return { kind: 'repeat', receipt: asAnswered(original), queued: queuedAgain };
+      if (original)
+        return { kind: 'repeat', receipt: asAnswered(original), queued: queuedAgain, written: [] };
     }
     insert(delivery, fresh);
     const queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length + queuedAgain;
-    return { kind: 'accepted', receipt: asAnswered(delivery), queued };
+    return { kind: 'accepted', receipt: asAnswered(delivery), queued, written: fresh };
   };
 }
 

@@ -22,6 +22,7 @@ import {
 import { hashKey, sealer, secretsOf } from '../../partners/support.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { REPOSITORY } from '../../support/directory.ts';
+import { silentReporter as reporter } from '../../support/reporter.ts';
 
 function openFixture(database: Database): ReceiptStoreFixture {
   const { handle } = database;
@@ -73,7 +74,15 @@ const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secre
 function acceptInto(database: Database, body: string) {
   const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
   const clock = { now: () => 1 };
-  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, wakeWorker: () => {} };
+  const deps = {
+    store,
+    readDelivery,
+    clock,
+    newId: newUuid,
+    hashKey,
+    reporter,
+    wakeWorker: () => {},
+  };
   return acceptDelivery(deps, { partner, path: 'deletions', body: Buffer.from(body) });
 }
 

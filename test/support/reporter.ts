@@ -1,0 +1,7 @@
+import type { OutcomeReporter } from '#partners/report-outcomes.ts';
+
+/** For tests that look at something else. */
+export const silentReporter: OutcomeReporter = {
+  settled: () => undefined,
+  attemptFailed: () => undefined,
+};
