@@ -145,7 +145,7 @@ type Work = (catalog: Catalog, call: number) => Promise<unknown>;
 
 /** The n-th of the first thousand, which both stores have. */
 const readOne: Work = (catalog, call) =>
-  catalog.read(caller, { id: `artifact-${(call * 37) % SMALL}`, spec: true });
+  catalog.read(caller, { id: `artifact-${(call * 37) % SMALL}`, withSpec: true });
 
 const listPage: Work = (catalog) => catalog.list(caller, { limit: 50 });
 

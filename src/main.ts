@@ -38,7 +38,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     await exit(0, logOutput);
   } catch (error) {
     const failure = explain(error);
-    const text = renderFailure(failure, { json: argv.includes('--json') });
+    const text = renderFailure(failure, { isJson: argv.includes('--json') });
     if (text !== '') terminal.note(text);
     await exit(failure.exitCode, logOutput);
   }
@@ -73,8 +73,8 @@ function createTerminal(): Terminal {
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     // styleText decides by the stream and by NO_COLOR and FORCE_COLOR.
-    colour: styleText('bold', 'x', { stream: process.stdout }) !== 'x',
-    interactive: process.stderr.isTTY,
+    hasColour: styleText('bold', 'x', { stream: process.stdout }) !== 'x',
+    isInteractive: process.stderr.isTTY,
     ...(process.stdin.isTTY &&
       process.stderr.isTTY && {
         ask: (question: string) =>

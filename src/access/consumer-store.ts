@@ -19,7 +19,7 @@ export type ConsumerChange = {
    * Refuse the change when another consumer that is not revoked has this name, compared by
    * `foldConsumerName`. @throws {validation-failed}
    */
-  uniqueName?: boolean;
+  hasUniqueName?: boolean;
 };
 
 /** Position of a list: the last consumer of the page before. */

@@ -89,7 +89,7 @@ export type Accompaniment = {
 };
 
 /**
- * Keeps artifacts. Every function is bound to one workspace, and what belongs to another does not
+ * Stores artifacts. Every function is bound to one workspace, and what belongs to another does not
  * exist. A change, its audit entry, its search text, the choice of the default version and the
  * response that is stored for it are one transaction, so that reads see a change at once and a crash
  * leaves all of it or nothing. All throw `store-unavailable`, and changes with `toStoredRun` also
@@ -98,8 +98,8 @@ export type Accompaniment = {
 export type ArtifactStore = {
   /** Another number whenever anything in the store may have changed. @throws {store-unavailable} */
   version(): Promise<number>;
-  /** One version; its spec only when it is asked for. */
-  read(workspaceId: string, ref: VersionRef, parts: { spec: boolean }): Promise<ReadVersion>;
+  /** One version; its spec only with `withSpec`. */
+  read(workspaceId: string, ref: VersionRef, parts: { withSpec: boolean }): Promise<ReadVersion>;
   relations(workspaceId: string, record: VersionRecord): Promise<Relations>;
   /** Every version of an artifact, in no order; undefined when there is none. */
   candidates(workspaceId: string, id: string): Promise<Candidate[] | undefined>;

@@ -33,8 +33,8 @@ Examples:
  * @throws {UsageError} for a wrong command line, and whatever the command throws
  */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<void> {
-  const json = argv.includes('--json');
-  const program = createProgram(deps, json);
+  const isJson = argv.includes('--json');
+  const program = createProgram(deps, isJson);
   const context = createContext(deps);
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.hook('preSubcommand', async (_program, command) => {
@@ -44,19 +44,19 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<vo
     await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Without --json commander has told why.
-    if (error.exitCode !== 0) throw new UsageError(json ? toText(error) : '');
+    // Without --json commander has said why.
+    if (error.exitCode !== 0) throw new UsageError(isJson ? toText(error) : '');
   }
 }
 
 /**
  * `help NAME` as `NAME --help`: commander's own knows nothing of commands whose code is loaded when
- * they are asked for.
+ * they are called.
  */
 function withoutHelpCommand(argv: readonly string[]): string[] {
-  const [first, ...asked] = argv;
-  if (first !== 'help' || asked.length === 0) return [...argv];
-  return commands.some(({ name }) => name === asked[0]) ? [...asked, '--help'] : asked;
+  const [first, ...names] = argv;
+  if (first !== 'help' || names.length === 0) return [...argv];
+  return commands.some(({ name }) => name === names[0]) ? [...names, '--help'] : names;
 }
 
 /** Why commander refuses a command line, in one line. */
@@ -66,7 +66,7 @@ function toText({ code, message }: CommanderError): string {
 }
 
 /** What is set here holds for every command: nothing below us exits or prints by itself. */
-function createProgram({ version, terminal }: CliDeps, json: boolean): Command {
+function createProgram({ version, terminal }: CliDeps, isJson: boolean): Command {
   return new Command('trackport')
     .description('Leads from an issue tracker, deletions from partners, and a catalog.')
     .version(version)
@@ -78,7 +78,7 @@ function createProgram({ version, terminal }: CliDeps, json: boolean): Command {
     .addHelpText('after', EXAMPLES)
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => json || terminal.note(text.trimEnd()),
+      writeErr: (text) => isJson || terminal.note(text.trimEnd()),
     });
 }
 
@@ -101,14 +101,14 @@ function createContext(deps: CliDeps): CommandContext {
         const config = load(options);
         const opened = await open(config);
         try {
-          const json = options.json === true;
+          const isJson = options.json === true;
           const run = {
             services: opened.services,
             config,
             terminal,
             clock,
             actor: actorOfUser(),
-            json,
+            isJson,
           };
           await work({ ...run, args: command.args, options: command.opts<never>() });
         } finally {

@@ -11,12 +11,12 @@ export type Terminal = {
   /** Writes a remark and a line break to standard error. */
   note(text: string): void;
   /** True when standard output is a terminal that wants colours. */
-  colour: boolean;
+  hasColour: boolean;
   /** True when standard error is a terminal, so that a progress line makes sense. */
-  interactive: boolean;
+  isInteractive: boolean;
   /**
-   * Writes a question to standard error and answers the line that a person types, `''` at the end
-   * of input. Absent where nobody can be asked: standard input or error is no terminal.
+   * Writes a question to standard error and resolves with the line that a person types, `''` at the end
+   * of input. Absent where nobody can reply: standard input or error is no terminal.
    */
   ask?: (question: string) => Promise<string>;
 };
@@ -36,7 +36,7 @@ export type Task<Services, Options> = {
   /** The operating system's user: who the audit log names. */
   actor: Actor;
   /** `--json`: print exactly one JSON document. */
-  json: boolean;
+  isJson: boolean;
   /** What stands behind the command's name. */
   args: readonly string[];
   options: Options;

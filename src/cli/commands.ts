@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import type { CommandContext } from './command-context.ts';
 
-/** One family of commands. Its code is loaded when it is asked for. */
+/** One family of commands. Its code is loaded when it is called. */
 export type CommandEntry = {
   name: string;
   summary: string;

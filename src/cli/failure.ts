@@ -37,9 +37,9 @@ export function toFailure(error: unknown): Failure {
 }
 
 /** What standard error gets: the text, or with `--json` one JSON document. */
-export function renderFailure(failure: Failure, { json }: { json: boolean }): string {
+export function renderFailure(failure: Failure, { isJson }: { isJson: boolean }): string {
   const { code, detail, facts } = failure;
-  if (!json || detail === '') return detail;
+  if (!isJson || detail === '') return detail;
   return JSON.stringify({ error: { code, detail, ...facts } }, null, 2);
 }
 

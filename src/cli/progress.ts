@@ -11,16 +11,16 @@ export type ProgressBar = (done: number, label?: string) => void;
 
 /** A progress bar over `total` steps on standard error. */
 export function createProgressBar(
-  terminal: Pick<Terminal, 'note' | 'interactive'>,
+  terminal: Pick<Terminal, 'note' | 'isInteractive'>,
   total: number,
 ): ProgressBar {
-  if (!terminal.interactive || total === 0) return () => undefined;
-  let drawn = false;
+  if (!terminal.isInteractive || total === 0) return () => undefined;
+  let isDrawn = false;
   return (done, label = '') => {
     const filled = Math.round((done / total) * WIDTH);
     const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
     const text = `${bar} ${done}/${total} ${printable(label).slice(-LABEL_CHARACTERS_MAX)}`;
-    terminal.note(`${drawn ? OVER_THE_LAST_LINE : ''}${text.trimEnd()}`);
-    drawn = true;
+    terminal.note(`${isDrawn ? OVER_THE_LAST_LINE : ''}${text.trimEnd()}`);
+    isDrawn = true;
   };
 }

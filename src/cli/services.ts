@@ -11,7 +11,7 @@ import type { Open } from './command.ts';
 
 /**
  * What the commands need from the composition root, one opener per family: nothing is made before
- * a command asks for it.
+ * a command needs it.
  */
 export type Services = {
   serve: ServeServices;

@@ -29,7 +29,7 @@ export type Hangups = {
   /** What a SIGHUP calls from now on; at once when one came already. */
   reloadWith(reload: () => void): void;
   /**
-   * Resolves when the signal tells that the terminal is gone that the process was started from:
+   * Resolves when a signal comes because the terminal is gone that the process was started from:
    * then it is to end, for nobody is left who could end it.
    */
   terminalGone: Promise<void>;
@@ -37,7 +37,7 @@ export type Hangups = {
 
 const STANDARD_INPUT = 0;
 
-/** SIGHUP would end the process; here it asks for a reload. */
+/** SIGHUP would end the process; here it starts a reload. */
 export function listenForHangups(clock: Pick<Clock, 'sleep'>): Hangups {
   const hadTerminal = isatty(STANDARD_INPUT);
   let reload: (() => void) | undefined;

@@ -32,9 +32,9 @@ export const NONE = '–';
 export function renderWord<Word extends string>(
   word: Word,
   colours: Readonly<Record<Word, Parameters<typeof styleText>[0]>>,
-  colour: boolean,
+  hasColour: boolean,
 ): string {
-  return colour ? styleText(colours[word], word, { validateStream: false }) : word;
+  return hasColour ? styleText(colours[word], word, { validateStream: false }) : word;
 }
 
 /** Text from outside, safe to print: every control character becomes `?`. */

@@ -10,7 +10,7 @@ export type Identity = { verifier: TokenVerifier; close(): void };
 
 export type IdentityDeps = { identity: NonNullable<Config['identity']>; clock: Clock; log: Log };
 
-/** Asks nothing of the issuer before the first token comes. */
+/** No request to the issuer before the first token comes. */
 export function createIdentity({ identity, clock, log }: IdentityDeps): Identity {
   const { issuer, jwksUri, clockTolerance, ...rules } = identity;
   const keySet = createKeySet({

@@ -7,7 +7,7 @@ import { defaults } from './schema.ts';
 type Check = (given: unknown) => Problem[];
 
 /**
- * What no single key can tell. Works on the values as given rather than on a parsed configuration,
+ * What concerns more than one key. Works on the values as given rather than on a parsed configuration,
  * so that these problems are reported together with those of single keys.
  */
 export function crossCheck(given: unknown): Problem[] {

@@ -82,11 +82,11 @@ function toSegment(key: string): string {
 function readValue(node: KeyNode | undefined, text: string): unknown {
   if (!node) return text;
   const trimmed = text.trim();
-  const wantsList = node.types.has('array');
-  if ((wantsList && trimmed.startsWith('[')) || (node.types.has('object') && isFlowMap(trimmed)))
+  const isList = node.types.has('array');
+  if ((isList && trimmed.startsWith('[')) || (node.types.has('object') && isFlowMap(trimmed)))
     return parseFlow(trimmed) ?? text;
   const isFlag = node.types.has('boolean') && /^(?:true|false)$/.test(trimmed);
-  if (!wantsList || node.types.has('string') || isFlag) return text;
+  if (!isList || node.types.has('string') || isFlag) return text;
   return trimmed === '' ? [] : trimmed.split(',').map((item) => item.trim());
 }
 
@@ -136,7 +136,7 @@ export function coerceScalars(value: unknown, node: KeyNode | undefined = config
 
 function coerce(text: string, types: ReadonlySet<string>): unknown {
   if (types.has('string')) return text;
-  const wantsNumber = types.has('integer') || types.has('number');
-  if (wantsNumber && /^-?\d{1,15}$/.test(text)) return Number(text);
+  const isNumber = types.has('integer') || types.has('number');
+  if (isNumber && /^-?\d{1,15}$/.test(text)) return Number(text);
   return types.has('boolean') && /^(?:true|false)$/.test(text) ? text === 'true' : text;
 }

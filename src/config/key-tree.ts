@@ -10,7 +10,7 @@ export type KeyNode = {
   /** JSON Schema types that a value may have. */
   types: ReadonlySet<string>;
   /** A value that must never be shown, or may hold one that must not. */
-  secret: boolean;
+  isSecret: boolean;
   /** Known keys below this one. */
   keys: ReadonlyMap<string, KeyNode>;
   /** What stands below keys that the user names, and below list items. */
@@ -63,7 +63,7 @@ function toNode(schema: JsonSchema): KeyNode {
       ...(schema.type === undefined ? [] : [schema.type]),
       ...options.flatMap(({ types }) => [...types]),
     ]),
-    secret: schema.writeOnly === true || options.some(({ secret }) => secret),
+    isSecret: schema.writeOnly === true || options.some(({ isSecret }) => isSecret),
     keys: new Map([
       ...Object.entries(schema.properties ?? {}).map(
         ([key, below]) => [key, toNode(below)] as const,

@@ -138,14 +138,14 @@ function describe(path: KeyPath, { given, sources }: Findings): string {
   if (source !== undefined) return value === '' ? `${source}, which is empty` : source;
   if (typeof value === 'object' || value === undefined || value === '') return describeKind(value);
   const node = nodeAt(configKeys(), path);
-  if (!node || node.secret) return `${hiddenKind(value)} that is not shown`;
+  if (!node || node.isSecret) return `${hiddenKind(value)} that is not shown`;
   if (typeof value !== 'string') return JSON.stringify(value);
   return mayShowText(node) ? JSON.stringify(shorten(value)) : 'a text';
 }
 
 /** A secret of digits alone is a number to YAML. */
 function isBareSecret(path: KeyPath, { given }: Findings): boolean {
-  const isSecret = nodeAt(configKeys(), path)?.secret === true;
+  const isSecret = nodeAt(configKeys(), path)?.isSecret === true;
   return isSecret && ['number', 'boolean'].includes(typeof lookUp(given, path));
 }
 

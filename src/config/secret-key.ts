@@ -8,7 +8,7 @@ import type { Config } from './schema.ts';
 
 const KEY_BYTES = 32;
 
-/** Where the key is kept that is made when the configuration has none. */
+/** Where the key is stored that is made when the configuration has none. */
 export function secretKeyPath(databasePath: string): string {
   return `${databasePath}.key`;
 }

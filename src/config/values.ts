@@ -1,6 +1,6 @@
 /**
  * The kinds of values in the configuration. Each kind's `error` is the text that a person reads
- * after "expected", so it says what is allowed and never repeats what was found.
+ * after "expected", so it says what is allowed, not what was found.
  */
 import { isIP } from 'node:net';
 
@@ -161,7 +161,9 @@ export function browserOrigin() {
     .superRefine((text, context) => {
       const origin = originOf(text);
       if (text === '*' || text === origin) return;
-      const params = origin === undefined ? {} : { suggestion: `did you mean ${origin}?` };
+      const params = {
+        ...(origin !== undefined && { suggestion: `did you mean ${origin}?` }),
+      };
       context.addIssue({ code: 'custom', message, params });
     })
     .meta({ pattern: String.raw`^(?:\*|https?://[^\s/?#@*]+)$` });

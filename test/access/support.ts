@@ -31,9 +31,9 @@ export function createMemoryConsumerStore(): MemoryConsumerStore {
   const lookUps: KeyId[] = [];
   const uses: ReadonlyMap<KeyId, number>[] = [];
   let version = 1;
-  const put = ({ consumer, audit: entry, uniqueName }: ConsumerChange): void => {
+  const put = ({ consumer, audit: entry, hasUniqueName }: ConsumerChange): void => {
     const folded = foldConsumerName(consumer.name);
-    for (const { id, name, state } of uniqueName === true ? consumers.values() : [])
+    for (const { id, name, state } of hasUniqueName === true ? consumers.values() : [])
       if (id !== consumer.id && state !== 'revoked' && foldConsumerName(name) === folded)
         refuseNamesake(id);
     consumers.set(consumer.id, consumer);

@@ -25,7 +25,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-type How = { json?: boolean; interactive?: boolean; colour?: boolean };
+type How = { json?: boolean; isInteractive?: boolean; hasColour?: boolean };
 
 async function run(args: string[], how: How = {}): Promise<Output & { failure?: string }> {
   const output: Output = { out: '', notes: '' };
@@ -65,7 +65,7 @@ const artifact = (facts: object = {}): string =>
   JSON.stringify({ id: 'orders', type: 'API', owner: 'team-a', title: 'Orders', ...facts });
 
 const read = async (id: string, version: string, workspace = 'default'): Promise<unknown> =>
-  store.read(workspace, { id, version }, { spec: true });
+  store.read(workspace, { id, version }, { withSpec: true });
 
 describe('real documents', () => {
   test('of every version of OpenAPI are imported as drafts, and a second run changes nothing', async () => {
@@ -229,7 +229,7 @@ test('people get a table and a sum, and control characters none', async () => {
 test('a terminal sees the progress, a pipe does not', async () => {
   put('a.json', artifact());
   expect((await run([folder])).notes).toBe('');
-  const { notes } = await run([folder], { interactive: true });
+  const { notes } = await run([folder], { isInteractive: true });
   expect(notes).toContain('0/1 a.json');
   expect(notes).toContain('████████████████████████ 1/1');
 });

@@ -33,8 +33,8 @@ function terminalFor(services: Partial<Services> = {}, deps: Partial<CliDeps> = 
       note: (text) => {
         output.notes += `${text}\n`;
       },
-      colour: false,
-      interactive: false,
+      hasColour: false,
+      isInteractive: false,
     },
     services: new Proxy(services, {
       get: (target, name: keyof Services) => target[name] ?? notAsked,
@@ -173,8 +173,8 @@ describe('services', () => {
             throw new Error('no paper');
           },
           note: () => undefined,
-          colour: false,
-          interactive: false,
+          hasColour: false,
+          isInteractive: false,
         },
       },
     );

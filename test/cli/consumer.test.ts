@@ -19,7 +19,7 @@ beforeEach(() => {
 /** Runs `trackport consumer …` on a connection of its own. */
 function consumer(
   args: string[],
-  how: { json?: boolean; colour?: boolean; ask?: (question: string) => string } = {},
+  how: { json?: boolean; hasColour?: boolean; ask?: (question: string) => string } = {},
 ): Promise<Output> {
   const access = buildAccess({ database: connectTo(database.handle.name), clock });
   return runCommand(registerConsumer, { args, services: { access }, clock, ...how });
@@ -160,7 +160,7 @@ describe('consumer list and show', () => {
 
   test('states have colours only where the terminal wants them', async () => {
     const { id } = await json<Created>('create', 'Sales');
-    expect((await consumer(['show', id], { colour: true })).out).toContain('\u001B[32mactive');
+    expect((await consumer(['show', id], { hasColour: true })).out).toContain('\u001B[32mactive');
     expect((await consumer(['show', id])).out).not.toContain('\u001B');
   });
 

@@ -63,17 +63,17 @@ describe('what is written of it', () => {
   );
 
   test('is its text for a person', () => {
-    expect(renderFailure(failure, { json: false })).toBe('Shorter.');
+    expect(renderFailure(failure, { isJson: false })).toBe('Shorter.');
   });
 
   test('is one JSON document for a program', () => {
-    expect(JSON.parse(renderFailure(failure, { json: true }))).toEqual({
+    expect(JSON.parse(renderFailure(failure, { isJson: true }))).toEqual({
       error: { code: 'validation-failed', detail: 'Shorter.', errors },
     });
   });
 
   test('is nothing when all was said before', () => {
-    for (const json of [true, false])
-      expect(renderFailure(toFailure(new CommandFailure()), { json })).toBe('');
+    for (const isJson of [true, false])
+      expect(renderFailure(toFailure(new CommandFailure()), { isJson })).toBe('');
   });
 });

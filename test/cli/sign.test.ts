@@ -31,8 +31,8 @@ function runWith(settings: Readonly<Record<string, unknown>>, args: readonly str
     terminal: {
       print: (text: string) => void (out += `${text}\n`),
       note: () => undefined,
-      colour: false,
-      interactive: false,
+      hasColour: false,
+      isInteractive: false,
     },
     clock: createFakeClock(NOW),
     loadConfig: () => loadConfig({ environment: {}, port: undefined, settings }),

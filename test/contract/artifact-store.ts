@@ -57,7 +57,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
     const search = (q: string, query: Partial<ListQuery> = {}): Promise<string[]> =>
       list({ terms: searchTerms(q), ...query });
     const defaultOf = async (id: string): Promise<string | undefined> => {
-      const found = await store.read(W, { id }, { spec: false });
+      const found = await store.read(W, { id }, { withSpec: false });
       return found.kind === 'found' ? found.record.version : undefined;
     };
 
@@ -74,32 +74,32 @@ export function describeArtifactStore(engine: string, open: Open): void {
         lifecycle: 'DRAFT',
       });
       const bare = await make({ id: 'bare', lifecycle: 'DRAFT' });
-      expect(await store.read(W, { id: 'fULL', version: '1.0.0' }, { spec: true })).toEqual({
+      expect(await store.read(W, { id: 'fULL', version: '1.0.0' }, { withSpec: true })).toEqual({
         kind: 'found',
         record: full,
         specText: '{"n":12345678901234567890,"none":null}',
       });
       expect(full).toMatchObject({ id: 'Full', lifecycle: 'DRAFT', revision: 1 });
-      const read = await store.read(W, { id: 'bare', version: '1.0.0' }, { spec: true });
+      const read = await store.read(W, { id: 'bare', version: '1.0.0' }, { withSpec: true });
       expect(read).toEqual({ kind: 'found', record: bare });
     });
 
     test('reads the spec only when it is asked for', async () => {
       await make({ specText: '{}' });
-      expect(await store.read(W, { id: 'petstore' }, { spec: false })).not.toHaveProperty(
+      expect(await store.read(W, { id: 'petstore' }, { withSpec: false })).not.toHaveProperty(
         'specText',
       );
     });
 
     test('tells an unknown artifact, an unknown version and no default version apart', async () => {
       const draft = await make({ lifecycle: 'DRAFT' });
-      expect(await store.read(W, { id: 'other' }, { spec: false })).toEqual({
+      expect(await store.read(W, { id: 'other' }, { withSpec: false })).toEqual({
         kind: 'no-artifact',
       });
-      expect(await store.read(W, { id: 'petstore', version: '9' }, { spec: false })).toEqual({
+      expect(await store.read(W, { id: 'petstore', version: '9' }, { withSpec: false })).toEqual({
         kind: 'no-version',
       });
-      expect(await store.read(W, { id: 'petstore' }, { spec: false })).toEqual({
+      expect(await store.read(W, { id: 'petstore' }, { withSpec: false })).toEqual({
         kind: 'no-default',
         representative: draft,
       });
@@ -159,10 +159,12 @@ export function describeArtifactStore(engine: string, open: Open): void {
       ]);
       const stored = { record: next, relations: { versions: 1, membersByType: {} } };
       expect(done).toEqual([stored, undefined, false, undefined]);
-      expect(await store.read(W, { id: 'petstore', version: '1.0.0' }, { spec: true })).toEqual({
-        kind: 'found',
-        record: next,
-      });
+      expect(await store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true })).toEqual(
+        {
+          kind: 'found',
+          record: next,
+        },
+      );
       expect(await store.listAudit(W, { id: 'petstore', limit: 10 })).toHaveLength(2);
     });
 
@@ -172,13 +174,13 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const change = { former, next: { ...record, revision: 7 }, specText: '{}' };
       expect(await store.change(W, change, { audit })).toBeUndefined();
       expect(await store.remove(W, former, audit)).toBe(false);
-      const read = await store.read(W, { id: 'petstore', version: '1.0.0' }, { spec: true });
+      const read = await store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true });
       expect(read).toMatchObject({ specText: '{"a":1}' });
     });
 
     test('a spec is replaced, left alone, or taken away', async () => {
       const specNow = async (): Promise<unknown> =>
-        store.read(W, { id: 'petstore', version: '1.0.0' }, { spec: true });
+        store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true });
       let record = await make({ lifecycle: 'DRAFT', specText: '{"a":1}' });
       const change = async (specText?: string | null): Promise<void> => {
         const next = { ...record, revision: record.revision + 1 };
@@ -198,7 +200,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
     test('with its last version an artifact is gone, and a new one is another', async () => {
       const first = await make({ lifecycle: 'DRAFT', specText: '{}' });
       expect(await store.remove(W, first, audit)).toBe(true);
-      expect(await store.read(W, { id: 'petstore' }, { spec: false })).toEqual({
+      expect(await store.read(W, { id: 'petstore' }, { withSpec: false })).toEqual({
         kind: 'no-artifact',
       });
       expect(await list()).toEqual([]);
@@ -240,7 +242,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       await make({ id: 'child', groupPath: 'a' });
       const other = 'other';
       const ref = { id: 'petstore', version: '1.0.0' };
-      expect(await store.read(other, ref, { spec: true })).toEqual({ kind: 'no-artifact' });
+      expect(await store.read(other, ref, { withSpec: true })).toEqual({ kind: 'no-artifact' });
       expect(await store.candidates(other, 'petstore')).toBeUndefined();
       expect(await list({}, other)).toEqual([]);
       expect(await list({ rows: 'versions' }, other)).toEqual([]);

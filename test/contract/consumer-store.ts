@@ -152,7 +152,7 @@ export function describeConsumerStore(engine: string, open: Open): void {
     test('of two instances that take one name at once, one gets it', async () => {
       const take = (on: ConsumerStore, number: number): Promise<void> => {
         const id = `c-${number}` as ConsumerId;
-        return on.insert({ ...change(consumer({ id, keys: [] })), uniqueName: true });
+        return on.insert({ ...change(consumer({ id, keys: [] })), hasUniqueName: true });
       };
       const taken = [1, 2, 3, 4].map((n) => take(n % 2 ? store : fixture.other, n));
       const results = await Promise.allSettled(taken);

@@ -12,8 +12,8 @@ type Run<Services> = {
   services: Services;
   clock: Clock;
   json?: boolean;
-  colour?: boolean;
-  interactive?: boolean;
+  hasColour?: boolean;
+  isInteractive?: boolean;
   /** A person at the terminal, who gets the question. Default: nobody. */
   ask?: (question: string) => string;
   /** Gets the text also when the command fails; default: a new one. */
@@ -25,13 +25,21 @@ export async function runCommand<Services>(
   register: Register<Services>,
   run: Run<Services>,
 ): Promise<Output> {
-  const { args, services, clock, json = false, colour = false, interactive = false, ask } = run;
+  const {
+    args,
+    services,
+    clock,
+    json = false,
+    hasColour = false,
+    isInteractive = false,
+    ask,
+  } = run;
   const { output = { out: '', notes: '' } } = run;
   const terminal = {
     print: (text: string) => void (output.out += `${text}\n`),
     note: (text: string) => void (output.notes += `${text}\n`),
-    colour,
-    interactive,
+    hasColour,
+    isInteractive,
     ...(ask && { ask: async (question: string) => ask(question) }),
   };
   const actor = { kind: 'cli' as const, subject: 'operator' };
@@ -39,7 +47,7 @@ export async function runCommand<Services>(
     <Options>(work: (task: Task<Services, Options>) => Promise<void>) =>
     async (...received: unknown[]) => {
       const command = received.at(-1) as Command;
-      const base = { services, config: {} as Config, terminal, clock, actor, json };
+      const base = { services, config: {} as Config, terminal, clock, actor, isJson: json };
       await work({ ...base, args: command.args, options: command.opts() as Options });
     };
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });

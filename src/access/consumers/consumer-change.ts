@@ -15,7 +15,7 @@ export type ManageDeps = {
   random?: RandomText;
 };
 
-/** Who asks for a change, for the audit log. */
+/** Who makes a change, for the audit log. */
 export type Origin = { actor: Actor; requestId?: string };
 
 export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };

@@ -15,7 +15,7 @@ export type Key = {
   keyId: KeyId;
   /** SHA-256 of the whole key, the only trace of its secret. */
   digest: Buffer;
-  /** The last four characters, so that a person can tell keys apart. */
+  /** The last four characters, so that a person can distinguish keys. */
   last4: string;
   /** Subject of the actor who made it. */
   createdBy: string;
@@ -68,7 +68,7 @@ export function parseConsumerName(name: string): string {
 }
 
 /**
- * A name by which namesakes are told: composed (NFC), so that it does not matter how an accent was
+ * The form in which names are compared: composed (NFC), so that it does not matter how an accent was
  * typed, and without regard to case. Upper case first: `ß` and `SS` are one, as are `σ` and `ς`.
  */
 export function foldConsumerName(name: string): string {

@@ -52,7 +52,7 @@ export async function createConsumer(
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
-  const change = { consumer, audit, uniqueName: input.force !== true };
+  const change = { consumer, audit, hasUniqueName: input.force !== true };
   await deps.store.insert(changeWithKey(change, issued, toStoredRun));
   return { consumer, issued };
 }
@@ -109,7 +109,7 @@ export async function updateConsumer(
     return {
       consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
       audit: auditOf(before, origin, { at, action: 'consumer.update', changes }),
-      uniqueName: changes.name !== undefined && patch.force !== true,
+      hasUniqueName: changes.name !== undefined && patch.force !== true,
     };
   });
 }

@@ -9,7 +9,7 @@ export type GrantAction = (typeof grantActions)[number];
 /** What a consumer may do. With `labels`: only with leads that carry all of them. */
 export type Grant = { action: GrantAction; labels?: readonly string[] };
 
-/** A grant as someone asks for it. */
+/** A grant as a request has it. */
 export type GrantInput = { action: string; labels?: readonly string[] };
 
 /** The labels that every lead must carry which the caller sees; none means all leads. */

@@ -1,7 +1,7 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from '../tokens/token-principal.ts';
 
-/** Every scope that a call of ours asks for. */
+/** Every scope that one of our routes needs. */
 export type Scope = 'catalog:read' | 'catalog:write' | 'catalog:publish' | 'trackport:admin';
 
 /** @throws {insufficient-scope} the token is good and does not carry the scope */

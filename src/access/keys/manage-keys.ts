@@ -88,7 +88,7 @@ export async function rotateKey(
     };
     return changeWithKey(change, issued, toStoredRun);
   });
-  if (!made) throw new Error('the store did not ask for a decision');
+  if (!made) throw new Error('the store did not call the decision');
   return { consumer, issued: made };
 }
 

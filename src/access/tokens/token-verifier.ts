@@ -4,7 +4,7 @@ import type { TokenPrincipal } from './token-principal.ts';
 /** What is known of the issuer's keys, for people who look after the service. */
 export type IssuerStatus = {
   /**
-   * `unknown`: not asked yet. `ok`: the last look at the issuer worked. `failing`: it did not, and
+   * `unknown`: no request yet. `ok`: the last request to the issuer worked. `failing`: it did not, and
    * tokens signed with known keys still pass. `unavailable`: no usable keys, so no token passes.
    */
   state: 'unknown' | 'ok' | 'failing' | 'unavailable';
@@ -12,7 +12,7 @@ export type IssuerStatus = {
   keys: number;
   /** When they were fetched: milliseconds since the Unix epoch. */
   fetchedAt?: number;
-  /** Why the last look failed, in words for an operator. */
+  /** Why the last request failed, in words for an operator. */
   failure?: string;
 };
 

@@ -1,6 +1,6 @@
 const RESPONSE_BYTES_MAX = 512 * 1024;
 
-/** Why the issuer could not be used, in words for an operator; never what it answered. */
+/** Why the issuer could not be used, in words for an operator; never what it sent. */
 export class IssuerFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -9,7 +9,7 @@ export class IssuerFailure extends Error {
 }
 
 /**
- * The JSON that the issuer answers with 200, at most 512 KiB of it. Redirects are not followed.
+ * The JSON of the issuer's response, which must be a 200, at most 512 KiB of it. Redirects are not followed.
  * @throws {IssuerFailure}
  */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {

@@ -1,6 +1,6 @@
 /**
  * The issuer's keys on a schedule of their own, so that neither an outage of the issuer nor a storm
- * of made-up key ids decides how often it is asked: at most once in 30 s, whether it worked or not.
+ * of made-up key ids decides how often it gets a request: at most once in 30 s, whether it worked or not.
  */
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
@@ -25,7 +25,7 @@ export type KeySetDeps = {
   keySetUrl?: string;
   clock: Pick<Clock, 'now'>;
   log: Log;
-  /** Real milliseconds for one look at the issuer, discovery included; default 5000. */
+  /** Real milliseconds for one request to the issuer, discovery included; default 5000. */
   timeoutMs?: number;
 };
 
@@ -42,7 +42,7 @@ export type KeySet = {
   /** Another number whenever the keys are others. */
   version(): number;
   status(): IssuerStatus;
-  /** Gives up a look at the issuer that is under way. */
+  /** Gives up a request to the issuer that is under way. */
   close(): void;
 };
 
@@ -67,7 +67,7 @@ export function createKeySet(deps: KeySetDeps): KeySet {
   const { clock } = deps;
   const closed = new AbortController();
   const state = createState();
-  /** Asks the issuer unless it was asked just now; an attempt under way is shared. */
+  /** Requests the keys unless that was done just now; an attempt under way is shared. */
   const refresh = (): Promise<void> => {
     if (!state.attempt && msUntilAttempt(state, clock.now()) > 0) return Promise.resolve();
     state.attempt ??= attempt(deps, state, closed.signal).finally(() => {
@@ -96,7 +96,7 @@ export function createKeySet(deps: KeySetDeps): KeySet {
   };
 }
 
-/** One look at the issuer as the key set takes it, for people who want to know whether it works. */
+/** One request to the issuer as the key set makes it, for people who want to know whether it works. */
 export async function inspectIssuer(deps: KeySetDeps): Promise<IssuerStatus> {
   const state = createState();
   await attempt(deps, state, new AbortController().signal);
@@ -123,7 +123,7 @@ function usableKeys({ keys }: State, now: number): Keys | undefined {
   return keys && now - keys.fetchedAt < USABLE_MS ? keys : undefined;
 }
 
-/** The second look, after the issuer was asked or could not be asked again yet. */
+/** The second look, after the keys were fetched again or could not be fetched again yet. */
 async function findAgain(
   state: State,
   header: JWSHeaderParameters,
@@ -131,7 +131,7 @@ async function findAgain(
 ): Promise<Candidates> {
   const found = state.keys && (await keysFor(state.keys, header));
   if (found) return found;
-  // While the issuer fails, nobody can tell a key that it made since from one that it never made.
+  // While the issuer fails, a key that it made since looks like one that it never made.
   if (state.failure !== undefined) throw unavailable(state, now);
   throw new errors.JWKSNoMatchingKey();
 }

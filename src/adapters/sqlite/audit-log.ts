@@ -5,7 +5,7 @@ import { guard } from './errors.ts';
 
 /** The audit log. Rows are only ever added. */
 export type AuditLog = AuditReader & {
-  /** Call it inside the transaction of the change that it tells of. @throws {store-unavailable} */
+  /** Call it inside the transaction of the change that it is about. @throws {store-unavailable} */
   append(entry: AuditEntry): void;
   /** Entries about one subject, oldest first. @throws {store-unavailable} */
   listOf(subject: string): AuditEntry[];
@@ -37,7 +37,7 @@ export function createAuditLog({ handle }: Database): AuditLog {
     list: async ({ filter, limit, after }) =>
       guard(() => {
         const { sql, values } = listStatement(filter, after);
-        // One more than asked for tells whether there are more.
+        // One row more than requested shows whether there are more.
         const rows = handle
           .prepare<Value[], AuditRow & { id: number }>(sql)
           .all(...values, limit + 1);
@@ -55,7 +55,7 @@ export function createAuditLog({ handle }: Database): AuditLog {
 
 type Value = string | number;
 
-/** Only what is given is asked, of the index that is named: without statistics SQLite guesses. */
+/** Only conditions that are given, on the index that is named: without statistics SQLite guesses. */
 function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
   const { actor, action, subject, since } = filter;
   const conditions: [string, Value | undefined][] = [

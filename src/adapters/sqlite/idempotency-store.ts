@@ -14,10 +14,10 @@ type Bounds = {
   keysMax: number;
   bytesMax: number;
   /** Counting is dear, so that the bounds may be exceeded by this many keys. */
-  trimEvery: number;
+  trimEveryKeys: number;
 };
 
-const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEvery: 100 };
+const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
 
@@ -74,7 +74,7 @@ const TRIM = `
  */
 export function createKeyWriter(
   { handle }: Database,
-  { keysMax, bytesMax, trimEvery }: Bounds = defaultBounds,
+  { keysMax, bytesMax, trimEveryKeys }: Bounds = defaultBounds,
 ): (run: StoredRun) => void {
   const put = handle.prepare<[Record<string, Buffer | string | number>]>(PUT);
   const expire = handle.prepare<[string, number, number]>(EXPIRE);
@@ -88,6 +88,7 @@ export function createKeyWriter(
     if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
     expire.run(run.workspaceId, expired, EXPIRED_AT_ONCE);
     written += 1;
-    if (written % trimEvery === 0) trim.run({ workspaceId: run.workspaceId, keysMax, bytesMax });
+    if (written % trimEveryKeys === 0)
+      trim.run({ workspaceId: run.workspaceId, keysMax, bytesMax });
   };
 }

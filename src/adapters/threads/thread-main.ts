@@ -7,7 +7,7 @@ export type Job = { name: string; input: unknown };
 export type JobResult =
   | { kind: 'done'; value: unknown }
   | { kind: 'refused'; code: ErrorCode; facts: ErrorFacts }
-  /** A mistake of ours: told by its class alone, for a message may quote the body. */
+  /** A mistake of ours: named by its class alone, for a message may quote the body. */
   | { kind: 'failed'; name: string };
 
 type Work = (input: unknown) => unknown;

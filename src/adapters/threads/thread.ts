@@ -29,7 +29,7 @@ type ThreadDeps = {
   clock: Pick<Clock, 'sleep'>;
 };
 
-/** Functions that a thread can run: what they take and answer is copied (structured clone). */
+/** Functions that a thread can run: what they take and return is copied (structured clone). */
 type Functions = Record<string, (input: never) => unknown>;
 
 export type Thread<F> = {
@@ -124,7 +124,7 @@ function startWorker(module: URL): Worker {
     workerData: module.href,
     resourceLimits: HEAP_LIMITS,
   });
-  // Whoever waits for it is told by other listeners; without one here nobody may be waiting.
+  // Whoever waits for it has other listeners; without one here nobody may be waiting.
   return worker.on('error', () => undefined);
 }
 

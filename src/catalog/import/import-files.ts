@@ -22,12 +22,12 @@ export type ImportResult = {
 };
 
 export type ImportRequest = {
-  /** Names as they are to be told, in the order of the import. */
+  /** Names as they are shown, in the order of the import. */
   files: readonly string[];
   /** Reads one of them. What it throws fails that file alone. */
   read(file: string): Promise<ImportFile>;
   /** Say what would be done and write nothing. */
-  dryRun: boolean;
+  isDryRun: boolean;
   /** Called before each file, and once at the end with `done` = all. */
   onProgress(done: number, file?: string): void;
 };
@@ -70,8 +70,8 @@ async function importFile(
     const former = seen.get(name);
     const content = fingerprint(draft);
     if (former) return { file, id, version, ...compare(former, content) };
-    const { dryRun } = request;
-    const decided = await importDraft(deps, caller, { draft, dryRun });
+    const { isDryRun } = request;
+    const decided = await importDraft(deps, caller, { draft, isDryRun });
     if (decided.outcome !== 'failed') seen.set(name, { file, content });
     return { file, id, version, ...decided };
   } catch (error) {
@@ -92,11 +92,11 @@ function compare(former: { file: string; content: string }, content: string): De
 async function importDraft(
   deps: CatalogDeps,
   caller: Caller,
-  { draft, dryRun }: { draft: ImportedDraft; dryRun: boolean },
+  { draft, isDryRun }: { draft: ImportedDraft; isDryRun: boolean },
 ): Promise<Decided> {
   checkDraft(draft, deps.words);
   const { id, version } = draft;
-  const found = await deps.store.read(caller.workspaceId, { id, version }, { spec: true });
+  const found = await deps.store.read(caller.workspaceId, { id, version }, { withSpec: true });
   const outcome = decide(found, draft);
   if (outcome === 'failed')
     return {
@@ -104,8 +104,8 @@ async function importDraft(
       detail: `Version ${version} is not a draft any more, and the file differs from it. Give the file a new version.`,
     };
   if (outcome === 'unchanged' && found.kind === 'found')
-    return told(outcome, found.record.findings);
-  if (dryRun) return told(outcome, await findingsOf(deps, draft));
+    return toDecided(outcome, found.record.findings);
+  if (isDryRun) return toDecided(outcome, await findingsOf(deps, draft));
   const view =
     outcome === 'created'
       ? await createVersion(deps, caller, draft)
@@ -115,7 +115,7 @@ async function importDraft(
           content: withoutName(draft),
           ifMatch: { kind: 'any' },
         });
-  return told(outcome, view.record.findings);
+  return toDecided(outcome, view.record.findings);
 }
 
 function decide(found: ReadVersion, draft: ImportedDraft): ImportOutcome {
@@ -153,7 +153,7 @@ async function findingsOf(deps: CatalogDeps, { specText }: ImportedDraft): Promi
   return specText === undefined ? [] : deps.checkSpec(specText);
 }
 
-function told(outcome: ImportOutcome, findings: readonly Finding[]): Decided {
+function toDecided(outcome: ImportOutcome, findings: readonly Finding[]): Decided {
   return { outcome, ...(findings.length > 0 && { findings: findings.length }) };
 }
 

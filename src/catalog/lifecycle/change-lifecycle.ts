@@ -50,7 +50,7 @@ export async function changeLifecycle(
     });
     checkCondition(record, change.ifMatch);
     if (action === 'publish') requireValidSpec(deps, record);
-    if (next === record) return readView(deps, caller, { ...ref, spec: true });
+    if (next === record) return readView(deps, caller, { ...ref, withSpec: true });
     const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
     const step = { former: record, next };
     const stored = await deps.store.change(caller.workspaceId, step, beside);
@@ -86,7 +86,7 @@ async function versionOf(
   if (version !== undefined) return version;
   if (action !== 'deprecate')
     return onlyVersionIn(deps, caller, { id, lifecycle: originOf(action) });
-  const found = await deps.store.read(caller.workspaceId, { id }, { spec: false });
+  const found = await deps.store.read(caller.workspaceId, { id }, { withSpec: false });
   const record = 'record' in found ? found.record : undefined;
   if (record?.lifecycle === 'PUBLISHED') return record.version;
   const current = record ?? ('representative' in found ? found.representative : undefined);
@@ -96,13 +96,13 @@ async function versionOf(
 function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {
   if (findings.length === 0 || deps.findings === 'warn') return;
   throw new TrackportError('spec-invalid', {
-    detail: `The spec has ${tell(findings.length)}. Replace the draft's spec, then publish.`,
+    detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
     errors: findings,
   });
 }
 
 /** The last of too many findings only counts the rest. */
-function tell(findings: number): string {
+function countOf(findings: number): string {
   if (findings > FINDINGS_MAX) return `more than ${FINDINGS_MAX} findings`;
   return findings === 1 ? 'one finding' : `${findings} findings`;
 }
@@ -110,10 +110,10 @@ function tell(findings: number): string {
 function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
   const { sunsetAt } = next;
   return {
-    ...(former.lifecycle === next.lifecycle ? {} : { lifecycle: next.lifecycle }),
-    ...(former.sunsetAt === next.sunsetAt
-      ? {}
-      : { sunsetAt: sunsetAt === undefined ? null : toRfc3339(sunsetAt) }),
+    ...(former.lifecycle !== next.lifecycle && { lifecycle: next.lifecycle }),
+    ...(former.sunsetAt !== next.sunsetAt && {
+      sunsetAt: sunsetAt === undefined ? null : toRfc3339(sunsetAt),
+    }),
   };
 }
 

@@ -39,9 +39,9 @@ export function transit(
   { action, now, sunsetAt }: Transition,
 ): VersionRecord {
   const { from, to } = transitions[action];
-  const again = action === 'deprecate' && version.lifecycle === 'DEPRECATED';
-  if (version.lifecycle !== from && !again) refuseTransition(action, version.lifecycle);
-  if (again && (sunsetAt === undefined || sunsetAt === version.sunsetAt)) return version;
+  const isNewSunset = action === 'deprecate' && version.lifecycle === 'DEPRECATED';
+  if (version.lifecycle !== from && !isNewSunset) refuseTransition(action, version.lifecycle);
+  if (isNewSunset && (sunsetAt === undefined || sunsetAt === version.sunsetAt)) return version;
   const { deprecatedAt, sunsetAt: formerSunset, ...rest } = version;
   const next = { ...rest, lifecycle: to, updatedAt: now, revision: version.revision + 1 };
   if (action === 'publish') return { ...next, publishedAt: now };

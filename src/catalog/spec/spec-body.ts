@@ -6,7 +6,7 @@ import { specJsonRules } from '../version/artifact.ts';
 /** Members and elements of a body beside its spec: many times what the fields can have. */
 const OTHER_VALUES_MAX = 10_000;
 
-/** A spec as the one text that is kept and sent: it is never a value beside its own parsing. */
+/** A spec as the one text that is stored and sent: it is never a value beside its own parsing. */
 export type SpecText = {
   /** Compact JSON, numbers digit by digit as they came. */
   text: string;
@@ -25,7 +25,7 @@ export type SpecBody = {
 export type ReadSpecBody = (bytes: Buffer) => SpecBody | Promise<SpecBody>;
 
 /**
- * Reads a body that may hold a spec. What it answers costs little to copy and to check.
+ * Reads a body that may hold a spec. What it returns costs little to copy and to check.
  * @throws {malformed-json}
  * @throws {payload-too-large} for more than 500,000 values, or 10,000 beside those of the spec
  */

@@ -1,6 +1,6 @@
 import { valueAt } from '#shared/json.ts';
 
-/** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
+/** A `$ref` that isResolved nowhere: JSON Pointer of the object that holds it, and what it says. */
 export type BrokenReference = { pointer: string; target: string };
 
 /** Below these keys a document holds data of its own, in which `$ref` means nothing. */
@@ -13,7 +13,7 @@ const DATA_KEYS = new Set(['example', 'examples', 'default', 'enum', 'const', 'v
 export function brokenReferences(document: object): BrokenReference[] {
   const broken: BrokenReference[] = [];
   const known = new Map<string, boolean>();
-  const leads = (target: string): boolean => {
+  const isResolved = (target: string): boolean => {
     const remembered = known.get(target);
     if (remembered !== undefined) return remembered;
     const found = isLocalTarget(document, target);
@@ -23,7 +23,7 @@ export function brokenReferences(document: object): BrokenReference[] {
   const walk = (value: unknown, pointer: string): void => {
     if (typeof value !== 'object' || value === null) return;
     const target = (value as { $ref?: unknown }).$ref;
-    if (typeof target === 'string' && !leads(target)) broken.push({ pointer, target });
+    if (typeof target === 'string' && !isResolved(target)) broken.push({ pointer, target });
     for (const [key, child] of Object.entries(value))
       if (!DATA_KEYS.has(key) && !key.startsWith('x-'))
         walk(child, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);

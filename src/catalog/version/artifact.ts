@@ -64,7 +64,7 @@ export type Content = {
   counts?: Record<string, number>;
 };
 
-/** One version as the store keeps it; its spec is read only where it is asked for. */
+/** One version as it is stored; its spec is read only where it is needed. */
 export type VersionRecord = Omit<Content, 'specText'> & {
   workspaceId: string;
   /** As the artifact's first version spelled it. */
@@ -78,7 +78,7 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   publishedAt?: number;
   deprecatedAt?: number;
   sunsetAt?: number;
-  /** Never used twice in a store, so that a version made anew under an old name is told apart. */
+  /** Never used twice in a store, so that a version made anew under an old name is another one. */
   serial: number;
   /** Counts the changes of this version, from 1. */
   revision: number;

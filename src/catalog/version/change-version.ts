@@ -17,7 +17,7 @@ export async function changeVersion<T>(
   attempt: (record: VersionRecord) => Promise<T | undefined>,
 ): Promise<T> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const { record } = await readRecord(deps, caller, { ...ref, spec: false });
+    const { record } = await readRecord(deps, caller, { ...ref, withSpec: false });
     const done = await attempt(record);
     if (done !== undefined) return done;
   }
@@ -28,7 +28,7 @@ export async function changeVersion<T>(
 }
 
 /**
- * Holds a caller's condition against the version as it is now; nothing is asked of an absent one.
+ * Holds a caller's condition against the version as it is now; an absent one always holds.
  * @throws {precondition-failed}
  */
 export function checkCondition(record: VersionRecord, condition: Precondition | undefined): void {

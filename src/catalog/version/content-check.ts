@@ -41,7 +41,7 @@ const TEXT_FIELDS = ['type', 'owner', 'title', 'description', 'source', 'project
 
 /**
  * What is wrong with the content of a body of any shape. Only values of the right kind are looked at:
- * the schema has told of the others.
+ * the schema reports the others.
  */
 export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
   if (!isRecord(body)) return [];
@@ -112,9 +112,9 @@ export function contentProblems(
 }
 
 function wordProblems(field: string, word: unknown, known: readonly string[]): FieldProblem[] {
-  const unknown = typeof word === 'string' && !known.includes(word);
+  const isUnknown = typeof word === 'string' && !known.includes(word);
   return problem(
-    unknown,
+    isUnknown,
     `#/${field}`,
     `unknown-${field}`,
     `A ${field} is one of ${known.join(', ')}.`,
@@ -143,11 +143,11 @@ function memberProblems(members: readonly string[]): FieldProblem[] {
   return members.flatMap((id: unknown, index) => {
     if (typeof id !== 'string') return [];
     if (!ARTIFACT_ID.test(id)) return problem(true, `#/members/${index}`, 'pattern', ID_RULE);
-    const repeated = seen.has(foldId(id));
+    const isRepeated = seen.has(foldId(id));
     seen.add(foldId(id));
     return [
       ...problem(
-        repeated,
+        isRepeated,
         `#/members/${index}`,
         'repeated',
         `The member "${id}" stands there twice.`,
@@ -186,8 +186,8 @@ function checkSpecSize(specText: string | undefined): void {
   });
 }
 
-function problem(wrong: boolean, pointer: string, code: string, detail: string): FieldProblem[] {
-  return wrong ? [{ pointer, code, detail }] : [];
+function problem(isWrong: boolean, pointer: string, code: string, detail: string): FieldProblem[] {
+  return isWrong ? [{ pointer, code, detail }] : [];
 }
 
 function pointerPart(key: string): string {

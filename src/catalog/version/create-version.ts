@@ -11,7 +11,7 @@ import {
 import { checkDraft, type Draft } from './content-check.ts';
 
 /**
- * Makes a draft, and the artifact with its first one. What validation finds in the spec is kept
+ * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored
  * with the draft and refuses nothing.
  * @throws {validation-failed} for everything that is wrong, each with its pointer
  * @throws {payload-too-large} for a spec of more than 5 MiB

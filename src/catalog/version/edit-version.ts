@@ -86,20 +86,21 @@ export async function patchVersion(
   const problems = contentProblems(
     {
       ...texts,
-      ...(typeof description === 'string' ? { description } : {}),
-      ...(typeof groupPath === 'string' ? { groupPath } : {}),
+      ...(typeof description === 'string' && { description }),
+      ...(typeof groupPath === 'string' && { groupPath }),
     },
     deps.words,
   );
   if (problems.length > 0) refuse(problems);
-  const { id, version } = (await readRecord(deps, caller, { ...target, spec: false })).record;
+  const { id, version } = (await readRecord(deps, caller, { ...target, withSpec: false })).record;
   const ref = { id, version };
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireEditable(record);
     checkCondition(record, requireCondition(ifMatch));
     const next = applyPatch(record, patch);
     const changes = changesOf(record, next);
-    if (Object.keys(changes).length === 0) return readView(deps, caller, { ...ref, spec: true });
+    if (Object.keys(changes).length === 0)
+      return readView(deps, caller, { ...ref, withSpec: true });
     const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
     const beside = accompany(deps, caller, { action: 'edit', changes });
     const change = { former: record, next: touched };
@@ -125,8 +126,8 @@ export async function deleteVersion(
     requireDraft(record);
     checkCondition(record, requireCondition(target.ifMatch));
     const { audit } = accompany(deps, caller, { action: 'delete' });
-    const done = await deps.store.remove(caller.workspaceId, record, audit);
-    return done ? record : undefined;
+    const isRemoved = await deps.store.remove(caller.workspaceId, record, audit);
+    return isRemoved ? record : undefined;
   });
 }
 
@@ -143,25 +144,23 @@ async function draftRef(
 
 function applyPatch(record: VersionRecord, patch: Patch): VersionRecord {
   const { title = record.title, owner = record.owner } = patch;
-  const { description, groupPath, ...rest } = record;
+  const { description: _description, groupPath: _groupPath, ...rest } = record;
+  const description = patched(patch.description, record.description);
+  const groupPath = patched(patch.groupPath, record.groupPath);
   return {
     ...rest,
     title,
     owner,
-    ...patched('description', patch.description, description),
-    ...patched('groupPath', patch.groupPath, groupPath),
+    ...(description !== undefined && { description }),
+    ...(groupPath !== undefined && { groupPath }),
   };
 }
 
-function patched<K extends string>(
-  key: K,
+function patched(
   wanted: string | null | undefined,
   former: string | undefined,
-): { [name in K]?: string } {
-  const value = wanted === undefined ? former : wanted;
-  return value === undefined || value === null
-    ? {}
-    : ({ [key]: value } as { [name in K]?: string });
+): string | undefined {
+  return wanted === undefined ? former : (wanted ?? undefined);
 }
 
 /** Fields whose new value stands in the audit log; of the others only that they changed. */

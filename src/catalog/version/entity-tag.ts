@@ -8,13 +8,13 @@ export type Precondition = { kind: 'any' } | { kind: 'tags'; tags: readonly stri
 /** A version as it was written last. */
 type Revision = { serial: number; revision: number };
 
-/** All that an answer with one version depends on. */
+/** All that a response with one version depends on. */
 export type Tagged = Revision & {
   counts: Record<string, number>;
   members?: Member[];
 };
 
-/** The strong entity tag of a version's answer, quotes included: what was written, then the rest. */
+/** The strong entity tag of a response with a version, quotes included: what was written, then the rest. */
 export function entityTagOf({ serial, revision, counts, members }: Tagged): string {
   return `"${digestOf([serial, revision])}${digestOf([counts, members])}"`;
 }

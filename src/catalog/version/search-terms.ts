@@ -5,7 +5,7 @@
 import type { VersionRecord } from './artifact.ts';
 
 export const SEARCH_TERMS_MAX = 16;
-/** What follows in a longer word makes no difference: stores keep every beginning of a term. */
+/** What follows in a longer word makes no difference: stores index every beginning of a term. */
 const TERM_CHARACTERS_MAX = 20;
 
 /**

@@ -29,7 +29,7 @@ export type Caller = {
   toStoredRun?: ToStoredRun<VersionView>;
 };
 
-/** One version with all that its answer tells. */
+/** One version with all that its response says. */
 export type VersionView = {
   record: VersionRecord;
   specText?: string;
@@ -40,7 +40,7 @@ export type VersionView = {
   successor?: string;
 };
 
-export type VersionQuery = VersionRef & { spec: boolean };
+export type VersionQuery = VersionRef & { withSpec: boolean };
 
 /**
  * Reads one version.
@@ -50,9 +50,9 @@ export type VersionQuery = VersionRef & { spec: boolean };
 export async function readRecord(
   { store }: Pick<CatalogDeps, 'store'>,
   { workspaceId }: Pick<Caller, 'workspaceId'>,
-  { spec, ...ref }: VersionQuery,
+  { withSpec, ...ref }: VersionQuery,
 ): Promise<{ record: VersionRecord; specText?: string }> {
-  const found = await store.read(workspaceId, ref, { spec });
+  const found = await store.read(workspaceId, ref, { withSpec });
   if (found.kind === 'found') return found;
   return found.kind === 'no-default'
     ? refuseWithoutDefault(found.representative)
@@ -72,7 +72,7 @@ export async function readView(
   });
 }
 
-/** What a version's answer tells, from what the store tells of it. */
+/** What the response for a version says, from what is stored of it. */
 export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
   const { versions, members, membersByType, successor } = relations;
   const byType = Object.entries(membersByType);

@@ -30,14 +30,14 @@ export const registerAudit: Register<AuditServices> = (parent, action) => {
 };
 
 async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
-  const { services, terminal, json, options } = task;
+  const { services, terminal, isJson, options } = task;
   const filter = toFilter(options);
   const { items, pagination } = await services.access.listAudit({
     filter,
     limit: toLimit(options.limit ?? LIMIT_DEFAULT),
     ...(options.cursor !== undefined && { cursor: options.cursor }),
   });
-  if (json) return printJson(terminal, { items, pagination });
+  if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(renderEntries(items));
   if (pagination.nextCursor !== undefined)
     terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);

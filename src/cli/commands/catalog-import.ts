@@ -52,7 +52,7 @@ async function runImport(task: ImportTask): Promise<void> {
     {
       files: [...paths.keys()],
       read: async (file) => readImportFile(paths.get(file) ?? file),
-      dryRun: options.dryRun === true,
+      isDryRun: options.dryRun === true,
       onProgress: bar,
     },
   );
@@ -61,17 +61,22 @@ async function runImport(task: ImportTask): Promise<void> {
   if (failed > 0) throw new CommandFailure(`${failed} of ${results.length} failed.`);
 }
 
-function report({ json, terminal, options }: ImportTask, results: readonly ImportResult[]): void {
-  const dryRun = options.dryRun === true;
+function report({ isJson, terminal, options }: ImportTask, results: readonly ImportResult[]): void {
+  const isDryRun = options.dryRun === true;
   const summary = countOutcomes(results);
-  if (json) {
-    printJson(terminal, { workspace: options.workspace, dryRun, files: results, summary });
+  if (isJson) {
+    printJson(terminal, {
+      workspace: options.workspace,
+      dryRun: isDryRun,
+      files: results,
+      summary,
+    });
     return;
   }
-  const rows = results.map((result) => renderRow(result, terminal.colour));
+  const rows = results.map((result) => renderRow(result, terminal.hasColour));
   terminal.print(renderTable(['file', 'artifact', 'version', 'outcome', 'remark'], rows));
   const counted = outcomes.map((outcome) => `${summary[outcome]} ${outcome}`).join(', ');
-  terminal.print(`\n${dryRun ? 'Nothing was written. It would be: ' : ''}${counted}.`);
+  terminal.print(`\n${isDryRun ? 'Nothing was written. It would be: ' : ''}${counted}.`);
 }
 
 function countOutcomes(results: readonly ImportResult[]): Record<ImportOutcome, number> {
@@ -80,14 +85,14 @@ function countOutcomes(results: readonly ImportResult[]): Record<ImportOutcome, 
   return summary;
 }
 
-function renderRow(result: ImportResult, colour: boolean): string[] {
+function renderRow(result: ImportResult, hasColour: boolean): string[] {
   const { file, id = '', version = '', outcome, findings, detail } = result;
   const warning = findings === undefined ? '' : `${findings} findings in the spec`;
   return [
     printable(file),
     printable(id),
     printable(version),
-    renderWord(outcome, colours, colour),
+    renderWord(outcome, colours, hasColour),
     printable(detail ?? warning),
   ];
 }

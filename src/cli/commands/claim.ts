@@ -32,9 +32,9 @@ export const registerClaim: Register<ClaimServices> = (parent, action) => {
     .action(action((task) => release(task)));
 };
 
-async function showList({ services, terminal, json }: ClaimTask): Promise<void> {
+async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {
   const items = await readAll(services);
-  if (json) return printJson(terminal, { items, pagination: { hasMore: false } });
+  if (isJson) return printJson(terminal, { items, pagination: { hasMore: false } });
   const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
     leadId,
     claimedAt,
@@ -56,9 +56,9 @@ async function readAll(services: ClaimServices): Promise<ClaimOut[]> {
   }
 }
 
-async function showClaim({ services, terminal, json, args }: ClaimTask): Promise<void> {
+async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promise<void> {
   const claim = await readClaim(services, toLeadId(args[0] ?? ''));
-  if (json) return printJson(terminal, claim);
+  if (isJson) return printJson(terminal, claim);
   return terminal.print(
     renderFacts([
       ['lead', claim.leadId],
@@ -68,10 +68,10 @@ async function showClaim({ services, terminal, json, args }: ClaimTask): Promise
   );
 }
 
-async function release({ services, terminal, json, args, clock, actor }: ClaimTask) {
+async function release({ services, terminal, isJson, args, clock, actor }: ClaimTask) {
   const leadId = toLeadId(args[0] ?? '');
   await releaseClaim({ ...services, clock }, leadId, { actor });
-  if (json) return printJson(terminal, { leadId, released: true });
+  if (isJson) return printJson(terminal, { leadId, released: true });
   terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(
     'Readers see it again once its issue carries the approved label; set that, and open it, on the tracker.',

@@ -9,13 +9,13 @@ const colours = {
 } as const;
 
 /** One line per consumer. */
-export function renderConsumers(consumers: readonly ConsumerOut[], colour: boolean): string {
+export function renderConsumers(consumers: readonly ConsumerOut[], hasColour: boolean): string {
   return renderTable(
     ['id', 'name', 'state', 'grants', 'active keys', 'next expiry', 'last used'],
     consumers.map((consumer) => [
       consumer.id,
       printable(consumer.name),
-      renderWord(consumer.state, colours, colour),
+      renderWord(consumer.state, colours, hasColour),
       renderGrants(consumer.grants),
       String(activeKeys(consumer).length),
       earliest(activeKeys(consumer).map(({ expiresAt }) => expiresAt)),
@@ -26,25 +26,25 @@ export function renderConsumers(consumers: readonly ConsumerOut[], colour: boole
 }
 
 /** A consumer with its keys. */
-export function renderConsumer(consumer: ConsumerOut, colour: boolean): string {
+export function renderConsumer(consumer: ConsumerOut, hasColour: boolean): string {
   const facts = [
     ['id', consumer.id],
     ['name', printable(consumer.name)],
-    ['state', renderWord(consumer.state, colours, colour)],
+    ['state', renderWord(consumer.state, colours, hasColour)],
     ['grants', renderGrants(consumer.grants)],
     ['calls per minute', String(consumer.limitPerMinute ?? 'default')],
     ['created', toSeconds(consumer.createdAt)],
   ] as const;
-  return `${renderFacts(facts)}\n\n${renderKeys(consumer.keys, colour)}`;
+  return `${renderFacts(facts)}\n\n${renderKeys(consumer.keys, hasColour)}`;
 }
 
-function renderKeys(keys: readonly KeyOut[], colour: boolean): string {
+function renderKeys(keys: readonly KeyOut[], hasColour: boolean): string {
   return renderTable(
     ['key', 'ends in', 'state', 'created', 'by', 'expires', 'last used', 'replaced by'],
     keys.map((key) => [
       key.keyId,
       key.last4,
-      renderWord(key.state, colours, colour),
+      renderWord(key.state, colours, hasColour),
       toSeconds(key.createdAt),
       printable(key.createdBy),
       toSeconds(key.expiresAt),

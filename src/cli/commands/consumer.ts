@@ -53,7 +53,7 @@ function registerCreate(parent: Command, action: Action): void {
           },
           originOf(task),
         );
-        if (task.json) printJson(task.terminal, toCreatedConsumerOut(created));
+        if (task.isJson) printJson(task.terminal, toCreatedConsumerOut(created));
         else printCreated(task, created);
       }),
     );
@@ -66,8 +66,8 @@ function registerReads(parent: Command, action: Action): void {
     .action(
       action(async (task) => {
         const items = await readAll(task);
-        if (task.json) printJson(task.terminal, { items, pagination: { hasMore: false } });
-        else task.terminal.print(renderConsumers(items, task.terminal.colour));
+        if (task.isJson) printJson(task.terminal, { items, pagination: { hasMore: false } });
+        else task.terminal.print(renderConsumers(items, task.terminal.hasColour));
       }),
     );
   parent
@@ -113,9 +113,10 @@ function registerKeys(parent: Command, action: Action): void {
     .action(
       action<{ expires?: string }>(async (task) => {
         const { expires } = task.options;
-        const expiresInMs =
-          expires === undefined ? {} : { expiresInMs: durationOption('--expires', expires) };
-        const input = { id: firstArgument(task), ...expiresInMs };
+        const input = {
+          id: firstArgument(task),
+          ...(expires !== undefined && { expiresInMs: durationOption('--expires', expires) }),
+        };
         printKey(task, await accessOf(task).keys.add(input, originOf(task)));
       }),
     );
@@ -153,7 +154,7 @@ function registerKeys(parent: Command, action: Action): void {
     );
 }
 
-/** Nobody is asked about what is revoked already, or not there: nothing will change. */
+/** No question about what is revoked already, or not there: nothing will change. */
 async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string): Promise<void> {
   const { name, state, keys } = toOut(task, await accessOf(task).consumers.read(id));
   const active = keys.filter((key) => key.state === 'active').length;
@@ -220,8 +221,8 @@ function toOut({ clock }: ConsumerTask, consumer: Consumer): ConsumerOut {
 
 function printConsumer(task: ConsumerTask, consumer: Consumer): void {
   const out = toOut(task, consumer);
-  if (task.json) printJson(task.terminal, out);
-  else task.terminal.print(renderConsumer(out, task.terminal.colour));
+  if (task.isJson) printJson(task.terminal, out);
+  else task.terminal.print(renderConsumer(out, task.terminal.hasColour));
 }
 
 function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
@@ -238,7 +239,7 @@ function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
 
 function printKey(task: ConsumerTask, made: ConsumerWithKey): void {
   const out = toNewKeyOut(made);
-  if (task.json) return printJson(task.terminal, out);
+  if (task.isJson) return printJson(task.terminal, out);
   task.terminal.print(out.key);
   noteShownOnce(task);
 }

@@ -17,13 +17,13 @@ export type DoctorServices = {
 
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
-/** `doctor`: says what keeps this configuration from working, and how to fix it. */
+/** `doctor`: says why this configuration does not work, and how to fix it. */
 export const registerDoctor: Register<DoctorServices> = (command, action) => {
   command.option('--fix', 'create the labels that are missing').action(
-    action<{ fix?: boolean }>(async ({ services, terminal, json, options }) => {
+    action<{ fix?: boolean }>(async ({ services, terminal, isJson, options }) => {
       const findings = await services.examine({ fix: options.fix === true });
-      if (json) printJson(terminal, { ok: !hasFailed(findings), findings });
-      else terminal.print(renderFindings(findings, terminal.colour));
+      if (isJson) printJson(terminal, { ok: !hasFailed(findings), findings });
+      else terminal.print(renderFindings(findings, terminal.hasColour));
       if (hasFailed(findings)) throw new CommandFailure();
     }),
   );
@@ -33,9 +33,9 @@ function hasFailed(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'failed');
 }
 
-function renderFindings(findings: readonly Finding[], colour: boolean): string {
+function renderFindings(findings: readonly Finding[], hasColour: boolean): string {
   const rows = findings.map(({ state, subject, detail }) => [
-    renderWord(state, colours, colour),
+    renderWord(state, colours, hasColour),
     printable(subject),
     printable(detail),
   ]);

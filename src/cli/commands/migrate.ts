@@ -10,9 +10,9 @@ export type MigrateServices = {
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
 export const registerMigrate: Register<MigrateServices> = (command, action) => {
   command.action(
-    action(async ({ services, terminal, json }) => {
+    action(async ({ services, terminal, isJson }) => {
       const { applied, present } = services;
-      if (json) printJson(terminal, { applied, present });
+      if (isJson) printJson(terminal, { applied, present });
       else if (applied.length === 0)
         terminal.print(`The store is up to date (${present.length} migrations).`);
       else terminal.print(applied.map((name) => `applied ${name}`).join('\n'));

@@ -17,7 +17,7 @@ const colours = {
 /** One line per receipt; `nothing` when there are none. */
 export function renderReceipts(
   receipts: readonly ReceiptSummaryOut[],
-  { colour, nothing }: { colour: boolean; nothing: string },
+  { hasColour, nothing }: { hasColour: boolean; nothing: string },
 ): string {
   return renderTable(
     ['received', 'id', 'partner', 'event type', 'external id', 'status', 'outcomes'],
@@ -27,7 +27,7 @@ export function renderReceipts(
       receipt.partnerId,
       printable(receipt.eventType),
       printable(receipt.externalId ?? NONE),
-      renderWord(receipt.status, colours, colour),
+      renderWord(receipt.status, colours, hasColour),
       renderCounts(receipt),
     ]),
     nothing,
@@ -40,20 +40,20 @@ function renderCounts({ outcomes: counts }: ReceiptSummaryOut): string {
 }
 
 /** A receipt with its events. */
-export function renderReceipt(receipt: ReceiptDetailOut, colour: boolean): string {
+export function renderReceipt(receipt: ReceiptDetailOut, hasColour: boolean): string {
   const facts = [
     ['id', receipt.id],
     ['partner', receipt.partnerId],
     ['event type', printable(receipt.eventType)],
     ['external id', printable(receipt.externalId ?? NONE)],
     ['correlation id', printable(receipt.correlationId)],
-    ['status', renderWord(receipt.status, colours, colour)],
+    ['status', renderWord(receipt.status, colours, hasColour)],
     ['received', receipt.receivedAt],
   ] as const;
-  return `${renderFacts(facts)}\n\n${renderEvents(receipt, colour)}`;
+  return `${renderFacts(facts)}\n\n${renderEvents(receipt, hasColour)}`;
 }
 
-function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
+function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string {
   return renderTable(
     [
       'event type',
@@ -71,7 +71,7 @@ function renderEvents({ events }: ReceiptDetailOut, colour: boolean): string {
       printable(event.eventType ?? NONE),
       printable(event.eventId ?? NONE),
       printable(event.externalId ?? NONE),
-      renderWord(event.outcome, colours, colour),
+      renderWord(event.outcome, colours, hasColour),
       event.erasure ?? NONE,
       event.leadIds.length === 0 ? NONE : event.leadIds.join(' '),
       String(event.attempts),

@@ -55,7 +55,7 @@ function addFilterOptions(command: Command): Command {
 }
 
 async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
-  const { services, terminal, json, options } = task;
+  const { services, terminal, isJson, options } = task;
   const { items, pagination } = await listReceipts(
     { store: services.receipts, cursors: services.cursors },
     {
@@ -65,8 +65,10 @@ async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
     },
   );
   const out = items.map(toReceiptSummaryOut);
-  if (json) return printJson(terminal, { items: out, pagination });
-  terminal.print(renderReceipts(out, { colour: terminal.colour, nothing: nothingFor(options) }));
+  if (isJson) return printJson(terminal, { items: out, pagination });
+  terminal.print(
+    renderReceipts(out, { hasColour: terminal.hasColour, nothing: nothingFor(options) }),
+  );
   if (pagination.nextCursor !== undefined)
     terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);
 }
@@ -77,15 +79,15 @@ function nothingFor(options: ListOptions): string {
   return 'No receipt yet: no partner has sent anything. To try a call: trackport sign --partner ID --curl --body TEXT';
 }
 
-async function showReceipt({ services, terminal, json, args }: ReceiptTask): Promise<void> {
+async function showReceipt({ services, terminal, isJson, args }: ReceiptTask): Promise<void> {
   const receipt = await readReceipt({ store: services.receipts }, args[0] ?? '');
   const out = toReceiptDetailOut(receipt);
-  if (json) return printJson(terminal, out);
-  return terminal.print(renderReceipt(out, terminal.colour));
+  if (isJson) return printJson(terminal, out);
+  return terminal.print(renderReceipt(out, terminal.hasColour));
 }
 
 async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
-  const { services, clock, actor, terminal, json, args, options } = task;
+  const { services, clock, actor, terminal, isJson, args, options } = task;
   const filter = toFilter(options);
   const [id] = args;
   const isFiltered = Object.keys(filter).length > 0;
@@ -97,7 +99,7 @@ async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
     id === undefined
       ? await replayReceipts(deps, filter, { actor })
       : await replayReceipt(deps, id, { actor });
-  if (json) return printJson(terminal, replayed);
+  if (isJson) return printJson(terminal, replayed);
   return terminal.print(renderReplayed(replayed));
 }
 

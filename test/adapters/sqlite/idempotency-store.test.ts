@@ -43,7 +43,7 @@ test('a key is taken once, and again when it has expired', async () => {
 });
 
 test('only the newest keys of a workspace are stored', async () => {
-  const bounds = { keysMax: 3, bytesMax: 1_000_000, trimEvery: 1 };
+  const bounds = { keysMax: 3, bytesMax: 1_000_000, trimEveryKeys: 1 };
   const store = createIdempotencyStore(temporaryDatabase(), bounds);
   await put(store, run(0, 'other'));
   for (let number = 1; number <= 5; number += 1) await put(store, run(number));
@@ -54,7 +54,7 @@ test('only the newest keys of a workspace are stored', async () => {
 });
 
 test('only so many bytes of a workspace are stored', async () => {
-  const bounds = { keysMax: 100, bytesMax: 5000, trimEvery: 1 };
+  const bounds = { keysMax: 100, bytesMax: 5000, trimEveryKeys: 1 };
   const store = createIdempotencyStore(temporaryDatabase(), bounds);
   for (let number = 1; number <= 4; number += 1)
     await put(store, run(number), randomBytes(1000).toString('hex'));

@@ -36,7 +36,7 @@ function prepareReads({ handle }: Database) {
   };
 }
 
-/** Keeps artifacts in SQLite. What the functions promise stands at `ArtifactStore`. */
+/** Artifacts in SQLite. */
 export function createArtifactStore(database: Database): ArtifactStore {
   const reads = prepareReads(database);
   const writer = createArtifactWriter(database);
@@ -45,8 +45,8 @@ export function createArtifactStore(database: Database): ArtifactStore {
   const candidates = createCandidatesReader(database);
   return {
     version: () => database.version(),
-    read: async (workspaceId, ref, { spec }) =>
-      guard(() => readVersion(reads, workspaceId, { ...ref, part: spec ? 'spec' : 'bare' })),
+    read: async (workspaceId, ref, { withSpec }) =>
+      guard(() => readVersion(reads, workspaceId, { ...ref, part: withSpec ? 'spec' : 'bare' })),
     relations: async (workspaceId, record) => guard(() => relations(workspaceId, record)),
     candidates: async (workspaceId, id) =>
       guard(() => {
@@ -74,8 +74,8 @@ function readVersion(
       ? reads.default[part].get(workspaceId, folded)
       : reads.named[part].get(workspaceId, folded, version);
   if (!row) {
-    const exists = reads.artifact.get(workspaceId, folded) !== undefined;
-    return { kind: exists ? 'no-version' : 'no-artifact' };
+    const isKnown = reads.artifact.get(workspaceId, folded) !== undefined;
+    return { kind: isKnown ? 'no-version' : 'no-artifact' };
   }
   const record = toRecord(row);
   if (version === undefined && !isReadable(record))

@@ -42,7 +42,7 @@ function listStatement(workspaceId: string, query: ListQuery): ListStatement {
   };
 }
 
-/** CROSS JOIN keeps the full text outermost, whose rows come in order of their rowid. */
+/** CROSS JOIN puts the full text outermost, whose rows come in order of their rowid. */
 function searchStatement(
   query: ListQuery,
   {

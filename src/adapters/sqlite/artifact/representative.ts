@@ -100,7 +100,7 @@ export function createRepresentativeWriter(database: Database): RepresentativeWr
         statements.putVersionText.run(next.serial, searchTextOf(next));
       }
       if (isRewritten || former.lifecycle !== next.lifecycle)
-        refresh(statements, artifact, isRewritten ? { rewritten: next.serial } : {});
+        refresh(statements, artifact, { ...(isRewritten && { rewritten: next.serial }) });
     },
     removeVersion: (artifact, serial) => {
       statements.deleteVersionText.run(serial);

@@ -33,8 +33,8 @@ import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 
-/** How old the answer to "did another process change something" may be. */
-const VERSION_KEPT_MS = 10;
+/** How old the version may be: how late a change by another process is noticed. */
+const VERSION_MAX_AGE_MS = 10;
 
 export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'now'> };
 
@@ -89,8 +89,8 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
   const storeRun = createKeyWriter(database);
   const versions = createVersionSampler(sql, clock);
 
-  const write = ({ consumer, audit: entry, storedRun, uniqueName }: ConsumerChange): void => {
-    if (uniqueName === true) requireUniqueName(sql, consumer);
+  const write = ({ consumer, audit: entry, storedRun, hasUniqueName }: ConsumerChange): void => {
+    if (hasUniqueName === true) requireUniqueName(sql, consumer);
     sql.putConsumer.run(toConsumerRow(consumer));
     sql.removeGrants.run(consumer.id);
     for (const grant of consumer.grants) sql.insertGrant.run(toGrantRow(consumer.id, grant));
@@ -133,8 +133,8 @@ function createVersionSampler(sql: Statements, clock: Pick<Clock, 'now'>) {
   return {
     read: (): number => {
       const now = clock.now();
-      // A clock that was set back must not keep an answer for longer.
-      if (now - readAt >= VERSION_KEPT_MS || now < readAt) {
+      // A clock that was set back must not hold a version for longer.
+      if (now - readAt >= VERSION_MAX_AGE_MS || now < readAt) {
         version = guard(() => sql.version.get()) ?? 0;
         readAt = now;
       }
@@ -180,7 +180,7 @@ function readPage(
   { limit, after }: { limit: number; after?: ConsumerPosition },
 ): { items: Consumer[]; hasMore: boolean } {
   const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' as ConsumerId };
-  // One more than asked for tells whether there are more.
+  // One row more than requested shows whether there are more.
   const rows = sql.consumersAfter.all({ createdAt, id, rows: limit + 1 });
   const items = rows.slice(0, limit).map((row) => withGrantsAndKeys(sql, row));
   return { items, hasMore: rows.length > limit };

@@ -80,13 +80,13 @@ async function respondToRead(
   const caller = callerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
-    const view = await deps.catalog.read(caller, { ...ref, spec: false });
+    const view = await deps.catalog.read(caller, { ...ref, withSpec: false });
     if (matchesNone(condition, entityTagOf(taggedOf(view))))
       return reply.code(304).headers(versionHeaders(view)).send();
   }
   const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
   const response = await deps.cache.read(key, async () =>
-    versionResponse(await deps.catalog.read(caller, { ...ref, spec: true })),
+    versionResponse(await deps.catalog.read(caller, { ...ref, withSpec: true })),
   );
   return sendResponse(reply, { response });
 }

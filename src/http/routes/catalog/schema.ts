@@ -197,7 +197,7 @@ export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .transform((given, context) => {
-    // Who is told a date counts on the version until the end of that day.
+    // Who reads a date counts on the version until the end of that day.
     const instant = parseSince(DATE.test(given) ? `${given}T23:59:59Z` : given);
     if (instant !== undefined) return instant;
     context.addIssue({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { grantOut } from '#access/consumers/consumer-out.ts';
 import { instantOut } from '#shared/instant-out.ts';
 
-/** What `GET /api/v1/me` answers. */
+/** The response to `GET /api/v1/me`. */
 export const keyHolderOut = z
   .object({
     id: z.string().describe('The consumer’s id, a UUID.'),

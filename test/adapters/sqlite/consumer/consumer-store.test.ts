@@ -46,7 +46,7 @@ test('a name that another process takes just before the transaction is refused',
     },
   });
   const { consumer } = consumerWithKey();
-  const refused = store.insert({ consumer, audit: anyAudit, uniqueName: true });
+  const refused = store.insert({ consumer, audit: anyAudit, hasUniqueName: true });
   await expect(refused).rejects.toMatchObject({ code: 'validation-failed' });
   expect(await store.find(consumer.id)).toBeUndefined();
 });
