@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeKey, makeToken, type Behaviour } from '../../support/issuer.ts';
 import { openWorld, type World } from './support.ts';
 
@@ -25,13 +25,13 @@ const settled = async ({ keySet }: World, count: () => boolean): Promise<void> =
 };
 
 describe('fetching the keys', () => {
-  it('asks nothing of the issuer before the first token', async () => {
+  test('asks nothing of the issuer before the first token', async () => {
     const { issuer, keySet } = await openWorld();
     expect(issuer.calls).toEqual({ discovery: 0, keys: 0 });
     expect(keySet.status()).toEqual({ state: 'unknown', keys: 0 });
   });
 
-  it('costs one discovery and one fetch for a hundred tokens at once', async () => {
+  test('costs one discovery and one fetch for a hundred tokens at once', async () => {
     const world = await openWorld();
     const tokens = await Promise.all(Array.from({ length: 100 }, () => lasting(world)));
     await Promise.all(tokens.map((token) => world.verifier.verify(token)));
@@ -39,7 +39,7 @@ describe('fetching the keys', () => {
     expect(world.keySet.status()).toEqual({ state: 'ok', keys: 1, fetchedAt: world.clock.now() });
   });
 
-  it('needs no discovery when the configuration names the key set', async () => {
+  test('needs no discovery when the configuration names the key set', async () => {
     const world = await openWorld();
     const { issuer } = world;
     const direct = await openWorld({
@@ -50,7 +50,7 @@ describe('fetching the keys', () => {
     expect(issuer.calls).toEqual({ discovery: 0, keys: 1 });
   });
 
-  it('happens once for 200 unknown key ids, and again after 30 s', async () => {
+  test('happens once for 200 unknown key ids, and again after 30 s', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -73,7 +73,7 @@ describe('fetching the keys', () => {
     await expect(verifier.verify(await lasting(world))).resolves.toBeDefined();
   });
 
-  it('finds a new key at once when the last fetch is half a minute ago', async () => {
+  test('finds a new key at once when the last fetch is half a minute ago', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -85,7 +85,7 @@ describe('fetching the keys', () => {
     expect(issuer.calls).toEqual({ discovery: 1, keys: 2 });
   });
 
-  it('runs in the background after 10 min, while tokens pass with the keys in hand', async () => {
+  test('runs in the background after 10 min, while tokens pass with the keys in hand', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -95,7 +95,7 @@ describe('fetching the keys', () => {
     await settled(world, () => issuer.calls.keys === 2);
   });
 
-  it('looks for the key set again once a day', async () => {
+  test('looks for the key set again once a day', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -115,7 +115,7 @@ describe('an issuer in trouble', () => {
   /** Short only where it is waited for: a busy machine is no issuer in trouble. */
   const keysFor = (trouble: Behaviour) => ({ timeoutMs: trouble === 'hang' ? 500 : 5000 });
 
-  it.each(troubles)('(%s) does not stop tokens signed with known keys', async (trouble) => {
+  test.each(troubles)('(%s) does not stop tokens signed with known keys', async (trouble) => {
     const world = await openWorld({ keys: keysFor(trouble) });
     const { issuer, verifier, clock, keySet } = world;
     await verifier.verify(await lasting(world));
@@ -129,7 +129,7 @@ describe('an issuer in trouble', () => {
     expect(discovery + keys).toBeLessThanOrEqual(22);
   });
 
-  it.each(troubles)('(%s) without known keys is a 503 that says when', async (trouble) => {
+  test.each(troubles)('(%s) without known keys is a 503 that says when', async (trouble) => {
     const world = await openWorld({ keys: keysFor(trouble) });
     const { issuer, verifier, clock, keySet } = world;
     issuer.behave(trouble);
@@ -151,7 +151,7 @@ describe('an issuer in trouble', () => {
     expect(keySet.status()).toMatchObject({ state: 'ok', keys: 1 });
   });
 
-  it('is known to be well again though nobody needs a key', async () => {
+  test('is known to be well again though nobody needs a key', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock, keySet } = world;
     issuer.behave('broken');
@@ -165,7 +165,7 @@ describe('an issuer in trouble', () => {
     expect(issuer.calls).toEqual({ discovery: 2, keys: 1 });
   });
 
-  it('cannot tell an unknown key id from a new one: 503, and one attempt', async () => {
+  test('cannot tell an unknown key id from a new one: 503, and one attempt', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -178,7 +178,7 @@ describe('an issuer in trouble', () => {
     expect(issuer.calls).toEqual({ discovery: 1, keys: 2 });
   });
 
-  it('loses its keys’ good name after 24 h', async () => {
+  test('loses its keys’ good name after 24 h', async () => {
     const world = await openWorld();
     const { issuer, verifier, clock } = world;
     await verifier.verify(await lasting(world));
@@ -190,7 +190,7 @@ describe('an issuer in trouble', () => {
     await expect(verifier.verify(await lasting(world))).rejects.toMatchObject(unavailable);
   });
 
-  it('holds nobody longer than its time-out, however many wait', async () => {
+  test('holds nobody longer than its time-out, however many wait', async () => {
     const world = await openWorld({ keys: { timeoutMs: 100 } });
     world.issuer.behave('hang');
     const token = await lasting(world);
@@ -205,7 +205,7 @@ describe('an issuer in trouble', () => {
 });
 
 describe('a discovery document or key set that cannot be right', () => {
-  it.each<[string, Record<string, unknown>]>([
+  test.each<[string, Record<string, unknown>]>([
     ['names another issuer', { issuer: 'https://other.example' }],
     ['names the issuer with a slash more', { issuer: 'http://127.0.0.1/' }],
     ['names no issuer', { issuer: undefined }],
@@ -220,7 +220,7 @@ describe('a discovery document or key set that cannot be right', () => {
     expect(world.issuer.calls).toEqual({ discovery: 1, keys: 0 });
   });
 
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ['no keys', { keys: [] }],
     ['a thousand keys', { keys: Array.from({ length: 1000 }, () => ({ kty: 'EC' })) }],
     ['no list', { keys: 'none' }],
@@ -236,7 +236,7 @@ describe('a discovery document or key set that cannot be right', () => {
     await expect(world.verifier.verify(await lasting(world))).resolves.toBeDefined();
   });
 
-  it('has the path of the issuer before it, without a double slash', async () => {
+  test('has the path of the issuer before it, without a double slash', async () => {
     const world = await openWorld();
     const issuer = `${world.issuer.issuer}/`;
     world.issuer.discovery = { issuer };

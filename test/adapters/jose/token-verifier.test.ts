@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeKey, makeToken, startIssuer, type TokenOptions } from '../../support/issuer.ts';
 import { openWorld } from './support.ts';
 
@@ -12,7 +12,7 @@ const refused = {
 };
 
 describe('a good token', () => {
-  it('names its subject, client, scopes and workspace', async () => {
+  test('names its subject, client, scopes and workspace', async () => {
     const { issuer, verifier } = await openWorld();
     const token = await makeToken(issuer, { claims: { workspace_id: 'acme' } });
     expect(await verifier.verify(token)).toEqual({
@@ -23,7 +23,7 @@ describe('a good token', () => {
     });
   });
 
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+  test.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
     const { issuer, verifier } = await openWorld();
     const key = await makeKey('other', alg);
     issuer.keys = [key];
@@ -32,7 +32,7 @@ describe('a good token', () => {
     });
   });
 
-  it.each<[string, Record<string, unknown>, object]>([
+  test.each<[string, Record<string, unknown>, object]>([
     ['no workspace', {}, { workspaceId: 'default' }],
     ['a list of audiences', { aud: ['other', 'trackport'] }, {}],
     ['scopes as an array', { scope: ['a', 'b'] }, { scopes: ['a', 'b'] }],
@@ -48,19 +48,19 @@ describe('a good token', () => {
     expect(principal).toMatchObject({ subject: 'owner-1', ...expected });
   });
 
-  it('may name no client at all', async () => {
+  test('may name no client at all', async () => {
     const { issuer, verifier } = await openWorld();
     const token = await makeToken(issuer, { claims: { client_id: undefined } });
     expect(await verifier.verify(token)).not.toHaveProperty('clientId');
   });
 
-  it('may name its client alone, as those of machines sometimes do', async () => {
+  test('may name its client alone, as those of machines sometimes do', async () => {
     const { issuer, verifier } = await openWorld();
     const token = await makeToken(issuer, { claims: { sub: undefined } });
     expect(await verifier.verify(token)).toMatchObject({ subject: 'machine', clientId: 'machine' });
   });
 
-  it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])(
+  test.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])(
     'may have the type %s',
     async (typ) => {
       const { issuer, verifier } = await openWorld();
@@ -69,7 +69,7 @@ describe('a good token', () => {
     },
   );
 
-  it('may have no type and name no key, even when the issuer has several', async () => {
+  test('may have no type and name no key, even when the issuer has several', async () => {
     const { issuer, verifier } = await openWorld();
     const key = await makeKey('third');
     issuer.keys = [await makeKey('first'), await makeKey('second'), key];
@@ -78,7 +78,7 @@ describe('a good token', () => {
     await expect(verifier.verify(token)).resolves.toMatchObject({ subject: 'owner-1' });
   });
 
-  it('keeps scopes and workspace where the configuration says', async () => {
+  test('keeps scopes and workspace where the configuration says', async () => {
     const rules = { scopeClaim: 'scp', workspaceClaim: 'https://acme.example/workspace' };
     const { issuer, verifier } = await openWorld({ rules });
     const token = await makeToken(issuer, {
@@ -92,7 +92,7 @@ describe('a good token', () => {
 });
 
 describe('refused alike', () => {
-  it.each<[string, TokenOptions]>([
+  test.each<[string, TokenOptions]>([
     ['another issuer', { claims: { iss: 'https://other.example' } }],
     ['the issuer with a slash more', { claims: { iss: 'http://127.0.0.1/' } }],
     ['no issuer', { claims: { iss: undefined } }],
@@ -121,7 +121,7 @@ describe('refused alike', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('a key that the token brings itself', async () => {
+  test('a key that the token brings itself', async () => {
     const { issuer, verifier } = await openWorld();
     const key = await makeKey('mine');
     const token = await makeToken(issuer, {
@@ -131,14 +131,14 @@ describe('refused alike', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('a good signature beside the key that made it', async () => {
+  test('a good signature beside the key that made it', async () => {
     const { issuer, verifier } = await openWorld();
     const [key] = issuer.keys;
     const token = await makeToken(issuer, { header: { jwk: { ...key?.jwk } } });
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('the algorithm none, whatever its spelling', async () => {
+  test('the algorithm none, whatever its spelling', async () => {
     const { issuer, verifier } = await openWorld();
     const [, body] = (await makeToken(issuer)).split('.');
     for (const alg of ['none', 'None', 'NONE', '']) {
@@ -147,7 +147,7 @@ describe('refused alike', () => {
     }
   });
 
-  it('an HMAC made with the public key as its secret', async () => {
+  test('an HMAC made with the public key as its secret', async () => {
     const { issuer, verifier } = await openWorld();
     const key = await makeKey('rsa', 'RS256');
     issuer.keys = [key];
@@ -167,19 +167,19 @@ describe('refused alike', () => {
     expect(issuer.calls.keys).toBe(0);
   });
 
-  it('an algorithm that the list does not name, though the issuer uses it', async () => {
+  test('an algorithm that the list does not name, though the issuer uses it', async () => {
     const { issuer, verifier } = await openWorld({ rules: { algorithms: ['RS256'] } });
     await expect(verifier.verify(await makeToken(issuer))).rejects.toMatchObject(refused);
   });
 
-  it('another issuer’s signature under a known key id', async () => {
+  test('another issuer’s signature under a known key id', async () => {
     const { issuer, verifier } = await openWorld();
     const foreign = await startIssuer();
     const token = await makeToken(foreign, { claims: { iss: issuer.issuer } });
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('a changed body, a cut signature, and what is no token', async () => {
+  test('a changed body, a cut signature, and what is no token', async () => {
     const { issuer, verifier } = await openWorld();
     const [header, body = '', signature] = (await makeToken(issuer)).split('.');
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
@@ -196,14 +196,14 @@ describe('refused alike', () => {
       await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it.each(['sub', 'jti', 'client_id'])('no %s where tokens follow RFC 9068', async (claim) => {
+  test.each(['sub', 'jti', 'client_id'])('no %s where tokens follow RFC 9068', async (claim) => {
     const { issuer, verifier } = await openWorld({ rules: { tokenType: 'at+jwt' } });
     await expect(verifier.verify(await makeToken(issuer))).resolves.toBeDefined();
     const token = await makeToken(issuer, { claims: { [claim]: undefined } });
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it.each(['JWT', undefined])('the type %s where tokens follow RFC 9068', async (typ) => {
+  test.each(['JWT', undefined])('the type %s where tokens follow RFC 9068', async (typ) => {
     const { issuer, verifier } = await openWorld({ rules: { tokenType: 'at+jwt' } });
     const token = await makeToken(issuer, { header: { typ: typ as string } });
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
@@ -211,7 +211,7 @@ describe('refused alike', () => {
 });
 
 describe('a remembered token', () => {
-  it('is not checked again within a minute, and then is', async () => {
+  test('is not checked again within a minute, and then is', async () => {
     const { issuer, verifier, clock } = await openWorld();
     const token = await makeToken(issuer);
     const first = await verifier.verify(token);
@@ -223,7 +223,7 @@ describe('a remembered token', () => {
     expect(second).not.toBe(first);
   });
 
-  it('is refused once it has expired', async () => {
+  test('is refused once it has expired', async () => {
     const { issuer, verifier, clock } = await openWorld({ rules: { clockToleranceMs: 0 } });
     const token = await makeToken(issuer, { claims: { exp: NOW + 10 } });
     await verifier.verify(token);
@@ -233,7 +233,7 @@ describe('a remembered token', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('is forgotten when the issuer takes its key away', async () => {
+  test('is forgotten when the issuer takes its key away', async () => {
     const { issuer, verifier, clock } = await openWorld();
     const token = await makeToken(issuer);
     await verifier.verify(token);

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { HOUR } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { createIdempotency, type KeyedCall } from '#shared/idempotency.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+
+const setUp = () => ({
+  store: createIdempotencyStore(temporaryDatabase()),
+  clock: createFakeClock(),
+});
+
+describe('a keyed call', () => {
+  const keyed: KeyedCall = {
+    workspaceId: 'w',
+    principal: 'p',
+    route: 'POST /x',
+    key: 'k',
+    payload: 1,
+  };
+  const render = (body: string) => ({ status: 201, headers: { etag: '"x"' }, body });
+  const response = render('ünï');
+
+  test('that runs keeps others out for as long as it runs', async () => {
+    const { store, clock } = setUp();
+    const idempotency = createIdempotency({ store, clock });
+    let end: (view: string) => void = () => undefined;
+    const work = () => new Promise<string>((resolve) => (end = resolve));
+    const first = idempotency.once(keyed, { work, render });
+    const second = idempotency.once(keyed, { work, render });
+    await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
+    const other = idempotency.once({ ...keyed, payload: 2 }, { work, render });
+    await expect(other).rejects.toMatchObject({ code: 'idempotency-mismatch' });
+    end('ünï');
+    expect(await first).toEqual({ response, isReplayed: false });
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+  });
+
+  test('that another process did meanwhile gets the answer of that one', async () => {
+    const { store, clock } = setUp();
+    const [here, there] = [1, 2].map(() => createIdempotency({ store, clock }));
+    const work = async (): Promise<string> => {
+      await there?.once(keyed, { work: async () => 'ünï', render });
+      throw new TrackportError('version-exists');
+    };
+    expect(await here?.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+  });
+
+  test('is remembered for a day and no longer', async () => {
+    const { store, clock } = setUp();
+    const idempotency = createIdempotency({ store, clock });
+    let runs = 0;
+    const work = async (): Promise<string> => {
+      runs += 1;
+      return 'ünï';
+    };
+    await idempotency.once(keyed, { work, render });
+    await clock.advance(24 * HOUR);
+    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+    await clock.advance(1);
+    expect(await idempotency.once(keyed, { work, render })).toEqual({
+      response,
+      isReplayed: false,
+    });
+    expect(runs).toBe(2);
+  });
+});
