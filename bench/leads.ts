@@ -80,6 +80,7 @@ async function createKey(configFile: string): Promise<string> {
     'create',
     'bench',
     '--grant=leads:read',
+    '--force',
     '--json',
     `--config=${configFile}`,
   ]);
