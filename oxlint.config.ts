@@ -36,10 +36,17 @@ const domain = new Set<string>(['leads', 'access', 'catalog', 'partners']);
 
 type Restriction = { regex: string; message: string };
 
-const byName: Restriction = {
-  regex: `^(\\.\\./)+(src|${folders.join('|')})/`,
+/** Folders below a folder, as deep as they may lie. */
+const depths = [0, 1, 2, 3];
+
+/**
+ * Relative paths stay in the file's own folder, so they take `depth` steps up and no more; but the
+ * composition root lies beside the folder of its parts.
+ */
+const byName = (folder: string, depth: number): Restriction => ({
+  regex: folder === 'compose' ? `^(\\.\\./)+(${folders.join('|')})/` : `^(\\.\\./){${depth + 1},}`,
   message: 'another folder is imported by its #name',
-};
+});
 
 const noVendors: Restriction = {
   regex: '^(fastify|@fastify/|@octokit/|better-sqlite3|pg$|jose)',
@@ -51,7 +58,7 @@ const oneAdapter: Restriction = {
   message: 'one adapter knows nothing of another',
 };
 
-function restrictionsOf(folder: keyof typeof mayImport): Restriction[] {
+function restrictionsOf(folder: keyof typeof mayImport, depth: number): Restriction[] {
   const allowed: readonly string[] = mayImport[folder];
   const refused = folders.filter((name) => !allowed.includes(name));
   return [
@@ -59,7 +66,7 @@ function restrictionsOf(folder: keyof typeof mayImport): Restriction[] {
       regex: `^#(${refused.join('|')})/`,
       message: `${folder} imports of ours: ${allowed.join(', ') || 'nothing'}`,
     },
-    byName,
+    byName(folder, depth),
     ...(domain.has(folder) ? [noVendors] : []),
     ...(folder === 'adapters' ? [oneAdapter] : []),
   ];
@@ -70,12 +77,17 @@ const restrict = (patterns: Restriction[]): ['error', { patterns: Restriction[] 
   { patterns },
 ];
 
-const importRules = folders.map((folder) => ({
-  files: folder === 'sandbox' ? ['sandbox/**'] : [`src/${folder}/**`, `src/${folder}.ts`],
-  rules: {
-    'no-restricted-imports': restrict(restrictionsOf(folder)),
-  },
-}));
+const rootOf = (folder: string): string => (folder === 'sandbox' ? folder : `src/${folder}`);
+
+const importRules = folders.flatMap((folder) =>
+  depths.map((depth) => ({
+    files: [
+      `${rootOf(folder)}/${'*/'.repeat(depth)}*.ts`,
+      ...(depth === 0 ? [`${rootOf(folder)}.ts`] : []),
+    ],
+    rules: { 'no-restricted-imports': restrict(restrictionsOf(folder, depth)) },
+  })),
+);
 
 const config = {
   plugins: ['typescript', 'import', 'unicorn', 'node', 'promise', 'vitest'],

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import {
   directoryChecks,
   hashIdentity,
   type DirectoryEntry,
   type LeadDirectory,
-} from '#leads/lead-directory.ts';
+} from '#leads/directory/lead-directory.ts';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { silentLog } from '#shared/log.ts';
 import { start } from './processes.ts';

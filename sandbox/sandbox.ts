@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReleaseStack } from '#shared/release-stack.ts';
+import { createReleaseStack } from '#shared/resilience/release-stack.ts';
 import { startIssuer, type Issuer } from './issuer/issuer.ts';
 import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
 import type { Tracker } from './tracker/tracker-api.ts';

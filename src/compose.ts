@@ -2,7 +2,7 @@
  * The composition root: everything that a running service is made of, from the bottom up. What is
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createBodyReaders, type BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
@@ -11,10 +11,10 @@ import { serverUrl } from '#config/server-url.ts';
 import { takeOver, type FixedConfig, type TakeOver } from '#config/take-over.ts';
 import { createApp, createOperationsApp, type ServerDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { LeadRoutesDeps } from '#http/routes/leads.ts';
-import type { OperationsDeps } from '#http/routes/operations.ts';
-import type { RemovalRoutesDeps } from '#http/routes/removals.ts';
-import type { ClaimStore } from '#leads/claim-store.ts';
+import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
+import type { OperationsDeps } from '#http/routes/operations/routes.ts';
+import type { RemovalRoutesDeps } from '#http/routes/removals/routes.ts';
+import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { listRemovals } from '#leads/reading/list-removals.ts';
@@ -22,7 +22,7 @@ import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable, type Reloadable } from '#shared/reloadable.ts';
-import { createReleaseStack, type ReleaseStack } from '#shared/release-stack.ts';
+import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
 import { Registry } from 'prom-client';
 
 import {
@@ -31,21 +31,23 @@ import {
   storeCheck,
   trackerCheck,
   workerCheck,
-} from './compose/health.ts';
+} from './compose/telemetry/health.ts';
 import { composeAccess } from './compose/access.ts';
 import type { BearerAreaDeps } from './compose/bearer-areas.ts';
 import type { Identity } from './compose/identity.ts';
-import { drain, listen } from './compose/listen.ts';
-import type { LogOutput } from './compose/log-output.ts';
-import { createRegistry, leadMetrics, logMetrics, trackerCallMetrics } from './compose/metrics.ts';
+import { cutInTime, drain, listen } from './compose/listen.ts';
+import type { LogOutput } from './compose/telemetry/log-output.ts';
+import {
+  createRegistry,
+  leadMetrics,
+  logMetrics,
+  trackerCallMetrics,
+} from './compose/telemetry/metrics.ts';
 import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
-import { createTrackerParts, type TrackerParts } from './compose/tracker.ts';
-import { createTrackerWebhook } from './compose/tracker-webhook.ts';
-
-/** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
-const CUT_AFTER_MS = 7000;
+import { createTrackerParts, type TrackerParts } from './compose/tracker/parts.ts';
+import { createTrackerWebhook } from './compose/tracker/webhook.ts';
 
 /**
  * How long a statement may wait for another process's lock, and the whole service with it. Commands
@@ -129,12 +131,6 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   };
   let stopped: Promise<void> | undefined;
   return { url, publicUrl, store, access: parts.access, stop: () => (stopped ??= stop()), reload };
-}
-
-/** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
-async function cutInTime(clock: Clock, cut: AbortController): Promise<void> {
-  await clock.sleep(CUT_AFTER_MS, { unref: true });
-  cut.abort(new DOMException('the service stops', 'TimeoutError'));
 }
 
 type Address = { publicUrl: string | undefined; isStopping: boolean };

@@ -7,8 +7,8 @@ import { describeBug, renderFailure, toFailure, type Failure } from '#cli/failur
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 
-import packageFile from '../package.json' with { type: 'json' };
-import { createLogOutput, type LogOutput } from './compose/log-output.ts';
+import packageFile from '#package.json' with { type: 'json' };
+import { createLogOutput, type LogOutput } from './compose/telemetry/log-output.ts';
 import { createServices } from './compose/services.ts';
 import { StartError } from './compose/start-error.ts';
 

@@ -1,5 +1,5 @@
 import { parseSince } from '#shared/clock.ts';
-import { parseDuration } from '#shared/units.ts';
+import { parseDuration } from '#shared/text/units.ts';
 
 import { UsageError } from './command.ts';
 

@@ -5,9 +5,9 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { CatalogRules } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
-import { createAuthorizeBearer } from '#http/authorize-bearer.ts';
-import { createRefusalLimiter } from '#http/refusal-limiter.ts';
-import type { ClaimStore } from '#leads/claim-store.ts';
+import { createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
+import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
+import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 

@@ -5,6 +5,9 @@ import type { Clock } from '#shared/clock.ts';
 
 import { listenError, type PortSetter } from './start-error.ts';
 
+/** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
+const CUT_AFTER_MS = 7000;
+
 /** How long a stop waits for requests in flight, so that it ends well within 10 s. */
 const DRAIN_MS = 8000;
 const LOOK_EVERY_MS = 20;
@@ -67,6 +70,12 @@ export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>
   while (listening.inFlight() > 0 && clock.now() < deadline - DRAIN_MS / 4)
     await clock.sleep(LOOK_EVERY_MS);
   return deadline;
+}
+
+/** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
+export async function cutInTime(clock: Clock, cut: AbortController): Promise<void> {
+  await clock.sleep(CUT_AFTER_MS, { unref: true });
+  cut.abort(new DOMException('the service stops', 'TimeoutError'));
 }
 
 function portOf(server: Server): number | undefined {

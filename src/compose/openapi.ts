@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 
 import { createApp } from '#http/app.ts';
-import { buildOpenApi } from '#http/openapi.ts';
+import { buildOpenApi } from '#http/openapi/collect.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';

@@ -1,33 +1,37 @@
 import { createSecretKey } from 'node:crypto';
 
-import { createIssueEditor } from '#adapters/github/issue-editor.ts';
-import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work-store.ts';
-import { createWorkerLock } from '#adapters/sqlite/worker-lock.ts';
+import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import { authenticateBearer } from '#http/authorize-bearer.ts';
-import type { PartnerRoutesDeps } from '#http/routes/partners.ts';
-import type { ReceiptRoutesDeps } from '#http/routes/receipts.ts';
-import { createDirectoryFiller, type DirectoryFiller } from '#leads/fill-directory.ts';
+import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
+import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
+import type { ReceiptRoutesDeps } from '#http/routes/receipts/routes.ts';
+import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
-import { acceptDelivery } from '#partners/accept-delivery.ts';
-import { createBackgroundWork, type BackgroundWork } from '#partners/background-work.ts';
+import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
+import { createBackgroundWork, type BackgroundWork } from '#partners/worker/background-work.ts';
 import { createPartner, createPartners, type Partners } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/payload.ts';
-import { createOutcomeReporter, type OutcomeReporter } from '#partners/report-outcomes.ts';
-import { readStatus } from '#partners/read-status.ts';
-import { createStatusTokens } from '#partners/status-token.ts';
-import { createReceiptPurger } from '#partners/purge-receipts.ts';
-import { refuseUnread, verifyCall } from '#partners/verify-call.ts';
-import type { ReceiptStore } from '#partners/receipt-store.ts';
-import { createDeletionWorker, type DeletionWorker, type WorkerStatus } from '#partners/worker.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createOutcomeReporter, type OutcomeReporter } from '#partners/receipts/report-outcomes.ts';
+import { readStatus } from '#partners/receipts/read-status.ts';
+import { createStatusTokens } from '#partners/receipts/status-token.ts';
+import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
+import { refuseUnread, verifyCall } from '#partners/intake/verify-request.ts';
+import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import {
+  createDeletionWorker,
+  type DeletionWorker,
+  type WorkerStatus,
+} from '#partners/worker/worker.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { deriveKey } from '#shared/hash.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
@@ -35,8 +39,8 @@ import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
-import type { TrackerParts } from './tracker.ts';
-import { outcomeMetrics, workerMetrics } from './worker-metrics.ts';
+import type { TrackerParts } from './tracker/parts.ts';
+import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';
 
 /** Partner intake, the lead directory that matching needs, and the worker. */
 export type PartnerArea = {

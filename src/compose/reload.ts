@@ -4,7 +4,7 @@ import { configWarnings } from '#config/warnings.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
 import type { Service } from '../compose.ts';
-import type { LevelLog } from './log.ts';
+import type { LevelLog } from './telemetry/log.ts';
 
 export type ReloadDeps = {
   /** Reads the configuration as the start did. @throws {ConfigError} */

@@ -1,18 +1,18 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { readMigrationState } from '#adapters/sqlite/migrate.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
-import { createPayloadSealer } from '#partners/payload.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
-import { deriveKey } from '#shared/hash.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { composeAccess } from './access.ts';
-import { createLog } from './log.ts';
-import type { LogOutput } from './log-output.ts';
+import { createLog } from './telemetry/log.ts';
+import type { LogOutput } from './telemetry/log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
 import { StartError } from './start-error.ts';
 import { openStore, type Store } from './store.ts';

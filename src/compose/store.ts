@@ -4,7 +4,7 @@ import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
-import { deriveKey } from '#shared/hash.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import type { Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/page.ts';
 

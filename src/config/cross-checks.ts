@@ -1,5 +1,5 @@
-import { isRecord } from '#shared/json.ts';
-import { normalizePrivateKey } from '#shared/private-key.ts';
+import { isRecord } from '#shared/text/json.ts';
+import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
 import { lookUp, type Problem } from './problems.ts';
 import { defaults } from './schema.ts';

@@ -6,7 +6,7 @@
  */
 import { parse } from 'yaml';
 
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 
 import { allKeyPaths, configKeys, nodeAt, type KeyNode, type KeyPath } from './key-tree.ts';
 import { lookUp, nearest, type Problem } from './problems.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-import { isRecord } from '#shared/json.ts';
-import { Secret } from '#shared/secret.ts';
-import { readYaml, type YamlFault } from '#shared/yaml.ts';
+import { isRecord } from '#shared/text/json.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { readYaml, type YamlFault } from '#shared/text/yaml.ts';
 
 import { crossCheck } from './cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Secret } from '#shared/secret.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
 
 import {
   flag,

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 
-import { fold, nearMiss } from '#shared/near-miss.ts';
+import { fold, nearMiss } from '#shared/text/near-miss.ts';
 
 import { allKeyPaths, configKeys, nodeAt, type KeyPath } from './key-tree.ts';
 

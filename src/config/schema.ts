@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
 import {

@@ -1,5 +1,5 @@
-import { isRecord } from '#shared/json.ts';
-import { Secret } from '#shared/secret.ts';
+import { isRecord } from '#shared/text/json.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 
 import { crossCheck } from './cross-checks.ts';
 import type { KeyPath } from './key-tree.ts';

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 
 import { z } from 'zod';
 
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 
 import {
   DURATION_PATTERN,
@@ -14,7 +14,7 @@ import {
   parseDuration,
   parseSize,
   SIZE_PATTERN,
-} from '#shared/units.ts';
+} from '#shared/text/units.ts';
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything

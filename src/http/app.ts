@@ -5,49 +5,49 @@ import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import { parseJsonText } from '#shared/json.ts';
+import { parseJsonText } from '#shared/text/json.ts';
 import type { Log } from '#shared/log.ts';
-import { createAnswers } from './answers.ts';
-import { createCors } from './cors.ts';
-import { type BodyBudget, createBodyBudget } from './body-budget.ts';
+import { createAnswers } from './responses/every-response.ts';
+import { createCors } from './responses/cors.ts';
+import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
 import {
   type ClientErrorDeps,
   createClientErrorHandler,
   createConnectHandler,
-} from './client-error.ts';
-import { createEarlyAnswers } from './early-answers.ts';
+} from './problems/client-error.ts';
+import { createEarlyAnswers } from './responses/early-responses.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
-import { acceptJson, type ParseJson } from './json-body.ts';
+import { acceptJson, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
-import { collectOpenApi } from './openapi.ts';
-import { installPressureRelief } from './pressure.ts';
-import { createQueryParser } from './query-parser.ts';
-import { measureBodies } from './metrics.ts';
-import { createBodyReader, releaseBodies } from './read-body.ts';
-import { createRefusalLog } from './refusal-log.ts';
-import { createRefusalLimiter } from './refusal-limiter.ts';
+import { collectOpenApi } from './openapi/collect.ts';
+import { installPressureRelief } from './requests/pressure.ts';
+import { createQueryParser } from './requests/query-parser.ts';
+import { measureBodies } from './telemetry/request-metrics.ts';
+import { createBodyReader, releaseBodies } from './requests/read-body.ts';
+import { createRefusalLog } from './telemetry/refusal-log.ts';
+import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { AuditRoutesDeps } from './routes/audit/routes.ts';
-import type { ClaimRoutesDeps } from './routes/claims.ts';
+import type { ClaimRoutesDeps } from './routes/claims/routes.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers/routes.ts';
-import { docsRoutes } from './routes/docs.ts';
-import { githubWebhookRoutes } from './routes/github-webhook.ts';
-import type { TrackerWebhookDeps } from './routes/github-webhook.ts';
-import { leadRoutes } from './routes/leads.ts';
-import type { LeadRoutesDeps } from './routes/leads.ts';
-import { removalRoutes } from './routes/removals.ts';
-import type { RemovalRoutesDeps } from './routes/removals.ts';
-import { operationRoutes } from './routes/operations.ts';
-import type { OperationsDeps } from './routes/operations.ts';
-import { asPartnerRefusal, partnerRoutes } from './routes/partners.ts';
-import type { PartnerRoutesDeps } from './routes/partners.ts';
+import { docsRoutes } from './routes/docs/routes.ts';
+import { githubWebhookRoutes } from './routes/github-webhook/routes.ts';
+import type { TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
+import { leadRoutes } from './routes/leads/routes.ts';
+import type { LeadRoutesDeps } from './routes/leads/routes.ts';
+import { removalRoutes } from './routes/removals/routes.ts';
+import type { RemovalRoutesDeps } from './routes/removals/routes.ts';
+import { operationRoutes } from './routes/operations/routes.ts';
+import type { OperationsDeps } from './routes/operations/routes.ts';
+import { asPartnerRefusal, partnerRoutes } from './routes/partners/routes.ts';
+import type { PartnerRoutesDeps } from './routes/partners/routes.ts';
 import { meRoutes } from './routes/me/routes.ts';
-import { problemRoutes } from './routes/problems.ts';
-import { receiptStatusRoutes } from './routes/receipt-status.ts';
-import type { ReceiptRoutesDeps } from './routes/receipts.ts';
-import { schemaCompilers } from './schema-compilers.ts';
-import { createRequestValidator } from './validate-request.ts';
+import { problemRoutes } from './routes/problems/routes.ts';
+import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
+import type { ReceiptRoutesDeps } from './routes/receipts/routes.ts';
+import { schemaCompilers } from './requests/schema-compilers.ts';
+import { createRequestValidator } from './requests/validate-request.ts';
 
 /** What any of our HTTP servers needs. */
 export type ServerDeps = {
@@ -104,12 +104,13 @@ export function createApp(deps: AppDeps): HttpApp {
         (await import('./routes/consumers/routes.ts')).consumerRoutes(context, consumers)(scope)),
     receipts &&
       (async (scope) =>
-        (await import('./routes/receipts.ts')).receiptRoutes(context, receipts)(scope)),
+        (await import('./routes/receipts/routes.ts')).receiptRoutes(context, receipts)(scope)),
     audit &&
       (async (scope) =>
         (await import('./routes/audit/routes.ts')).auditRoutes(context, audit)(scope)),
     claims &&
-      (async (scope) => (await import('./routes/claims.ts')).claimRoutes(context, claims)(scope)),
+      (async (scope) =>
+        (await import('./routes/claims/routes.ts')).claimRoutes(context, claims)(scope)),
     ...(deps.partners
       ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners.status)]
       : []),

@@ -9,8 +9,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import type { ReadBody } from './read-body.ts';
-import type { RefusalLimiter } from './refusal-limiter.ts';
+import type { ReadBody } from './requests/read-body.ts';
+import type { RefusalLimiter } from './auth/refusal-limiter.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
 export type HttpApp = FastifyInstance<

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
-import type { ClaimView } from './claims.ts';
+import type { ClaimView } from './claims/claims.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';

@@ -5,10 +5,10 @@ import {
   normalizeIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
-import { hmacSha256 } from '#shared/hash.ts';
-import { isRecord, valueAt } from '#shared/json.ts';
+import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { FieldName, Partner } from './partner.ts';
-import type { PartnerPath } from './receipt.ts';
+import type { PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
 const PRIVACY_DELETION = 'contact.privacyDeletion';

@@ -1,5 +1,5 @@
 /**
- * Every operational failure of Trackport has one of these codes. `http/problem.ts` is the one place
+ * Every operational failure of Trackport has one of these codes. `http/problems/problem.ts` is the one place
  * that gives each its status.
  */
 export const errorCodes = [

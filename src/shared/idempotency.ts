@@ -1,6 +1,6 @@
 import { DAY, type Clock } from './clock.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
-import { sha256 } from './hash.ts';
+import { sha256 } from './crypto/hash.ts';
 
 /** How long a response is stored for its key. */
 export const IDEMPOTENCY_TTL_MS = DAY;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { shells } from '../support/shells.ts';
@@ -10,6 +10,7 @@ const documents = [
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
+  ...readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`),
 ];
 
 type Block = { place: string; language: string; text: string };
@@ -46,4 +47,15 @@ test.each(commands)('$place is understood by every shell', ({ text }) => {
     const { status, stderr } = spawnSync(shell, ['-n'], { input: text, encoding: 'utf8' });
     expect([shell, status, stderr]).toEqual([shell, 0, '']);
   }
+});
+
+test('every file that a document names is there', () => {
+  const named = documents.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/`([a-z][\w-]*(?:\/[\w-]+)+\.ts)`/g)].map(
+      ([, target = '']) => ({ file, target }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const isThere = (target: string): boolean => existsSync(target) || existsSync(`src/${target}`);
+  expect(named.filter(({ target }) => !isThere(target))).toEqual([]);
 });

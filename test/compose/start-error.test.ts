@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listenError, StartError, storeError } from '../../src/compose/start-error.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 const failureWith = (code: string): Error => Object.assign(new Error('internal words'), { code });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 let database: string;

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Outcome } from '#partners/receipt.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import type { NewEvent, NewReceipt, ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
+import type {
+  NewEvent,
+  NewReceipt,
+  ReceiptFilter,
+  ReceiptStore,
+} from '#partners/receipts/receipt-store.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 export type ReceiptStoreFixture = {

@@ -1,5 +1,5 @@
 import { createLeads, type Leads } from '#leads/index.ts';
-import type { Claims } from '#leads/claims.ts';
+import type { Claims } from '#leads/claims/claims.ts';
 import type { LeadRules, Lead } from '#leads/model/lead.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { createCursorSealer } from '#shared/page.ts';

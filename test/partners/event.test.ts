@@ -8,8 +8,8 @@ import {
   readEvent,
 } from '#partners/event.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
-import { splitBatch, trimJson } from '#partners/split-batch.ts';
-import { parseJsonText } from '#shared/json.ts';
+import { splitBatch, trimJson } from '#partners/intake/split-batch.ts';
+import { parseJsonText } from '#shared/text/json.ts';
 import { hashKey, secretsOf } from './support.ts';
 
 const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });

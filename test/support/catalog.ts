@@ -13,7 +13,7 @@ import {
   type CatalogRules,
 } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import type { AuthorizeBearer } from '#http/bearer.ts';
+import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';

@@ -1,29 +1,32 @@
 import { createSecretKey } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
-import { createTrackerClient } from '#adapters/github/client.ts';
-import { createIssueEditor } from '#adapters/github/issue-editor.ts';
+import { createTrackerClient } from '#adapters/github/transport/client.ts';
+import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import { createRepository, parseRepositoryName } from '#adapters/github/repository.ts';
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work-store.ts';
-import { createDirectoryFiller } from '#leads/fill-directory.ts';
-import { acceptDelivery } from '#partners/accept-delivery.ts';
-import type { DeletionRules } from '#partners/act-on-event.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
+import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
 import { createPartner, createPartners, type Action, type Partner } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/payload.ts';
-import type { ReceiptDetail } from '#partners/receipt.ts';
-import { createOutcomeReporter, type OutcomeReporterDeps } from '#partners/report-outcomes.ts';
-import { createDeletionWorker, type WorkerDeps } from '#partners/worker.ts';
-import { readDelivery } from '#partners/read-delivery.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
+import {
+  createOutcomeReporter,
+  type OutcomeReporterDeps,
+} from '#partners/receipts/report-outcomes.ts';
+import { createDeletionWorker, type WorkerDeps } from '#partners/worker/worker.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { SECOND, systemClock, type Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog, type Log } from '#shared/log.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { directoryKey, leadRules, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';
 

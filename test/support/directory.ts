@@ -1,13 +1,13 @@
-import { createClaimWriter } from '#adapters/sqlite/claim-writer.ts';
+import { createClaimWriter } from '#adapters/sqlite/claims/write.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   directoryChecks,
   toHashedIdentity,
   type DirectoryEntry,
   type LeadDirectory,
-} from '#leads/lead-directory.ts';
+} from '#leads/directory/lead-directory.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 
 export const directoryKey = Buffer.alloc(32, 7);

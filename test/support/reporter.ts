@@ -1,4 +1,4 @@
-import type { OutcomeReporter } from '#partners/report-outcomes.ts';
+import type { OutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 
 /** For tests that look at something else. */
 export const silentReporter: OutcomeReporter = {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { sha256, sha256Hex } from '#shared/hash.ts';
+import { sha256, sha256Hex } from '#shared/crypto/hash.ts';
 import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import type { KeyId } from '../consumers/consumer.ts';
 
 // tpk_<12 key id>_<32 secret><6 checksum>: `_` is the only separator, so that a double click

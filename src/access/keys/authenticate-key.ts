@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { sameDigest } from '#shared/hash.ts';
+import { sameDigest } from '#shared/crypto/hash.ts';
 import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '../consumers/consumer.ts';
 import type { ConsumerStore, KeyLookup } from '../consumer-store.ts';

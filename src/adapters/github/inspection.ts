@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 import type { Clock } from '#shared/clock.ts';
 
-import type { TrackerClient } from './client.ts';
-import type { Headers } from './limits.ts';
+import type { TrackerClient } from './transport/client.ts';
+import type { Headers } from './transport/limits.ts';
 import type { Repository, RepositoryFacts } from './repository.ts';
-import { scopesOf } from './write-access.ts';
+import { scopesOf } from './editing/write-access.ts';
 
 /** What `doctor` wants to know before it says what to fix. */
 export type RepositoryInspection = {

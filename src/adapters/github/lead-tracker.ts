@@ -9,11 +9,11 @@ import type {
 } from '#leads/lead-tracker.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 
-import type { TrackerAnswer, TrackerClient } from './client.ts';
-import { TrackerFailure, isTrackerFailure, toTrackportError } from './failure.ts';
+import type { TrackerAnswer, TrackerClient } from './transport/client.ts';
+import { TrackerFailure, isTrackerFailure, toTrackportError } from './transport/failure.ts';
 import { issueSchema } from './issue.ts';
-import type { Headers } from './limits.ts';
-import { continuationOf } from './link.ts';
+import type { Headers } from './transport/limits.ts';
+import { continuationOf } from './transport/link.ts';
 import type { Repository } from './repository.ts';
 
 const ISSUES_PER_PAGE = 100;

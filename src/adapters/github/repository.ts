@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 import { SECOND, type Clock } from '#shared/clock.ts';
 
-import type { TrackerClient } from './client.ts';
-import { TrackerFailure, toTrackportError } from './failure.ts';
-import type { Headers } from './limits.ts';
+import type { TrackerClient } from './transport/client.ts';
+import { TrackerFailure, toTrackportError } from './transport/failure.ts';
+import type { Headers } from './transport/limits.ts';
 
 /** How long one answer about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;

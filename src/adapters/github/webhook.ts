@@ -3,8 +3,8 @@ import { z } from 'zod';
 
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText } from '#shared/json.ts';
-import type { Secret } from '#shared/secret.ts';
+import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
 
 import { issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';

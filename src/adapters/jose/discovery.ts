@@ -2,7 +2,7 @@
  * Where the issuer's keys are. Of its discovery document only `jwks_uri` is used, and only when
  * the document names the very issuer that the request went to.
  */
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import { fetchJson, IssuerFailure } from './fetch-json.ts';
 
 /**

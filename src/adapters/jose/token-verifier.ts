@@ -10,7 +10,7 @@ import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { sha256Hex } from '#shared/hash.ts';
+import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { KeySet } from './key-set.ts';
 
 const REMEMBERED_MAX = 10_000;

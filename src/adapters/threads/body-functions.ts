@@ -1,7 +1,11 @@
 /** What the thread of `body-readers.ts` runs. */
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
-import { readDelivery, type DeliveredEvent, type DeliveryFields } from '#partners/read-delivery.ts';
-import { parseJsonText, type JsonRules } from '#shared/json.ts';
+import {
+  readDelivery,
+  type DeliveredEvent,
+  type DeliveryFields,
+} from '#partners/intake/read-delivery.ts';
+import { parseJsonText, type JsonRules } from '#shared/text/json.ts';
 
 export function parse({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown {
   return parseJsonText(bytes, rules);

@@ -1,8 +1,8 @@
 import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
-import { readDelivery, type ReadDelivery } from '#partners/read-delivery.ts';
+import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { parseJsonText, type JsonRules } from '#shared/json.ts';
+import { parseJsonText, type JsonRules } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
 import { createThread, DEADLINE_MS, ThreadError } from './thread.ts';
 

@@ -1,5 +1,5 @@
 import { refuse, type FieldProblem } from '#shared/errors.ts';
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import type { Draft } from '../version/content-check.ts';
 
 type Kind = 'text' | 'texts' | 'numbers' | 'object';

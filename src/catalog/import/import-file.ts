@@ -1,6 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText } from '#shared/json.ts';
-import { readYaml, renderYamlFault } from '#shared/yaml.ts';
+import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
   ID_CHARACTERS_MAX,

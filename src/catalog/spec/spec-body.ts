@@ -1,6 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
-import { sha256Hex } from '#shared/hash.ts';
-import { isRecord, parseJsonText } from '#shared/json.ts';
+import { sha256Hex } from '#shared/crypto/hash.ts';
+import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { specJsonRules } from '../version/artifact.ts';
 
 /** Members and elements of a body beside its spec: many times what the fields can have. */

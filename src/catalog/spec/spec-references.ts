@@ -1,4 +1,4 @@
-import { valueAt } from '#shared/json.ts';
+import { valueAt } from '#shared/text/json.ts';
 
 /** A `$ref` that isResolved nowhere: JSON Pointer of the object that holds it, and what it says. */
 export type BrokenReference = { pointer: string; target: string };

@@ -2,7 +2,7 @@
  * The words of the catalog: an artifact has versions, and a version is what the API returns.
  * Times are milliseconds since the Unix epoch.
  */
-import type { JsonRules } from '#shared/json.ts';
+import type { JsonRules } from '#shared/text/json.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];

@@ -1,5 +1,5 @@
 import { refuse, TrackportError, type FieldProblem } from '#shared/errors.ts';
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import {
   ARTIFACT_ID,
   COUNT_KEY_CHARACTERS_MAX,

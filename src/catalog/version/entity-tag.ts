@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import { sha256 } from '#shared/hash.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
 import type { Member } from './artifact.ts';
 
 /** What a caller demands of the present state before a change (RFC 9110 §13.1.1). */

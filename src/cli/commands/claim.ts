@@ -5,7 +5,7 @@ import {
   type ManageClaimsDeps,
   readClaim,
   releaseClaim,
-} from '#leads/manage-claims.ts';
+} from '#leads/claims/manage-claims.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 

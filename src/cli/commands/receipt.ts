@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { type Outcome, outcomes, receiptStatuses } from '#partners/receipt.ts';
-import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipt-out.ts';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipt-store.ts';
-import { listReceipts, readReceipt } from '#partners/read-receipts.ts';
-import { type ReplayDeps, replayReceipt, replayReceipts } from '#partners/replay-receipts.ts';
+import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-response.ts';
+import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import {
+  type ReplayDeps,
+  replayReceipt,
+  replayReceipts,
+} from '#partners/receipts/replay-receipts.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { serverUrl } from '#config/server-url.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
-import { toPublicUri } from '#partners/signature.ts';
-import { signCall } from '#partners/sign-call.ts';
-import { Secret } from '#shared/secret.ts';
+import { toPublicUri } from '#partners/intake/signature.ts';
+import { signCall } from '#partners/intake/sign-request.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import {
   CommandFailure,
   type ConfigOptions,

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 
-import { createLeadDirectory } from '#adapters/sqlite/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { Config } from '#config/schema.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import { directoryChecks } from '#leads/lead-directory.ts';
+import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { deriveKey } from '#shared/hash.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { StartError } from '../start-error.ts';

@@ -2,18 +2,18 @@ import {
   isTrackerFailure,
   type TrackerFailure,
   type TrackerFailureKind,
-} from '#adapters/github/failure.ts';
+} from '#adapters/github/transport/failure.ts';
 import {
   createLabel,
   inspectRepository,
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
-import { coversWriting } from '#adapters/github/write-access.ts';
+import { coversWriting } from '#adapters/github/editing/write-access.ts';
 import type { Config } from '#config/schema.ts';
 import { DAY, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 
-import type { TrackerParts } from '../tracker.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
 /** HTTP dates are precise to a second, and the call takes time itself. */

@@ -1,12 +1,12 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
-import { isTrackerFailure } from '#adapters/github/failure.ts';
+import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { Config } from '#config/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 
-import { createTrackerParts } from '../tracker.ts';
+import { createTrackerParts } from '../tracker/parts.ts';
 import { checkForm, type FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';

@@ -6,8 +6,8 @@ import type {
   StoredResponse,
   ToStoredRun,
 } from '#shared/idempotency.ts';
-import { tokenOf } from '../bearer.ts';
-import { routedPath } from '../routed-path.ts';
+import { tokenOf } from '../auth/bearer.ts';
+import { routedPath } from '../requests/routed-path.ts';
 
 /** The work of one call; without an `Idempotency-Key` nothing is stored. */
 export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {

@@ -1,4 +1,4 @@
-import { memoize } from '#shared/memoize.ts';
+import { memoize } from '#shared/resilience/memoize.ts';
 
 /** Label names compare in this form: GitHub treats names that differ only in case as one. */
 export function foldLabel(name: string): string {

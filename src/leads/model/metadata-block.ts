@@ -5,7 +5,7 @@
  */
 import { parse } from 'yaml';
 
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 
 import { headingFinder, type FormLayout } from './form-layout.ts';
 

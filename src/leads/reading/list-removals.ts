@@ -6,7 +6,7 @@ import {
   type CursorSealer,
   type Pagination,
 } from '#shared/page.ts';
-import type { ClaimStore, Removal } from '../claim-store.ts';
+import type { ClaimStore, Removal } from '../claims/claim-store.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from './prepared-query.ts';
 

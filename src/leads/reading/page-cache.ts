@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { CachedPage } from '../cache/cached-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { Claims } from '../claims.ts';
+import type { Claims } from '../claims/claims.ts';
 import type { WalkStop } from './walk.ts';
 
 /** All that a page of leads was put together from. */

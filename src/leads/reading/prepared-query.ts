@@ -1,5 +1,5 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { memoizePair } from '#shared/memoize.ts';
+import { memoizePair } from '#shared/resilience/memoize.ts';
 import { refuseCursor, startPage, type CursorSealer, type ListName } from '#shared/page.ts';
 
 import type { IssueQuery } from '../lead-tracker.ts';

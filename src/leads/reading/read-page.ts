@@ -1,7 +1,7 @@
 import { sealPage, type CursorSealer } from '#shared/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { ClaimView } from '../claims.ts';
+import type { ClaimView } from '../claims/claims.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { LeadList } from '../model/lead.ts';
 import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';

@@ -4,7 +4,7 @@ import nock from 'nock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerClient } from '#adapters/github/client.ts';
+import type { TrackerClient } from '#adapters/github/transport/client.ts';
 import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
 import { issueSchema } from '#adapters/github/issue.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';

@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { TrackerCredential } from '#adapters/github/auth.ts';
+import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '#leads/lead-tracker.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { startTracker, SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { createFakeClock } from '../../support/clock.ts';

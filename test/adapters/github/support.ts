@@ -8,11 +8,11 @@ import {
   createTrackerClient,
   type TrackerClient,
   type TrackerClientDeps,
-} from '#adapters/github/client.ts';
+} from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import { createRepository, type Repository } from '#adapters/github/repository.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 
 /** No such host exists: what nock does not answer, fails. */

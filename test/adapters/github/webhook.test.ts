@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
-import { Secret } from '#shared/secret.ts';
+import { Secret } from '#shared/crypto/secret.ts';
 import { NAME, wireIssue, wireRepository } from './support.ts';
 
 const SECRET = "It's a Secret to Everybody";

@@ -1,11 +1,11 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work-store.ts';
-import type { MatchProgress } from '#partners/deletion-progress.ts';
-import { createPayloadSealer } from '#partners/payload.ts';
-import type { Settlement, WorkItem } from '#partners/work-store.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import type { MatchProgress } from '#partners/deletions/deletion-progress.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';

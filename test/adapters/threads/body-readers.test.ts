@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import { createPartner } from '#partners/partner.ts';
-import { readDelivery } from '#partners/read-delivery.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { systemClock } from '#shared/clock.ts';
-import { parseJsonText } from '#shared/json.ts';
+import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../partners/support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { listRemovals, type RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';

@@ -1,9 +1,9 @@
 import type { Access } from '#access/index.ts';
-import { forOperators, linkNext, uncached } from '../../admin-call.ts';
-import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
+import { forOperators, linkNext, uncached } from '../../auth/operator-request.ts';
+import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { auditListOut, auditListQuery } from './schema.ts';
-import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
 
 export type AuditRoutesDeps = { access: Pick<Access, 'listAudit'>; authorize: AuthorizeBearer };
 

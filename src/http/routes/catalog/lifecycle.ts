@@ -1,11 +1,11 @@
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { withScope } from '../../bearer.ts';
+import { withScope } from '../../auth/bearer.ts';
 import { versionResponse, versionHeaderNames } from './response.ts';
 import { respondWithVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
-import { parseIfMatch } from '../../precondition.ts';
+import { parseIfMatch } from '../../requests/precondition.ts';
 import {
   artifactOut,
   artifactParams,
@@ -15,9 +15,9 @@ import {
   versionQuery,
   sunsetParameter,
 } from './schema.ts';
-import { withCheck } from '../../validate-request.ts';
-import { idempotencyHeader } from '../../schemas/common.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { withCheck } from '../../requests/validate-request.ts';
+import { idempotencyHeader } from '../common-schema.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
 

@@ -3,7 +3,7 @@ import type { VersionRef } from '#catalog/artifact-store.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { Pagination } from '#shared/page.ts';
-import { withScope } from '../../bearer.ts';
+import { withScope } from '../../auth/bearer.ts';
 import {
   revalidated,
   toAuditItem,
@@ -13,10 +13,10 @@ import {
   versionHeaders,
 } from './response.ts';
 import { callerOf, type CatalogRoutesDeps } from './caller.ts';
-import { matchesNone } from '../../conditional.ts';
+import { matchesNone } from '../../responses/entity-tag.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
-import { nextLink } from '../../next-link.ts';
+import { nextLink } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import {
   artifactListOut,
@@ -27,8 +27,8 @@ import {
   pageQuery,
   versionQuery,
 } from './schema.ts';
-import { bearerProblems, describeRoute } from '../../schemas/describe-route.ts';
-import { withCheck } from '../../validate-request.ts';
+import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { withCheck } from '../../requests/validate-request.ts';
 
 const PATH = '/api/v1/catalog';
 

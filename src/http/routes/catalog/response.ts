@@ -4,7 +4,7 @@ import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import { JSON_MEDIA_TYPE } from '../../rendered-answer.ts';
+import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 
 /** What a response says about its caching: it is revalidated, and belongs to one credential. */
 export const revalidated = { 'cache-control': 'private, no-cache', vary: 'Authorization' } as const;

@@ -1,5 +1,5 @@
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
-import { requireBearer } from '../../bearer.ts';
+import { requireBearer } from '../../auth/bearer.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';

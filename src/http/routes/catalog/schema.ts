@@ -23,8 +23,8 @@ import { parseSince } from '#shared/clock.ts';
 import { actorOut } from '#shared/audit.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/page.ts';
-import { ENTITY_TAGS } from '../../precondition.ts';
-import { pageParameters } from '../../schemas/page.ts';
+import { ENTITY_TAGS } from '../../requests/precondition.ts';
+import { pageParameters } from '../page-schema.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 

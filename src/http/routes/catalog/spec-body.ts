@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { ReadSpecBody, SpecText } from '#catalog/spec/spec-body.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { takeBodies, toBody } from '../../json-body.ts';
-import type { ReadBody } from '../../read-body.ts';
+import { takeBodies, toBody } from '../../requests/json-body.ts';
+import type { ReadBody } from '../../requests/read-body.ts';
 
 /** Bytes of a body that may hold a spec of 5 MiB. */
 export const SPEC_BODY_BYTES_MAX = 6 * 1024 * 1024;

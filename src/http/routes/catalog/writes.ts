@@ -1,14 +1,14 @@
 import type { Draft } from '#catalog/version/content-check.ts';
 import { foldId, type Content } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
-import { withScope } from '../../bearer.ts';
+import { withScope } from '../../auth/bearer.ts';
 import { addressOf, versionResponse, versionHeaderNames } from './response.ts';
 import { respondWithVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
-import { parseIfMatch } from '../../precondition.ts';
+import { parseIfMatch } from '../../requests/precondition.ts';
 import {
   artifactOut,
   artifactParams,
@@ -18,10 +18,10 @@ import {
   patchIn,
   versionQuery,
 } from './schema.ts';
-import { idempotencyHeader } from '../../schemas/common.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { idempotencyHeader } from '../common-schema.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX, specTextOf } from './spec-body.ts';
-import { withCheck } from '../../validate-request.ts';
+import { withCheck } from '../../requests/validate-request.ts';
 
 const PATH = '/api/v1/catalog';
 

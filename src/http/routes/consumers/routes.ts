@@ -10,12 +10,12 @@ import type { Consumer } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
-import { forOperators, linkNext, originOf, uncached } from '../../admin-call.ts';
-import { type AuthorizeBearer, requireBearer } from '../../bearer.ts';
+import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-request.ts';
+import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
 import { respondWithKeyOnce } from '../../responses/issued-key-response.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
-import { JSON_MEDIA_TYPE } from '../../rendered-answer.ts';
+import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import {
   consumerIn,
   consumerListOut,
@@ -27,8 +27,8 @@ import {
   keyParams,
   rotateIn,
 } from './schema.ts';
-import { secretIdempotencyHeader } from '../../schemas/common.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../schemas/describe-route.ts';
+import { secretIdempotencyHeader } from '../common-schema.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 
 export type ConsumerRoutesDeps = {
   access: Pick<Access, 'consumers' | 'keys'>;

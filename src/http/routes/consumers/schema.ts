@@ -4,11 +4,11 @@ import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/con
 import { grantActions } from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
-import { isRecord } from '#shared/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
-import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/units.ts';
+import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/page.ts';
-import { pageParameters } from '../../schemas/page.ts';
+import { pageParameters } from '../page-schema.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 

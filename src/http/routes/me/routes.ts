@@ -6,8 +6,8 @@ import {
   type KeyAccessDeps,
   keyHeaders,
   keyHeadersOnProblems,
-} from '../../key-access.ts';
-import { describeRoute } from '../../schemas/describe-route.ts';
+} from '../../auth/key-access.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { keyHolderOut } from './schema.ts';
 
 /** What the holder of a key may know of itself. */

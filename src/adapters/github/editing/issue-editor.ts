@@ -1,0 +1,252 @@
+import { SECOND, type Clock } from '#shared/clock.ts';
+import type { IssueEdit } from '#partners/deletions/deletion.ts';
+import type { IssueEditor, PauseCode, Refusal } from '#partners/deletions/issue-editor.ts';
+
+import type { TrackerAnswer, TrackerCallOptions, TrackerClient } from '../transport/client.ts';
+import {
+  commentsSchema,
+  COUNT_REVISIONS,
+  DELETE_ISSUE,
+  editableSchema,
+  isPassingError,
+  lockSchema,
+  postedSchema,
+  removedSchema,
+  revisionsSchema,
+} from './schemas.ts';
+import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from '../transport/failure.ts';
+import { NOT_HERE, type Repository } from '../repository.ts';
+import { reasonNotToWrite } from './write-access.ts';
+
+const COMMENTS_PER_PAGE = 100;
+const COMMENT_PAGES_MAX = 100;
+const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
+
+export type IssueEditorDeps = {
+  client: TrackerClient;
+  /** Of a repository admin; without one no issue can be deleted. */
+  adminClient: () => TrackerClient | undefined;
+  repository: Repository;
+  clock: Clock;
+};
+
+/** Writes to GitHub's issues. Each method is one need of a deletion. */
+export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
+  const ofIssue = <T>(work: () => Promise<T>) =>
+    refusing(deps, () => explainingForbidden(deps, work));
+  return {
+    canRemove: deps.adminClient !== undefined,
+    checkRepository: () => refusing(deps, () => checkRepository(deps)),
+    checkWriting: () => refusing(deps, () => checkWriting(deps)),
+    read: (number) => ofIssue(() => read(deps, number)),
+    edit: (number, edit) => ofIssue(() => write(deps, number, edit)),
+    findComment: (number, marker) => ofIssue(() => findComment(deps, number, marker)),
+    comment: (number, text) => ofIssue(() => comment(deps, number, text)),
+    remove: (nodeId) => refusing(deps, () => remove(deps, nodeId)),
+    countRevisions: (nodeId) => countRevisions(deps, nodeId),
+  };
+}
+
+async function checkRepository({ repository }: IssueEditorDeps) {
+  const { facts } = await repository.read();
+  if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' } as const;
+  return { kind: 'well', id: facts.id } as const;
+}
+
+async function checkWriting({ client, repository }: IssueEditorDeps) {
+  const { facts, headers } = await repository.read();
+  const code = reasonNotToWrite(client, facts, headers);
+  return code ? ({ kind: 'paused', code } as const) : ({ kind: 'well', id: facts.id } as const);
+}
+
+async function read(deps: IssueEditorDeps, number: number) {
+  const answer = await callIssue(deps, number, {
+    route: `GET ${ISSUE}`,
+    options: { schema: editableSchema },
+  });
+  if (answer.kind === 'other') return explainAbsence(deps, answer);
+  const { isPullRequest, ...issue } = answer.data;
+  if (issue.number !== number) throw new TrackerFailure('nonsense');
+  return isPullRequest ? ({ kind: 'pull-request' } as const) : ({ kind: 'issue', issue } as const);
+}
+
+async function write(deps: IssueEditorDeps, number: number, edit: IssueEdit) {
+  const { close, ...fields } = edit;
+  const closing = close ? { state: 'closed', state_reason: 'not_planned' } : {};
+  const answer = await patch(deps, number, { ...fields, ...closing }).catch((error: unknown) => {
+    // A reason that the tracker does not take must not keep the lead open.
+    if (!close || !isRefusedInput(error)) throw error;
+    return patch(deps, number, { ...fields, state: 'closed' });
+  });
+  if (answer.kind === 'other') return explainAbsence(deps, answer, { isWrite: true });
+  if (answer.data.number !== number) throw new TrackerFailure('nonsense');
+  const { title, body, state, labels } = answer.data;
+  return { kind: 'done', issue: { title, body, state, labels } } as const;
+}
+
+function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unknown>) {
+  return callIssue(deps, number, {
+    route: `PATCH ${ISSUE}`,
+    fields,
+    options: { schema: editableSchema },
+  });
+}
+
+/** Comments are listed by page, oldest first; a list of them has no cursors. */
+async function findComment(deps: IssueEditorDeps, number: number, marker: string) {
+  for (let page = 1; page <= COMMENT_PAGES_MAX; page += 1) {
+    const answer = await callIssue(deps, number, {
+      route: `GET ${ISSUE}/comments`,
+      fields: { per_page: COMMENTS_PER_PAGE, page },
+      options: { schema: commentsSchema },
+    });
+    if (answer.kind === 'other') return explainAbsence(deps, answer);
+    if (answer.data.some(({ body }) => body?.includes(marker))) return { kind: 'found' } as const;
+    if (answer.data.length < COMMENTS_PER_PAGE) return { kind: 'none' } as const;
+  }
+  return { kind: 'invalid', code: 'too-many-comments' } as const;
+}
+
+async function comment(deps: IssueEditorDeps, number: number, text: string) {
+  const answer = await callIssue(deps, number, {
+    route: `POST ${ISSUE}/comments`,
+    fields: { body: text },
+    options: { schema: postedSchema },
+  }).catch(async (error: unknown) => {
+    if (isTrackerFailure(error, 'forbidden') && (await isLocked(deps, number)))
+      return 'locked' as const;
+    throw error;
+  });
+  if (answer === 'locked') return { kind: 'invalid', code: 'locked' } as const;
+  return answer.kind === 'other'
+    ? explainAbsence(deps, answer, { isWrite: true })
+    : ({ kind: 'done' } as const);
+}
+
+/** Only who may push comments on a locked issue: that is no reason to stop everything else. */
+async function isLocked(deps: IssueEditorDeps, number: number): Promise<boolean> {
+  const answer = await callIssue(deps, number, {
+    route: `GET ${ISSUE}`,
+    options: { schema: lockSchema },
+  });
+  return answer.kind === 'success' && answer.data.locked === true;
+}
+
+type IssueCall<T> = {
+  route: string;
+  fields?: Record<string, unknown>;
+  options: TrackerCallOptions<T>;
+};
+
+function callIssue<T>(
+  { client, repository }: IssueEditorDeps,
+  number: number,
+  { route, fields, options }: IssueCall<T>,
+): Promise<TrackerAnswer<T>> {
+  const parameters = { ...repository.name, issue_number: number, ...fields };
+  return client.request(route, parameters, { ...options, accept: NOT_HERE });
+}
+
+/**
+ * A renamed or hidden repository, and one without issues, answers like a lead that is gone, and so
+ * does a write that is not permitted: a deletion must never end as done for that.
+ */
+async function explainAbsence(
+  { client, repository }: IssueEditorDeps,
+  { status }: { status: number },
+  { isWrite = false } = {},
+): Promise<Refusal> {
+  const { facts, headers } = await repository.read();
+  if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' };
+  const reason = isWrite ? reasonNotToWrite(client, facts, headers) : undefined;
+  if (reason) return { kind: 'paused', code: reason };
+  if (status < 400) return { kind: 'transferred' };
+  return { kind: 'gone', deleted: status === 410 };
+}
+
+/** A 403 about one issue says nothing of the others, unless the repository knows of a reason. */
+async function explainingForbidden<T>(
+  { client, repository }: IssueEditorDeps,
+  work: () => Promise<T>,
+): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTrackerFailure(error, 'forbidden')) throw error;
+    const { facts, headers } = await repository.read();
+    const code = reasonNotToWrite(client, facts, headers);
+    return code ? { kind: 'paused', code } : { kind: 'forbidden' };
+  }
+}
+
+async function remove(deps: IssueEditorDeps, nodeId: string) {
+  const adminClient = deps.adminClient();
+  if (!adminClient) return impossible(true);
+  try {
+    const parameters = { query: DELETE_ISSUE, variables: { issueId: nodeId } };
+    const options = { schema: removedSchema };
+    const answer = await adminClient.request('POST /graphql', parameters, options);
+    if (answer.kind === 'other') throw new TrackerFailure('nonsense');
+    const { data, errors } = answer.data;
+    if (isPassingError(errors)) return { kind: 'transient', code: 'server' } as const;
+    const isDone = data?.deleteIssue !== undefined && data.deleteIssue !== null && !errors?.length;
+    return isDone ? ({ kind: 'done' } as const) : impossible(true);
+  } catch (error) {
+    // The admin token is only for this: that it may not is no reason to stop everything else.
+    if (isTrackerFailure(error) && MAY_NOT.has(error.kind)) return impossible(false);
+    throw error;
+  }
+}
+
+function impossible(certain: boolean) {
+  return { kind: 'impossible', certain } as const;
+}
+
+const MAY_NOT = new Set<TrackerFailureKind>(['unauthorized', 'forbidden', 'missing', 'moved']);
+
+async function countRevisions({ client }: IssueEditorDeps, id: string) {
+  try {
+    const parameters = { query: COUNT_REVISIONS, variables: { id } };
+    const answer = await client.request('POST /graphql', parameters, { schema: revisionsSchema });
+    return answer.kind === 'other'
+      ? undefined
+      : answer.data.data.node?.userContentEdits?.totalCount;
+  } catch (error) {
+    if (isTrackerFailure(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The result of `work`, or what its failure means for a deletion. Bugs pass unchanged. */
+async function refusing<T>({ clock }: IssueEditorDeps, work: () => Promise<T>) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTrackerFailure(error)) throw error;
+    return toRefusal(error, clock.now());
+  }
+}
+
+const pauses: Partial<Record<TrackerFailureKind, PauseCode>> = {
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  missing: 'repository-missing',
+  moved: 'repository-missing',
+  'repository-missing': 'repository-missing',
+  'issues-disabled': 'issues-disabled',
+};
+
+function toRefusal(failure: TrackerFailure, now: number): Refusal {
+  const { kind, retryAfterSeconds } = failure;
+  if (kind === 'limited')
+    return { kind: 'limited', retryAt: now + (retryAfterSeconds ?? 60) * SECOND };
+  const code = pauses[kind];
+  if (code !== undefined) return { kind: 'paused', code };
+  if (isRefusedInput(failure)) return { kind: 'invalid', code: 'refused' };
+  return { kind: 'transient', code: `tracker-${kind}` };
+}
+
+/** @see https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api */
+function isRefusedInput(error: unknown): boolean {
+  return isTrackerFailure(error, 'invalid') && error.status === 422;
+}

@@ -1,0 +1,127 @@
+import { createAppAuth } from '@octokit/auth-app';
+import { Octokit } from '@octokit/rest';
+import { z } from 'zod';
+
+import type { Clock } from '#shared/clock.ts';
+import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
+
+import { failureOf, readRejection, transportFailure } from './response.ts';
+import { TrackerFailure } from './failure.ts';
+
+/** How Trackport proves to the tracker who it is. */
+export type TrackerCredential =
+  | { token: Secret }
+  | { appId: string; installationId: string; privateKey: Secret };
+
+/**
+ * What the tracker's word on rights is worth: of a user it tells what the *user* may do, of a
+ * classic token also what its scopes are, and what it tells an App is about other things than issues.
+ * @see https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
+ */
+export type CredentialKind = 'classic' | 'user' | 'app';
+
+export function credentialKindOf(credential: TrackerCredential): CredentialKind {
+  if (!('token' in credential)) return 'app';
+  const token = credential.token.reveal();
+  if (/^gh[su]_/.test(token)) return 'app';
+  return token.startsWith('github_pat_') ? 'user' : 'classic';
+}
+
+/** Hands out the token of one credential. */
+export type TokenSource = {
+  /** @throws {TrackerFailure} when an installation token cannot be made */
+  current(): Promise<string>;
+  /**
+   * A token newer than `refused`, made once for all callers that were refused together; undefined
+   * when the credential cannot be renewed. @throws {TrackerFailure}
+   */
+  renewed(refused: string): Promise<string | undefined>;
+};
+
+export type TokenSourceDeps = { apiUrl: string; requestTimeoutMs: number; clock: Clock };
+
+/** Octokit writes addresses and upstream messages into its log, so it gets none. */
+export const noOctokitLog = { debug: noop, info: noop, warn: noop, error: noop };
+
+function noop(): void {}
+
+/** @throws {TypeError} when the private key is unusable; the message names no part of it */
+export function createTokenSource(
+  deps: TokenSourceDeps,
+  credential: TrackerCredential,
+): TokenSource {
+  if ('token' in credential) {
+    const token = credential.token.reveal();
+    return {
+      current: () => Promise.resolve(token),
+      renewed: () => Promise.resolve(undefined),
+    };
+  }
+  const mint = createMint(deps, credential);
+  let latest: string | undefined;
+  let renewing: Promise<string> | undefined;
+
+  const renew = async (): Promise<string> => {
+    latest = undefined;
+    latest = await mint({ refresh: true });
+    return latest;
+  };
+  const renewOnce = (): Promise<string> =>
+    (renewing ??= renew().finally(() => {
+      renewing = undefined;
+    }));
+
+  return {
+    // Without a known good token the cache of auth-app may hold one that was never valid.
+    current: async () => {
+      if (latest === undefined) return renewOnce();
+      latest = await mint({ refresh: false });
+      return latest;
+    },
+    renewed: async (refused) => (latest !== undefined && latest !== refused ? latest : renewOnce()),
+  };
+}
+
+type Mint = (options: { refresh: boolean }) => Promise<string>;
+
+/** Installation tokens by `@octokit/auth-app`, which keeps them for 59 minutes. */
+function createMint(
+  { apiUrl, requestTimeoutMs, clock }: TokenSourceDeps,
+  credential: Exclude<TrackerCredential, { token: Secret }>,
+): Mint {
+  const key = normalizePrivateKey(credential.privateKey.reveal());
+  if (key.kind === 'refused') throw new TypeError(key.problem);
+  const octokit = new Octokit({
+    baseUrl: apiUrl,
+    log: noOctokitLog,
+    authStrategy: createAppAuth,
+    auth: {
+      appId: credential.appId,
+      installationId: credential.installationId,
+      privateKey: key.pem,
+    },
+    request: { redirect: 'manual', fetch: fetchWithin(requestTimeoutMs) },
+  });
+  return async ({ refresh }) => {
+    const answer = await octokit
+      .auth({ type: 'installation', refresh })
+      .catch((error: unknown) => Promise.reject(mintFailure(error, clock)));
+    const parsed = z.object({ token: z.string().min(1) }).safeParse(answer);
+    if (!parsed.success) throw new TrackerFailure('nonsense');
+    return parsed.data.token;
+  };
+}
+
+function fetchWithin(timeoutMs: number): typeof fetch {
+  return (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+}
+
+function mintFailure(error: unknown, clock: Clock): TrackerFailure {
+  const rejection = readRejection(error);
+  if (!rejection) return transportFailure(error);
+  // An unknown app or installation is 404: the credential is what is wrong, not the repository.
+  if ([400, 404, 422].includes(rejection.status))
+    return new TrackerFailure('unauthorized', { status: rejection.status });
+  return failureOf(rejection, clock.now());
+}

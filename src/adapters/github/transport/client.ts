@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+
+import type { TrackerQuota } from '#leads/lead-tracker.ts';
+
+import { failureOf, parseAnswer } from './response.ts';
+import {
+  credentialKindOf,
+  createTokenSource,
+  type CredentialKind,
+  type TrackerCredential,
+} from './auth.ts';
+import { TrackerFailure, isTrackerFailure } from './failure.ts';
+import { createGate, untilAborted } from './gate.ts';
+import type { Headers } from './limits.ts';
+import { createWire, type WireAnswer, type WireCall, type WireDeps } from './wire.ts';
+
+/** GitHub allows 100 at once for all programs that share a credential. */
+const CALLS_AT_ONCE_MAX = 30;
+const RETRIED_STATUSES = new Set([502, 503, 504]);
+
+export type TrackerClientDeps = WireDeps & {
+  credential: TrackerCredential;
+  /** Deadline of one call, a retry and a new installation token included. */
+  requestTimeoutMs: number;
+  /** Once it is aborted every call, also one in flight, fails as `timeout`. */
+  cut?: AbortSignal;
+};
+
+export type TrackerCallOptions<T> = {
+  /** Shape of a success. Unknown keys are dropped by zod objects. */
+  schema: z.ZodType<T>;
+  /** Statuses from 300 up that the caller can make use of; others throw. */
+  accept?: readonly number[];
+  /** Entity tag of an answer to the same call; 304 is accepted then. */
+  validator?: string;
+};
+
+export type TrackerAnswer<T> =
+  | { kind: 'success'; status: number; headers: Headers; data: T }
+  | { kind: 'other'; status: number; headers: Headers };
+
+/**
+ * The one way to the tracker. It owns the deadline, the API version, the rate limits, the check of
+ * every answer's shape and one retry of a GET; it never follows a redirect, never repeats a write
+ * that may have been done, and never lets Octokit's errors out.
+ */
+export type TrackerClient = {
+  /**
+   * `route` is Octokit's, with `{placeholders}` that `parameters` fill; the rest of `parameters`
+   * is the query of a GET, else the JSON body.
+   * @throws {TrackerFailure} for every failure of the tracker
+   */
+  request<T>(
+    route: string,
+    parameters: Readonly<Record<string, unknown>>,
+    options: TrackerCallOptions<T>,
+  ): Promise<TrackerAnswer<T>>;
+  credentialKind: CredentialKind;
+  /** The primary limit of REST; undefined until the first answer. */
+  quota(): TrackerQuota | undefined;
+};
+
+/** @throws {TypeError} when the private key of an App is unusable */
+export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
+  const { clock, cut, requestTimeoutMs } = deps;
+  const wire = createWire(deps);
+  const tokens = createTokenSource(deps, deps.credential);
+  const gate = createGate(CALLS_AT_ONCE_MAX);
+
+  const sendWithRetry = async (call: WireCall, token: string): Promise<WireAnswer> => {
+    const isRead = call.route.startsWith('GET ');
+    try {
+      const answer = await wire.exchange(call, token);
+      return isRead && isPassing(answer) ? await wire.exchange(call, token) : answer;
+    } catch (error) {
+      if (isRead && isTrackerFailure(error, 'network')) return wire.exchange(call, token);
+      throw error;
+    }
+  };
+
+  /** A 401 means that nothing was done, so that a write may be sent again as well. */
+  const sendAuthorized = async (call: WireCall): Promise<WireAnswer> => {
+    const token = await untilAborted(tokens.current(), call.signal);
+    const answer = await sendWithRetry(call, token);
+    if (answer.status !== 401) return answer;
+    const renewed = await untilAborted(tokens.renewed(token), call.signal);
+    return renewed === undefined ? answer : sendWithRetry(call, renewed);
+  };
+
+  const sendWithinDeadline = async (call: Omit<WireCall, 'signal'>): Promise<WireAnswer> => {
+    const deadline = AbortSignal.timeout(requestTimeoutMs);
+    const signal = cut ? AbortSignal.any([deadline, cut]) : deadline;
+    try {
+      const leave = await gate.enter(signal);
+      return await sendAuthorized({ ...call, signal }).finally(leave);
+    } catch (error) {
+      throw error === signal.reason ? new TrackerFailure('timeout') : error;
+    }
+  };
+
+  return {
+    request: async (route, parameters, { schema, accept = [], validator }) => {
+      const answer = await sendWithinDeadline({ route, parameters, validator });
+      const { status, headers } = answer;
+      if (status >= 200 && status < 300)
+        return { kind: 'success', status, headers, data: parseAnswer(answer.text, schema, status) };
+      const expected = accept.includes(status) || (status === 304 && validator !== undefined);
+      if (!expected) throw failureOf(answer, clock.now());
+      return { kind: 'other', status, headers };
+    },
+    credentialKind: credentialKindOf(deps.credential),
+    quota: () => wire.quota(),
+  };
+}
+
+/** A fault that is often gone at once, unless the tracker names the time to come back. */
+function isPassing({ status, headers }: WireAnswer): boolean {
+  return RETRIED_STATUSES.has(status) && headers['retry-after'] === undefined;
+}

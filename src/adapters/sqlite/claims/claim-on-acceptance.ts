@@ -1,0 +1,38 @@
+import { leadsToClaim, type MatchName } from '#partners/deletions/match.ts';
+import { createClaimWriter, REPOSITORY_NOT_KNOWN } from './write.ts';
+import type { Database } from '../database.ts';
+import { createDirectoryView } from '../directory/view.ts';
+
+/** An event that is accepted, or that has come again. */
+type AcceptedEvent = {
+  /** `event.id`. */
+  event: number;
+  receiptId: string;
+};
+
+/** Claims of the transaction that accepts an event, until the worker knows better. */
+export type AcceptanceClaims = {
+  /** The leads to claim, in ascending order. */
+  find(names: readonly MatchName[]): number[];
+  claim(owner: AcceptedEvent, numbers: readonly number[], at: number): void;
+  /** What the event holds; an operator may have given leads of it back. */
+  held(owner: AcceptedEvent): number[];
+};
+
+/** `repository` is `owner/name`, in any case. Every call throws `store-unavailable`. */
+export function createAcceptanceClaims(database: Database, repository: string): AcceptanceClaims {
+  const directory = createDirectoryView(database, repository);
+  const claims = createClaimWriter(database);
+  const findRepository = database.handle
+    .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
+    .pluck();
+  const repositoryId = (): number =>
+    findRepository.get(repository.toLowerCase()) ?? REPOSITORY_NOT_KNOWN;
+  return {
+    find: (names) => leadsToClaim(names, directory).sort((left, right) => left - right),
+    claim: (owner, numbers, at) => {
+      if (numbers.length > 0) claims.claim({ ...owner, repositoryId: repositoryId(), numbers }, at);
+    },
+    held: ({ event }) => claims.held(repositoryId(), event),
+  };
+}

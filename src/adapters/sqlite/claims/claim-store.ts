@@ -1,0 +1,120 @@
+import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
+import type { Claims } from '#leads/claims/claims.ts';
+import { createAuditLog } from '../audit-log.ts';
+import { createClaimLists, OF_REPOSITORY } from './lists.ts';
+import type { Database } from '../database.ts';
+import { guard } from '../errors.ts';
+
+export type ClaimsOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+/** The claims in SQLite. Keeps the claimed numbers in memory and reads only what changed. */
+export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
+  const repository = options.repository.toLowerCase();
+  const view = createView(database, repository);
+  const statements = prepare(database);
+  const lists = createClaimLists(database, repository);
+  const audit = createAuditLog(database);
+  return {
+    // An async function, so that a closed or failing store rejects and never throws.
+    current: async () => view(await database.version()),
+    list: async (page) => guard(() => lists.list(page)),
+    find: async (number) => guard(() => lists.find(number)),
+    release: async (number, entry) =>
+      database.transaction(() => {
+        const events = statements.release.all({ repository, number, at: entry.at });
+        for (const event of events) statements.noteRelease.run(event);
+        if (events.length > 0) audit.append(entry);
+        return events.length;
+      }),
+    listRemovals: async (query) =>
+      guard(() => statements.removals.all(toParameters(query, repository))),
+  };
+}
+
+function prepare({ handle }: Database) {
+  return guard(() => ({
+    release: handle
+      .prepare<[{ repository: string; number: number; at: number }], number>(`
+        UPDATE claim SET releasedAt = @at
+        WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}
+        RETURNING event`)
+      .pluck(),
+    noteRelease: handle.prepare<[number]>("UPDATE event SET note = 'claim-released' WHERE id = ?"),
+    // Several claims of one lead share its removedAt, so that DISTINCT leaves one line.
+    removals: handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
+      SELECT DISTINCT removedAt, number FROM claim
+      WHERE releasedAt IS NULL AND approved = 1 AND removedAt >= @since
+        AND (removedAt, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
+        AND NOT EXISTS (
+          SELECT 1 FROM json_each(@labels) AS wanted
+          WHERE wanted.value NOT IN (SELECT value FROM json_each(claim.labels)))
+      ORDER BY removedAt, number LIMIT @limit`),
+  }));
+}
+
+function toParameters(query: RemovalQuery, repository: string) {
+  return {
+    repository,
+    since: query.since,
+    afterRemovedAt: query.after?.removedAt ?? -1,
+    afterNumber: query.after?.number ?? -1,
+    labels: JSON.stringify(query.labels),
+    limit: query.limit,
+  };
+}
+
+type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };
+
+/**
+ * Asked on every answer with leads: reads nothing when nothing was written, one row when something
+ * else was, and only new claims when a claim was made. All claims are read again after a release.
+ */
+function createView(database: Database, repository: string): (storeVersion: number) => Claims {
+  const read = prepareView(database);
+  let storeVersion: number | undefined;
+  let row: VersionRow | undefined;
+  let lastId = 0;
+  let numbers = new Set<number>();
+  let claims: Claims = { has: () => true };
+  return (nowStoreVersion) => {
+    if (nowStoreVersion === storeVersion) return claims;
+    guard(() => {
+      const now = read.version.get({ repository });
+      if (!now) throw new Error('the store has no claim version');
+      if (!row || row.withdrawn !== now.withdrawn || row.repositoryId !== now.repositoryId) {
+        numbers = new Set();
+        lastId = 0;
+      }
+      if (row?.version !== now.version || row.repositoryId !== now.repositoryId) {
+        for (const { id, number } of read.claimed.all({ repository, after: lastId })) {
+          numbers.add(number);
+          lastId = id;
+        }
+        const held = numbers;
+        claims = { has: (number) => held.has(number) };
+      }
+      row = now;
+    });
+    storeVersion = nowStoreVersion;
+    return claims;
+  };
+}
+
+function prepareView({ handle }: Database) {
+  return guard(() => ({
+    version: handle.prepare<[{ repository: string }], VersionRow>(`
+      SELECT version, withdrawn,
+        (SELECT repositoryId FROM tracker_repository WHERE name = @repository) AS repositoryId
+      FROM claim_version`),
+    claimed: handle.prepare<
+      [{ repository: string; after: number }],
+      { id: number; number: number }
+    >(`
+      SELECT id, number FROM claim
+      WHERE id > @after AND releasedAt IS NULL AND ${OF_REPOSITORY}
+      ORDER BY id`),
+  }));
+}

@@ -1,0 +1,140 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import type { DirectoryChecks, HashedIdentity } from '#leads/directory/lead-directory.ts';
+
+type LeadKey = { id: number; number: number };
+
+type LeadFacts = { createdAt: number; updatedAt: number; approved: number; labels: string };
+
+type StateRow = {
+  crawl: number;
+  crawling: 0 | 1;
+  startedAt: number;
+  issues: number;
+  reached: number;
+  completedAt: number | null;
+  caughtUpTo: number;
+};
+
+/** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
+const IS_CLAIMED = `
+  EXISTS (SELECT 1 FROM claim
+    WHERE claim.repositoryId = directory_lead.repositoryId
+      AND claim.number = directory_lead.number AND releasedAt IS NULL)`;
+
+const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = ?)';
+
+export type DirectoryStatements = ReturnType<typeof prepareDirectory>;
+
+/** Every statement of the lead directory. */
+export function prepareDirectory(handle: BetterSqlite3.Database) {
+  return { ...prepareReads(handle), ...prepareRows(handle), ...prepareCrawl(handle) };
+}
+
+function prepareReads(handle: BetterSqlite3.Database) {
+  return {
+    repositoryId: handle
+      .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
+      .pluck(),
+    find: handle
+      .prepare<[Buffer, string], number>(
+        `SELECT number FROM directory_key WHERE keyHash = ? AND repositoryId = ${NAMED}
+         ORDER BY number`,
+      )
+      .pluck(),
+    has: handle
+      .prepare<[number, string], number>(
+        `SELECT 1 FROM directory_lead WHERE number = ? AND repositoryId = ${NAMED}`,
+      )
+      .pluck(),
+    updatedAt: handle
+      .prepare<[number, string], number>(
+        `SELECT updatedAt FROM directory_lead WHERE number = ? AND repositoryId = ${NAMED}`,
+      )
+      .pluck(),
+    state: handle.prepare<[string], StateRow>(`
+      SELECT crawl, crawling, crawlStartedAt AS startedAt, crawlIssues AS issues,
+        crawlReached AS reached, completedAt, caughtUpTo
+      FROM directory_state WHERE repositoryId = ${NAMED}`),
+    checks: handle.prepare<[number], DirectoryChecks>(
+      'SELECT keyCheck AS key, rulesCheck AS rules FROM directory_state WHERE repositoryId = ?',
+    ),
+  };
+}
+
+function prepareRows(handle: BetterSqlite3.Database) {
+  return {
+    identify: handle.prepare<[{ name: string; id: number; at: number }]>(`
+      INSERT INTO tracker_repository (name, repositoryId, seenAt) VALUES (@name, @id, @at)
+      ON CONFLICT (name) DO UPDATE SET repositoryId = @id, seenAt = @at`),
+    putLead: handle.prepare<[LeadKey & LeadFacts]>(`
+      INSERT INTO directory_lead (repositoryId, number, createdAt, updatedAt, approved, labels, crawl)
+      SELECT @id, @number, @createdAt, @updatedAt, @approved, @labels, crawl
+      FROM directory_state WHERE repositoryId = @id
+      ON CONFLICT (repositoryId, number) DO UPDATE SET createdAt = excluded.createdAt,
+        updatedAt = excluded.updatedAt, approved = excluded.approved, labels = excluded.labels,
+        crawl = excluded.crawl, isMoved = 0
+      WHERE excluded.updatedAt >= directory_lead.updatedAt AND NOT ${IS_CLAIMED}`),
+    markSeen: handle.prepare<[LeadKey & { updatedAt: number }]>(`
+      UPDATE directory_lead
+      SET crawl = (SELECT crawl FROM directory_state WHERE repositoryId = @id),
+        updatedAt = max(updatedAt, @updatedAt)
+      WHERE repositoryId = @id AND number = @number`),
+    putKey: handle.prepare<[LeadKey & HashedIdentity]>(`
+      INSERT INTO directory_key (keyHash, repositoryId, number, kind)
+      VALUES (@hash, @id, @number, @kind)
+      ON CONFLICT DO UPDATE SET kind = excluded.kind WHERE directory_key.kind IS NULL`),
+    dropKeys: handle.prepare<[LeadKey]>(
+      'DELETE FROM directory_key WHERE repositoryId = @id AND number = @number',
+    ),
+    dropLead: handle.prepare<[LeadKey]>(
+      `DELETE FROM directory_lead
+       WHERE repositoryId = @id AND number = @number AND NOT ${IS_CLAIMED}`,
+    ),
+    noteMoved: handle.prepare<[LeadKey]>(
+      'UPDATE directory_lead SET isMoved = 1 WHERE repositoryId = @id AND number = @number',
+    ),
+    dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
+    dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
+    chunkEnd: handle
+      .prepare<[{ id: number; after: number; size: number }], number>(`
+        SELECT max(number) FROM (SELECT number FROM directory_lead
+          WHERE repositoryId = @id AND number > @after ORDER BY number LIMIT @size)
+        HAVING max(number) IS NOT NULL`)
+      .pluck(),
+    unseen: handle
+      .prepare<[{ id: number; after: number; last: number }], number>(`
+        SELECT number FROM directory_lead WHERE repositoryId = @id
+          AND number > @after AND number <= @last
+          AND isMoved = 0
+          AND crawl < (SELECT crawl FROM directory_state WHERE repositoryId = @id)
+          AND NOT ${IS_CLAIMED}`)
+      .pluck(),
+  };
+}
+
+function prepareCrawl(handle: BetterSqlite3.Database) {
+  return {
+    begin: handle.prepare<[{ id: number; at: number; key: Buffer; rules: Buffer }]>(`
+      INSERT INTO directory_state (repositoryId, keyCheck, rulesCheck, crawl, crawling,
+        crawlStartedAt, crawlIssues, crawlReached, completedAt, caughtUpTo)
+      VALUES (@id, @key, @rules, 1, 1, @at, 0, 0, NULL, 0)
+      ON CONFLICT (repositoryId) DO UPDATE SET keyCheck = @key, rulesCheck = @rules,
+        crawl = crawl + 1, crawling = 1, crawlStartedAt = @at, crawlIssues = 0,
+        crawlReached = 0, completedAt = NULL, caughtUpTo = 0`),
+    startCrawl: handle.prepare<[{ id: number; at: number }]>(`
+      UPDATE directory_state SET crawl = crawl + 1, crawling = 1, crawlStartedAt = @at,
+        crawlIssues = 0, crawlReached = 0
+      WHERE repositoryId = @id`),
+    crawled: handle.prepare<[{ id: number; seen: number; reached: number }]>(`
+      UPDATE directory_state SET crawlIssues = crawlIssues + @seen,
+        crawlReached = max(crawlReached, @reached)
+      WHERE repositoryId = @id`),
+    completeCrawl: handle.prepare<[{ id: number; at: number }]>(`
+      UPDATE directory_state SET crawling = 0, completedAt = @at,
+        caughtUpTo = max(caughtUpTo, crawlReached)
+      WHERE repositoryId = @id`),
+    caughtUp: handle.prepare<[{ id: number; reached: number }]>(
+      'UPDATE directory_state SET caughtUpTo = max(caughtUpTo, @reached) WHERE repositoryId = @id',
+    ),
+  };
+}

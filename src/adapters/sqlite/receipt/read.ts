@@ -1,0 +1,138 @@
+import type { Database as Handle } from 'better-sqlite3';
+import {
+  type Outcome,
+  outcomes,
+  type Receipt,
+  type ReceiptDetail,
+  type ReceiptEvent,
+  type ReceiptSummary,
+} from '#partners/receipts/receipt.ts';
+import type {
+  ReceiptFilter,
+  ReceiptReport,
+  ReceiptStore,
+} from '#partners/receipts/receipt-store.ts';
+import { guard } from '../errors.ts';
+import { receiptConditions } from './conditions.ts';
+
+const COLUMNS = `
+  receipt.number, receipt.id, receipt.partnerId, receipt.eventType, receipt.externalId,
+  receipt.correlationId, receipt.status, receipt.receivedAt`;
+
+const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = ?`;
+
+const READ_EVENTS = `
+  SELECT eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts, lastError, completedAt
+  FROM event WHERE receipt = ? ORDER BY position`;
+
+const READ_STATUS = `
+  SELECT position, eventType, eventId, outcome, erasure, completedAt, dueAt
+  FROM event WHERE receipt = ? ORDER BY position`;
+
+/** Every outcome is named so that the index `event_by_outcome` has the whole answer. */
+const COUNT_OUTCOMES = `
+  SELECT receipt, outcome, count(*) AS count FROM event
+  WHERE receipt IN (SELECT value FROM json_each(?))
+    AND outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})
+  GROUP BY receipt, outcome`;
+
+type Nullable<T> = {
+  [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
+};
+type ReceiptRow = Nullable<Receipt> & { number: number };
+type StatusEvent = ReceiptReport['events'][number];
+type StatusRow = Nullable<StatusEvent> & { dueAt: number | null };
+type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
+type EventRow = Nullable<Omit<ReceiptEvent, 'leadIds'>> & { leadIds: string | null };
+
+/** Reads receipts, newest first. */
+export function createReceiptReader(
+  handle: Handle,
+): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
+  const readReceipt = handle.prepare<[string], ReceiptRow>(READ_RECEIPT);
+  const countOutcomes = handle.prepare<[string], OutcomeRow>(COUNT_OUTCOMES);
+  const readStatusEvents = handle.prepare<[number], StatusRow>(READ_STATUS);
+  const readEvents = handle.prepare<[number], EventRow>(READ_EVENTS);
+  return {
+    list: async (filter, limit, after) =>
+      guard(() => {
+        const rows = selectPage(handle, filter, limit + 1, after);
+        const page = rows.slice(0, limit);
+        const last = page.at(-1);
+        const counts = countOutcomes.all(JSON.stringify(page.map(({ number }) => number)));
+        const receipts = toSummaries(page, counts);
+        return rows.length > limit && last ? { receipts, next: last.number } : { receipts };
+      }),
+    read: async (id) =>
+      guard((): ReceiptDetail | undefined => {
+        const row = readReceipt.get(id);
+        if (!row) return undefined;
+        return { ...toReceipt(row), events: readEvents.all(row.number).map(toEvent) };
+      }),
+    readStatus: async (id) =>
+      guard((): ReceiptReport | undefined => {
+        const row = readReceipt.get(id);
+        if (!row) return undefined;
+        return toReport(row, readStatusEvents.all(row.number));
+      }),
+  };
+}
+
+function selectPage(
+  handle: Handle,
+  filter: ReceiptFilter,
+  limit: number,
+  after = Number.MAX_SAFE_INTEGER,
+): ReceiptRow[] {
+  const { from, number, where, values } = receiptConditions(handle, filter);
+  const sql = `
+    SELECT ${COLUMNS} FROM ${from}
+    WHERE ${[...where, `${number} < ?`].join(' AND ')}
+    GROUP BY ${number} ORDER BY ${number} DESC LIMIT ?`;
+  return handle.prepare<unknown[], ReceiptRow>(sql).all(...values, after, limit);
+}
+
+function toSummaries(rows: readonly ReceiptRow[], counts: readonly OutcomeRow[]): ReceiptSummary[] {
+  const byReceipt = Map.groupBy(counts, ({ receipt }) => receipt);
+  return rows.map((row) => {
+    const own = byReceipt.get(row.number) ?? [];
+    const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
+    return { ...toReceipt(row), outcomes: counted };
+  });
+}
+
+function toReceipt(row: ReceiptRow): Receipt {
+  const { id, partnerId, eventType, externalId, correlationId, status, receivedAt } = row;
+  return {
+    id,
+    partnerId,
+    eventType,
+    ...(externalId === null ? {} : { externalId }),
+    correlationId,
+    status,
+    receivedAt,
+  };
+}
+
+function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): ReceiptReport {
+  const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
+  return {
+    id,
+    status,
+    events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
+    ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
+  };
+}
+
+function present(row: object): object {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+function toEvent({ leadIds, attempts, outcome, ...optional }: EventRow): ReceiptEvent {
+  return {
+    ...(present(optional) as Partial<ReceiptEvent>),
+    outcome,
+    leadIds: leadIds === null ? [] : (JSON.parse(leadIds) as string[]),
+    attempts,
+  };
+}

@@ -1,0 +1,131 @@
+import { setImmediate } from 'node:timers/promises';
+
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type {
+  ReceiptFilter,
+  ReceiptStore,
+  ReplayResult,
+} from '#partners/receipts/receipt-store.ts';
+import { createAuditLog } from '../audit-log.ts';
+import type { Database } from '../database.ts';
+import { receiptConditions } from './conditions.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+import { AS_NEW } from '../start-again.ts';
+
+const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+
+/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
+const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
+
+const WITH_DEAD_LETTERS = `
+  receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`;
+
+const QUEUE_RECEIPT = `
+  UPDATE event SET ${AS_NEW}, dueAt = ? WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
+
+const COUNT_OTHERS = `
+  SELECT outcome, count(*) AS count FROM event
+  WHERE receipt = ? AND NOT (${CAN_BE_REPLAYED}) GROUP BY outcome`;
+
+/** Whoever replays what ended for a release, and names it, wants the release taken back. */
+const FORGET_RELEASES = `
+  DELETE FROM claim WHERE releasedAt IS NOT NULL AND event IN
+    (SELECT id FROM event WHERE receipt = ? AND lastError = 'claim-released' AND ${CAN_BE_REPLAYED})`;
+
+/** Rows that are purged in one transaction: a month's worth must not hold up readers. */
+const CHUNK_ROWS = 1000;
+
+const FORGET_SAME_EVENTS = `
+  DELETE FROM same_event WHERE key IN
+    (SELECT key FROM same_event WHERE firstSeenAt < ? LIMIT ${CHUNK_ROWS})`;
+
+const DROP_PAYLOADS = `
+  UPDATE event SET payload = NULL WHERE id IN
+    (SELECT id FROM event WHERE payload IS NOT NULL AND completedAt < ? LIMIT ${CHUNK_ROWS})`;
+
+/** Puts dead letters back into the queue, and ends the time for which they are kept. */
+export function createReceiptReplayer(
+  database: Database,
+): Pick<ReceiptStore, 'replay' | 'replayAll' | 'purge'> {
+  const { handle } = database;
+  const findNumber = handle
+    .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
+    .pluck();
+  const queueReceipt = handle.prepare<[number, number]>(QUEUE_RECEIPT);
+  const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
+  const countOthers = handle.prepare<[number], CountRow>(COUNT_OTHERS);
+  const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
+  const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
+  const drop = handle.prepare<[number]>(DROP_PAYLOADS);
+  const audit = createAuditLog(database);
+  const queueOne = (number: number, now: number): number => {
+    const { changes } = queueReceipt.run(now, number);
+    if (changes > 0) refreshStatus.run(number);
+    return changes;
+  };
+  const record = (entry: AuditEntry, result: ReplayResult): ReplayResult => {
+    const { queued } = result;
+    if (queued > 0) audit.append({ ...entry, changes: { ...entry.changes, queued } });
+    return result;
+  };
+  return {
+    replay: async (id, entry) =>
+      database.transaction(() => {
+        const number = findNumber.get(id);
+        if (number === undefined) return undefined;
+        forgetReleases.run(number);
+        const left = toCounts(countOthers.all(number));
+        return record(entry, { queued: queueOne(number, entry.at), left });
+      }),
+    replayAll: async (filter, entry) =>
+      database.transaction(() => {
+        const left = toCounts(countDropped(database, filter));
+        const queued = receiptsToReplay(database, filter).map((number) =>
+          queueOne(number, entry.at),
+        );
+        return record(entry, {
+          queued: queued.reduce((sum, count) => sum + count, 0),
+          left,
+        });
+      }),
+    purge: async (before) => ({
+      keys: await inChunks(database, () => forget.run(before).changes),
+      payloads: await inChunks(database, () => drop.run(before).changes),
+    }),
+  };
+}
+
+/** Runs `work` until it changes nothing more; answers how much it changed in all. */
+async function inChunks(database: Database, work: () => number): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = database.transaction(work);
+    if (changes === 0) return sum;
+    sum += changes;
+    await setImmediate();
+  }
+}
+
+type CountRow = { outcome: Outcome; count: number };
+
+function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
+  const { from, number, where, values } = receiptConditions(handle, filter);
+  const sql = `
+    SELECT outcome, count(*) AS count FROM event
+    WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN
+      (SELECT ${number} FROM ${from} ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''})
+    GROUP BY outcome`;
+  return handle.prepare<unknown[], CountRow>(sql).all(values);
+}
+
+function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
+  const { from, number, where, values } = receiptConditions(handle, filter);
+  const sql = `
+    SELECT DISTINCT ${number} FROM ${from}
+    WHERE ${[...where, WITH_DEAD_LETTERS].join(' AND ')}`;
+  return handle.prepare<unknown[], number>(sql).pluck().all(values);
+}

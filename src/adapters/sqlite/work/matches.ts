@@ -1,0 +1,128 @@
+import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
+import type { EventNote } from '#partners/receipts/receipt.ts';
+import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { AuditLog } from '../audit-log.ts';
+import { toLeadIds, type ClaimOrder, type ClaimWriter } from '../claims/write.ts';
+import type { WorkStatements } from './statements.ts';
+
+/** What writing a match needs. Every function here is part of the caller's transaction. */
+export type MatchRuntime = {
+  sql: WorkStatements;
+  claims: ClaimWriter;
+  audit: AuditLog;
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+export function fence({ event, lease }: WorkItem): { event: number; lease: string } {
+  return { event, lease };
+}
+
+/** `WorkStore.claim`. */
+export function claim(
+  runtime: MatchRuntime,
+  ...[item, match, { now, ...next }]: Parameters<WorkStore['claim']>
+): readonly number[] | undefined {
+  if (runtime.sql.isMine.get(fence(item)) === undefined) return undefined;
+  const order = orderOf(runtime, item, match.leads);
+  if (order) {
+    runtime.claims.claim(order, now);
+    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+  }
+  return keepMatch(runtime, item, { ...next, note: noteOf(match) });
+}
+
+/** `WorkStore.confirm`. */
+export function confirm(
+  runtime: MatchRuntime,
+  ...[item, match, { actions, lookAgain, now }]: Parameters<WorkStore['confirm']>
+): readonly number[] | undefined {
+  const { sql, claims } = runtime;
+  if (sql.isMine.get(fence(item)) === undefined) return undefined;
+  const order = orderOf(runtime, item, match.leads);
+  if (order) {
+    claims.confirm(order, now);
+    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+  }
+  withdrawAll(runtime, item, { reason: 'better-match', now });
+  sql.forgetLook.run(item.event);
+  if (order && lookAgain) {
+    const { event, repositoryId } = order;
+    const look = { ...lookAgain, event, repositoryId, matchedAt: now };
+    sql.noteLook.run({ ...look, actions: JSON.stringify(actions) });
+  }
+  const leads = held(runtime, item.event).map((number) => ({ number, state: 'open' as const }));
+  const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
+  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match) });
+}
+
+const CONFLICT: EventNote = 'lead-id-conflict';
+
+function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | null {
+  return conflicts.length > 0 ? CONFLICT : null;
+}
+
+/** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
+function withdraw(
+  { claims, audit }: MatchRuntime,
+  order: ClaimOrder,
+  { reason, now }: { reason: string; now: number },
+): void {
+  for (const number of claims.withdraw(order))
+    audit.append({
+      at: now,
+      actor: { kind: 'system', subject: 'worker' },
+      action: 'claim.withdraw',
+      subject: `claim/${number}`,
+      changes: { receiptId: order.receiptId, reason },
+    });
+}
+
+/** Everything that no match has confirmed. False: there was nothing. */
+export function withdrawAll(
+  runtime: MatchRuntime,
+  item: WorkItem,
+  why: { reason: string; now: number },
+): boolean {
+  const order = orderOf(runtime, item, []);
+  if (!order) return false;
+  const numbers = runtime.claims.provisional(order.repositoryId, item.event);
+  withdraw(runtime, { ...order, numbers }, why);
+  return numbers.length > 0;
+}
+
+/** Undefined while the store does not know which repository the configured name means. */
+function orderOf(
+  { sql, repository }: MatchRuntime,
+  { event, receiptId }: WorkItem,
+  numbers: readonly number[],
+): ClaimOrder | undefined {
+  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
+  return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
+}
+
+function keepMatch(
+  runtime: MatchRuntime,
+  item: WorkItem,
+  {
+    progress,
+    ...next
+  }: { progress: DeletionProgress; dueAt: number; attempts: number; note: EventNote | null },
+): readonly number[] {
+  const { sql } = runtime;
+  const leads = held(runtime, item.event);
+  sql.matched.run({
+    ...fence(item),
+    ...next,
+    progress: JSON.stringify(progress),
+    leadIds: toLeadIds(leads),
+  });
+  sql.startAgain.run(fence(item));
+  return leads;
+}
+
+/** Only leads of the repository that the configured name means now: others must not be touched. */
+export function held({ sql, claims, repository }: MatchRuntime, event: number): number[] {
+  const repositoryId = sql.repositoryId.get(repository.toLowerCase());
+  return repositoryId === undefined ? [] : claims.held(repositoryId, event);
+}

@@ -1,0 +1,242 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import type { Erasure, Outcome, PartnerPath } from '#partners/receipts/receipt.ts';
+import type { Stage } from '#partners/worker/work-store.ts';
+import { HOUR } from '#shared/clock.ts';
+import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
+import { START_AGAIN } from '../start-again.ts';
+
+export type DueRow = {
+  event: number;
+  receiptId: string;
+  partnerId: string;
+  path: PartnerPath;
+  position: number;
+  dueAt: number;
+  attempts: number;
+  payload: Buffer | null;
+  progress: string | null;
+};
+
+/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
+type Fence = { event: number; lease: string };
+
+const IS_MINE = `id = @event AND leaseToken = @lease AND outcome = 'PENDING'`;
+
+export type WorkStatements = ReturnType<typeof prepareWork>;
+
+/** Every statement of the worker's store. */
+export function prepareWork(handle: BetterSqlite3.Database) {
+  return {
+    ...prepareLeases(handle),
+    ...prepareWrites(handle),
+    ...prepareLooks(handle),
+    ...prepareCounts(handle),
+  };
+}
+
+function prepareLeases(handle: BetterSqlite3.Database) {
+  return {
+    due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
+      SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, receipt.path,
+        event.position, event.dueAt, event.attempts, event.payload, event.progress
+      FROM event JOIN receipt ON receipt.number = event.receipt
+      WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.dueAt <= @now
+        AND (event.leaseUntil IS NULL OR event.leaseUntil <= @now)
+      ORDER BY event.dueAt LIMIT @limit`),
+    lease: handle.prepare<[{ event: number; lease: string; until: number }]>(
+      'UPDATE event SET leaseToken = @lease, leaseUntil = @until WHERE id = @event',
+    ),
+    nextDueAt: handle
+      .prepare<[Stage], number>(
+        `SELECT dueAt FROM event WHERE stage = ? AND outcome = 'PENDING' AND leaseToken IS NULL
+         ORDER BY dueAt LIMIT 1`,
+      )
+      .pluck(),
+    forgetLeases: handle.prepare<[]>(
+      `UPDATE event SET leaseToken = NULL, leaseUntil = NULL
+       WHERE outcome = 'PENDING' AND leaseToken IS NOT NULL`,
+    ),
+    dueNow: handle.prepare<[{ now: number }]>(
+      `UPDATE event SET dueAt = @now
+       WHERE outcome = 'PENDING' AND stage = 'match' AND dueAt > @now AND progress IS NULL`,
+    ),
+    moveBack: handle.prepare<[{ by: number }]>(
+      `UPDATE event SET dueAt = dueAt - @by, leaseUntil = leaseUntil - @by
+       WHERE outcome = 'PENDING'`,
+    ),
+    giveBack: handle.prepare<[Fence]>(
+      `UPDATE event SET leaseToken = NULL, leaseUntil = NULL WHERE ${IS_MINE}`,
+    ),
+    isMine: handle.prepare<[Fence], number>(`SELECT 1 FROM event WHERE ${IS_MINE}`).pluck(),
+  };
+}
+
+function prepareWrites(handle: BetterSqlite3.Database) {
+  return {
+    matched: handle.prepare<
+      [
+        Fence & {
+          progress: string;
+          leadIds: string | null;
+          dueAt: number;
+          attempts: number;
+          note: string | null;
+        },
+      ]
+    >(`
+      UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt,
+        attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL, leaseUntil = NULL
+      WHERE ${IS_MINE}`),
+    progress: handle.prepare<[Fence & { progress: string; until: number }]>(
+      `UPDATE event SET progress = @progress, leaseUntil = @until WHERE ${IS_MINE}`,
+    ),
+    reschedule: handle.prepare<
+      [
+        Fence & {
+          dueAt: number;
+          attempts: number;
+          lastError: string | null;
+          progress: string | null;
+        },
+      ]
+    >(`
+      UPDATE event SET dueAt = @dueAt, attempts = @attempts, lastError = @lastError,
+        progress = coalesce(@progress, progress), leaseToken = NULL, leaseUntil = NULL
+      WHERE ${IS_MINE}`),
+    // A DONE event needs its payload no more; the others can be replayed for 30 days.
+    settle: handle.prepare<
+      [
+        Fence & {
+          outcome: string;
+          erasure: string | null;
+          note: string | null;
+          attempts: number;
+          lastError: string | null;
+          now: number;
+        },
+      ]
+    >(`
+      UPDATE event SET outcome = @outcome, erasure = @erasure, note = coalesce(@note, note), attempts = @attempts,
+        lastError = @lastError, completedAt = @now, dueAt = NULL, leaseToken = NULL,
+        leaseUntil = NULL, progress = NULL,
+        payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END
+      WHERE ${IS_MINE}`),
+    leadIds: handle.prepare<[{ event: number; leadIds: string | null }]>(
+      'UPDATE event SET leadIds = @leadIds WHERE id = @event',
+    ),
+    startAgain: handle.prepare<[Fence]>(START_AGAIN),
+    cameAgain: handle
+      .prepare<[], number>("SELECT id FROM event WHERE outcome = 'PENDING' AND again > 0")
+      .pluck(),
+    refreshReceipt: handle.prepare<[number]>(REFRESH_RECEIPT_STATUS),
+    receiptOf: handle.prepare<[number], number>('SELECT receipt FROM event WHERE id = ?').pluck(),
+  };
+}
+
+/** A clock that was wrong leaves instants behind that are further away than any look. */
+const LOOK_AHEAD_MAX_MS = HOUR;
+
+function prepareLooks(handle: BetterSqlite3.Database) {
+  return {
+    noteLook: handle.prepare<[LookRow]>(`
+      INSERT INTO late_look (event, repositoryId, keyHash, actions, matchedAt, createdBefore, dueAt)
+      VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
+        max(@createdBefore, coalesce(
+          (SELECT caughtUpTo FROM directory_state WHERE repositoryId = @repositoryId), 0)),
+        @dueAt)`),
+    forgetLook: handle.prepare<[number]>('DELETE FROM late_look WHERE event = ?'),
+    putOffLook: handle.prepare<[{ event: number; dueAt: number }]>(
+      'UPDATE late_look SET dueAt = @dueAt WHERE event = @event',
+    ),
+    moveLooksBack: handle.prepare<[{ by: number }]>(
+      'UPDATE late_look SET dueAt = dueAt - @by, matchedAt = matchedAt - @by',
+    ),
+    looksNow: handle.prepare<[{ now: number }]>(
+      `UPDATE late_look SET dueAt = @now, matchedAt = min(matchedAt, @now)
+       WHERE dueAt > @now + ${LOOK_AHEAD_MAX_MS}`,
+    ),
+    nextLookAt: handle
+      .prepare<[], number>('SELECT dueAt FROM late_look ORDER BY dueAt LIMIT 1')
+      .pluck(),
+    dueLooks: handle.prepare<
+      [{ now: number; limit: number }],
+      LookRow & { receiptId: string; partnerId: string }
+    >(`
+      SELECT late_look.*, receipt.id AS receiptId, receipt.partnerId
+      FROM late_look JOIN event ON event.id = late_look.event
+        JOIN receipt ON receipt.number = event.receipt
+      WHERE late_look.dueAt <= @now ORDER BY late_look.dueAt LIMIT @limit`),
+    look: handle.prepare<[number], { repositoryId: number; actions: string }>(
+      'SELECT repositoryId, actions FROM late_look WHERE event = ?',
+    ),
+    // Whatever the event did with a lead before, also what an operator gave back, is not late.
+    lateLeads: handle
+      .prepare<[{ event: number }], number>(`
+        SELECT number FROM late_look JOIN directory_key AS identity USING (repositoryId, keyHash)
+          JOIN directory_lead AS lead USING (repositoryId, number)
+        WHERE late_look.event = @event AND lead.createdAt <= late_look.createdBefore
+          AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event
+            AND claim.repositoryId = late_look.repositoryId AND claim.number = lead.number)
+        ORDER BY number`)
+      .pluck(),
+    ...prepareReopening(handle),
+  };
+}
+
+function prepareReopening(handle: BetterSqlite3.Database) {
+  return {
+    state: handle.prepare<
+      [number],
+      {
+        outcome: Outcome;
+        stage: Stage;
+        progress: string | null;
+        erasure: Erasure | null;
+        leadIds: string | null;
+      }
+    >('SELECT outcome, stage, progress, erasure, leadIds FROM event WHERE id = ?'),
+    // Whoever has the event in hand loses it: what it knows of the leads is not all any more.
+    reopen: handle.prepare<
+      [{ event: number; progress: string; leadIds: string | null; now: number }]
+    >(`
+      UPDATE event SET outcome = 'PENDING', completedAt = NULL, dueAt = @now, progress = @progress,
+        leadIds = @leadIds, leaseToken = NULL, leaseUntil = NULL,
+        attempts = iif(outcome = 'PENDING', attempts, 0),
+        lastError = iif(outcome = 'PENDING', lastError, NULL)
+      WHERE id = @event`),
+  };
+}
+
+type LookRow = {
+  event: number;
+  repositoryId: number;
+  keyHash: Buffer;
+  /** JSON array. */
+  actions: string;
+  matchedAt: number;
+  createdBefore: number;
+  dueAt: number;
+};
+
+function prepareCounts(handle: BetterSqlite3.Database) {
+  return {
+    repositoryId: handle
+      .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
+      .pluck(),
+    heldElsewhere: handle
+      .prepare<[number, string], number>(
+        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL AND repositoryId IS NOT
+           (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
+      )
+      .pluck(),
+    counts: handle.prepare<
+      [],
+      { open: number; oldestReceivedAt: number | null; deadLetters: number }
+    >(`
+      SELECT
+        (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
+        (SELECT receivedAt FROM receipt WHERE number =
+          (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
+        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
+  };
+}

@@ -1,0 +1,91 @@
+import type { HealthCheck } from '#http/routes/operations/routes.ts';
+import type { DeletionWorker } from '#partners/worker/worker.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+
+import type { Identity } from '../identity.ts';
+import type { Store } from '../store.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
+
+/** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
+export function storeCheck({ database, writes }: Pick<Store, 'database' | 'writes'>): HealthCheck {
+  return {
+    name: 'store',
+    check: async () => {
+      await database.version();
+      await writes.check();
+      return { isReady: true, state: 'ok' };
+    },
+  };
+}
+
+/** Told for people: reads go on from the cache while the tracker is away. */
+export function trackerCheck(
+  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
+): HealthCheck {
+  return {
+    name: 'tracker',
+    check: () => {
+      const quota = tracker.leadTracker.quota();
+      const left =
+        quota &&
+        `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
+      if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
+      const condition = tracker.condition();
+      if (condition.state === 'failing') {
+        tracker.probe();
+        const { cause, since } = condition;
+        const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
+        return { isReady: true, state: 'failing', detail };
+      }
+      const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
+      return { isReady: true, state: condition.state, ...(detail !== undefined && { detail }) };
+    },
+  };
+}
+
+/** A worker that is paused or stands by is told, and takes nothing out of service. */
+export function workerCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+  return {
+    name: 'worker',
+    check: async () => {
+      const { state, reason } = await worker.status();
+      const detail =
+        state === 'standby'
+          ? 'Another process works on this store.'
+          : reason && `The tracker does not let us write: ${reason}.`;
+      return {
+        isReady: true,
+        state: state === 'running' ? 'ok' : state,
+        ...(detail !== undefined && { detail }),
+      };
+    },
+  };
+}
+
+/** How far the lead directory is filled. */
+export function directoryCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+  return {
+    name: 'directory',
+    check: async () => {
+      const { directory } = await worker.status();
+      const { state, issues, lastError } = directory;
+      const trouble = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
+      return { isReady: true, state, detail: `${issues} issues seen.${trouble}` };
+    },
+  };
+}
+
+/** Told for people: most of the service needs no issuer. */
+export function issuerCheck({ verifier }: Identity): HealthCheck {
+  return {
+    name: 'issuer',
+    check: () => {
+      const { state, keys, failure } = verifier.status();
+      const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
+      if (state === 'unknown')
+        return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
+      const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
+      return { isReady: true, state, detail: `${known}${trouble}` };
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import type { TrackerCall } from '#adapters/github/transport/wire.ts';
+import type { LeadTracker } from '#leads/lead-tracker.ts';
+import { SECOND } from '#shared/clock.ts';
+
+/** A registry with the measurements of the process. */
+export function createRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Counts calls to the tracker. */
+export function trackerCallMetrics(registry: Registry): (call: TrackerCall) => void {
+  const calls = new Counter({
+    name: 'trackport_tracker_calls_total',
+    help: 'Calls to the tracker by route, status and whether they count against its limit.',
+    labelNames: ['route', 'status', 'billed'] as const,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'trackport_tracker_call_duration_seconds',
+    help: 'Time from sending a call to the tracker to the end of its answer.',
+    labelNames: ['route'] as const,
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  return ({ route, status, failure, billed, durationMs }) => {
+    calls.inc({ route, status: status ?? failure ?? 'none', billed: String(billed) });
+    durations.observe({ route }, durationMs / SECOND);
+  };
+}
+
+/** What is left of the tracker's limit, and how much memory its answers take. */
+export function leadMetrics(
+  registry: Registry,
+  { tracker, cacheBytes }: { tracker: Pick<LeadTracker, 'quota'>; cacheBytes: () => number },
+): void {
+  gauge(registry, {
+    name: 'trackport_tracker_quota_remaining',
+    help: 'Calls left until the tracker renews its limit; absent before the first answer.',
+    read: () => tracker.quota()?.remaining,
+  });
+  gauge(registry, {
+    name: 'trackport_tracker_quota_limit',
+    help: "The tracker's limit of calls per hour; absent before the first answer.",
+    read: () => tracker.quota()?.limit,
+  });
+  gauge(registry, {
+    name: 'trackport_lead_cache_bytes',
+    help: 'Estimated memory of cached answers of the tracker.',
+    read: cacheBytes,
+  });
+}
+
+/** Counts what the log lost. */
+export function logMetrics(
+  registry: Registry,
+  { droppedLines }: { droppedLines: () => number },
+): void {
+  let counted = 0;
+  void new Counter({
+    name: 'trackport_log_lines_dropped_total',
+    help: 'Log lines that could not be written: no reader, no room in its pipe, or no space.',
+    registers: [registry],
+    collect() {
+      const now = droppedLines();
+      this.inc(now - counted);
+      counted = now;
+    },
+  });
+}
+
+type Reading = { name: string; help: string; read: () => number | undefined };
+
+/** A gauge that is read when it is asked for; without a value it is absent. */
+function gauge(registry: Registry, { name, help, read }: Reading): void {
+  void new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      const value = read();
+      if (value === undefined) this.remove(); // a reset would make it 0
+      else this.set(value);
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { Gauge, type Registry } from 'prom-client';
+
+import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
+import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
+import type { DeletionWorker, WorkerStatus } from '#partners/worker/worker.ts';
+import { SECOND, type Clock } from '#shared/clock.ts';
+
+export type WorkerMetricsDeps = {
+  registry: Registry;
+  worker: Pick<DeletionWorker, 'status'>;
+  clock: Pick<Clock, 'now'>;
+};
+
+/** What operators must see of deletions: an erasure that waits for a day is a reason to get up. */
+export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): void {
+  const readings: [name: string, help: string, read: (status: WorkerStatus) => number][] = [
+    ['trackport_deletions_open', 'Events that wait or are worked on.', ({ open }) => open],
+    [
+      'trackport_deletions_oldest_age_seconds',
+      'Age of the oldest event that is not settled; 0 when there is none.',
+      ({ oldestReceivedAt }) =>
+        oldestReceivedAt === undefined ? 0 : (clock.now() - oldestReceivedAt) / SECOND,
+    ],
+    [
+      'trackport_deletions_dead_letters',
+      'Events that ended FAILED and need a person.',
+      ({ deadLetters }) => deadLetters,
+    ],
+    [
+      'trackport_worker_active',
+      '1 in the process that works, 0 in one that stands by for it.',
+      ({ state }) => (state === 'running' || state === 'paused' ? 1 : 0),
+    ],
+    [
+      'trackport_worker_paused',
+      '1 while the tracker refuses the worker for all leads.',
+      ({ state }) => (state === 'paused' ? 1 : 0),
+    ],
+    [
+      'trackport_lead_directory_complete',
+      '1 once a crawl of all issues has ended.',
+      ({ directory }) => (directory.state === 'complete' ? 1 : 0),
+    ],
+  ];
+  for (const [name, help, read] of readings)
+    void new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        try {
+          this.set(read(await worker.status()));
+        } catch {
+          this.remove(); // without the store nothing is known, and 0 would say that all is well
+        }
+      },
+    });
+}
+
+/** Counts what became of partners' events; by partner only where partners may be named. */
+export function outcomeMetrics(partners: PartnerRegistry): OutcomeReporterDeps['count'] {
+  const settled = createPartnerCounter(partners, {
+    name: 'trackport_partner_events_total',
+    help: 'Events of partners that were settled, by path and outcome.',
+    labelNames: ['path', 'outcome'],
+  });
+  return ({ partnerId, path, outcome }, events) => settled(partnerId, { path, outcome }, events);
+}

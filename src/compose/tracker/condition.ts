@@ -1,0 +1,93 @@
+import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
+import type { LeadTracker } from '#leads/lead-tracker.ts';
+import { SECOND, type Clock } from '#shared/clock.ts';
+
+/** How calls to the tracker have gone lately. */
+export type TrackerCondition =
+  /** `unknown`: none has succeeded yet, and too few have failed. */
+  | { state: 'unknown' | 'ok' }
+  | {
+      state: 'failing';
+      /** Kind of the last failure, with the status or the socket's code: `server (503)`. */
+      cause: string;
+      /** When the first of the failures in a row came; milliseconds since the Unix epoch. */
+      since: number;
+    };
+
+/** Follows calls to the tracker, whoever makes them. */
+export type TrackerWatch = {
+  /** The same tracker; every call's end is noted. */
+  watch(tracker: LeadTracker): LeadTracker;
+  /** Notes why a call failed: a failure of the tracker, or an error that was made of one. */
+  failed(error: unknown): void;
+  condition(): TrackerCondition;
+};
+
+const FAILURES_IN_A_ROW = 3;
+const PROBE_EVERY_MS = 30 * SECOND;
+
+/** One failure can be one call's bad luck; a credential that is refused is nobody's. */
+export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
+  let hasSucceeded = false;
+  let failures = 0;
+  let since = 0;
+  let last: TrackerFailure | undefined;
+
+  const failed = (error: unknown): void => {
+    const failure = failureIn(error);
+    if (!failure) return;
+    if (failures === 0) since = clock.now();
+    failures += failure.kind === 'unauthorized' ? FAILURES_IN_A_ROW : 1;
+    last = failure;
+  };
+  const note = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      const result = await call;
+      hasSucceeded = true;
+      failures = 0;
+      return result;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  };
+  return {
+    watch: (tracker) => ({
+      listIssues: (query, validator) => note(tracker.listIssues(query, validator)),
+      readIssue: (number, validator) => note(tracker.readIssue(number, validator)),
+      quota: () => tracker.quota(),
+    }),
+    failed,
+    condition: () => {
+      if (last && failures >= FAILURES_IN_A_ROW)
+        return { state: 'failing', cause: describe(last), since };
+      return { state: hasSucceeded ? 'ok' : 'unknown' };
+    },
+  };
+}
+
+/**
+ * Asks the watched tracker for next to nothing, so that the end of its trouble is noticed although
+ * nobody reads; every half minute at most.
+ */
+export function createTrackerProbe(tracker: LeadTracker, clock: Pick<Clock, 'now'>): () => void {
+  let probedAt = -Infinity;
+  return () => {
+    const now = clock.now();
+    if (Math.abs(now - probedAt) < PROBE_EVERY_MS) return;
+    probedAt = now;
+    tracker
+      .listIssues({ state: 'all', labels: [], order: 'updated-asc', since: now })
+      .catch(() => undefined); // noted already
+  };
+}
+
+function failureIn(error: unknown): TrackerFailure | undefined {
+  const failure = error instanceof Error && !isTrackerFailure(error) ? error.cause : error;
+  return isTrackerFailure(failure) ? failure : undefined;
+}
+
+function describe({ kind, status, reason }: TrackerFailure): string {
+  const detail = status ?? reason;
+  return detail === undefined ? kind : `${kind} (${detail})`;
+}

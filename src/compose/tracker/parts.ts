@@ -1,0 +1,140 @@
+import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
+import { createTrackerClient, type TrackerClient } from '#adapters/github/transport/client.ts';
+import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
+import {
+  createRepository,
+  parseRepositoryName,
+  type Repository,
+} from '#adapters/github/repository.ts';
+import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import type { TrackerCall } from '#adapters/github/transport/wire.ts';
+import type { Config } from '#config/schema.ts';
+import { changedKeys } from '#config/take-over.ts';
+import type { LeadTracker } from '#leads/lead-tracker.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
+
+import {
+  createTrackerProbe,
+  createTrackerWatch,
+  type TrackerCondition,
+  type TrackerWatch,
+} from './condition.ts';
+import packageFile from '#package.json' with { type: 'json' };
+
+/** The configured repository on the tracker. */
+export type TrackerParts = {
+  client: TrackerClient;
+  /** With the token for the action `delete`, when there is one. */
+  adminClient: () => TrackerClient | undefined;
+  repository: Repository;
+  leadTracker: LeadTracker;
+  /** How calls have gone lately. */
+  condition(): TrackerCondition;
+  /** Finds out whether the tracker's trouble is over, now and then. */
+  probe(): void;
+};
+
+export type TrackerDeps = {
+  /** Credentials are taken anew when they are replaced. */
+  settings: Reloadable<Pick<Config, 'tracker'>>;
+  clock: Clock;
+  onCall?: (call: TrackerCall) => void;
+  /** Ends every call, for a stop that can wait no longer. */
+  cut?: AbortSignal;
+};
+
+export function createTrackerParts(deps: TrackerDeps): TrackerParts {
+  const { settings, clock, onCall, cut } = deps;
+  const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
+  const watch = createTrackerWatch(clock);
+  const clientFor = (credential: TrackerCredential): TrackerClient =>
+    createTrackerClient({
+      apiUrl,
+      clock,
+      userAgent: `trackport/${packageFile.version}`,
+      requestTimeoutMs: requestTimeout,
+      credential,
+      ...(onCall && { onCall }),
+      ...(cut && { cut }),
+    });
+  const watched = (credential: TrackerCredential): TrackerClient =>
+    watchCredential(clientFor(credential), watch);
+  const main = settings.derive<Held>(({ tracker }, former) =>
+    hold(watched, credentialOf(tracker.auth), former),
+  );
+  const admin = settings.derive<Held | undefined>(
+    ({ tracker: { adminToken } }, former) =>
+      adminToken && hold(clientFor, { token: adminToken }, former),
+  );
+  const client = latest(() => main().client);
+  const repository = watchRepository(
+    createRepository({ client, clock, name: parseRepositoryName(name) }),
+    watch,
+  );
+  const leadTracker = watch.watch(createLeadTracker({ client, repository }));
+  return {
+    client,
+    adminClient: () => admin()?.client,
+    repository,
+    leadTracker,
+    condition: () => watch.condition(),
+    probe: createTrackerProbe(leadTracker, clock),
+  };
+}
+
+/** Every call shows whether the credential is taken; what else fails can be about one issue. */
+function watchCredential(client: TrackerClient, watch: TrackerWatch): TrackerClient {
+  return {
+    ...client,
+    request: (...call) =>
+      client.request(...call).catch((error: unknown) => {
+        if (isTrackerFailure(error, 'unauthorized')) watch.failed(error);
+        throw error;
+      }),
+  };
+}
+
+/** Its success says little: issues can be switched off, or kept from the credential. */
+function watchRepository(repository: Repository, watch: TrackerWatch): Repository {
+  return {
+    ...repository,
+    identify: () =>
+      repository.identify().catch((error: unknown) => {
+        watch.failed(error);
+        throw error;
+      }),
+  };
+}
+
+/** A client with what it was made for. */
+type Held = { credential: TrackerCredential; client: TrackerClient };
+
+/** The same credential keeps its client, which knows its rate limits. */
+function hold(
+  clientFor: (credential: TrackerCredential) => TrackerClient,
+  credential: TrackerCredential,
+  former: Held | undefined,
+): Held {
+  if (former && changedKeys(former.credential, credential).length === 0) return former;
+  return { credential, client: clientFor(credential) };
+}
+
+/** Each call goes to the client of its time, and ends there. */
+function latest(client: () => TrackerClient): TrackerClient {
+  return {
+    request: (route, parameters, options) => client().request(route, parameters, options),
+    quota: () => client().quota(),
+    get credentialKind() {
+      return client().credentialKind;
+    },
+  };
+}
+
+function credentialOf(auth: Config['tracker']['auth']): TrackerCredential {
+  const { token, appId, installationId, privateKey } = auth;
+  if (token) return { token };
+  if (appId === undefined || installationId === undefined || !privateKey)
+    throw new TypeError('the configuration has no credential for the tracker');
+  return { appId, installationId, privateKey };
+}

@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify';
+import type { Scope } from '#access/grants/scopes.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import type { Actor } from '#shared/audit.ts';
+import type { HttpApp } from '../http-app.ts';
+
+/**
+ * The principal of a request whose token is good and has the scope.
+ * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
+ */
+export type AuthorizeBearer = (request: FastifyRequest, scope: Scope) => Promise<TokenPrincipal>;
+
+/** The options of a route that only tokens with `scope` may call. */
+export function withScope<T extends { config: object; schema: object }>(scope: Scope, route: T) {
+  const security = [{ Bearer: [scope] }];
+  return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };
+}
+
+/**
+ * Every route of the area needs a token with the scope that `withScope` names. The credential is
+ * checked before anything else of the request is looked at.
+ */
+export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
+  app.decorateRequest('token', undefined);
+  app.addHook('onRequest', async (request) => {
+    const { scope } = request.routeOptions.config;
+    if (scope === undefined) throw new Error('a bearer-protected route names no scope');
+    const token = await authorize(request, scope);
+    request.token = token;
+    request.logFacts = {
+      subject: token.subject,
+      workspaceId: token.workspaceId,
+      ...(token.clientId !== undefined && { clientId: token.clientId }),
+    };
+  });
+}
+
+/** The principal that the hook of `requireBearer` left. */
+export function tokenOf(request: FastifyRequest): TokenPrincipal {
+  if (request.token === undefined) throw new Error('the bearer hook did not run');
+  return request.token;
+}
+
+/** The principal as the audit log names it. */
+export function actorOf({ subject, clientId }: TokenPrincipal): Actor {
+  return { kind: 'token', subject, ...(clientId !== undefined && { clientId }) };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the hook of `requireBearer`. */
+    token: TokenPrincipal | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The scope that a bearer token must have. */
+    scope?: Scope;
+  }
+}

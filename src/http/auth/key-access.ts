@@ -1,0 +1,74 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '#access/index.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import { type LimitState, refuseOverLimit } from '#access/limit.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
+import type { HttpContext } from '../http-app.ts';
+import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
+import { headersOn } from '../openapi/describe-route.ts';
+
+/** How long before its end a key's holder is told of it. */
+const EXPIRY_NOTICE_MS = 14 * DAY;
+
+export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'countCall'> };
+
+/** The two steps of letting the holder of a key in. What it asks for is looked at after both. */
+export type KeyAccess = {
+  /**
+   * Who calls. From here on the response says when the key expires, if that is within 14 days.
+   * @throws {unauthorized} @throws {quota-exceeded} too many bad keys @throws {store-unavailable}
+   */
+  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<ConsumerPrincipal>;
+  /**
+   * Counts the call. From here on the response says what is left of the limit.
+   * @throws {quota-exceeded}
+   */
+  spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitState;
+};
+
+export function createKeyAccess(
+  { refusals, clock }: Pick<HttpContext, 'refusals' | 'clock'>,
+  { access }: KeyAccessDeps,
+): KeyAccess {
+  return {
+    authenticate: async (request, reply) => {
+      const principal = await access
+        .authenticate(keyOf(request))
+        .catch((error: unknown) => refusals.rethrow(request.ip, error));
+      request.logFacts = { consumerId: principal.consumerId, keyId: principal.keyId };
+      announceExpiry(reply, principal, clock);
+      return principal;
+    },
+    spend: (principal, reply) => {
+      const quota = access.countCall(principal);
+      reply.headers(rateLimitHeaders(quota));
+      if (quota.isExceeded) refuseOverLimit(quota);
+      return quota;
+    },
+  };
+}
+
+/** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const value = headers['x-api-key'];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** As an HTTP date (RFC 9110 §5.6.7), which `Sunset` and `Expires` are, too. */
+function announceExpiry(
+  reply: FastifyReply,
+  { expiresAt }: ConsumerPrincipal,
+  clock: Pick<Clock, 'now'>,
+): void {
+  if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
+    reply.header('key-expires', new Date(expiresAt).toUTCString());
+}
+
+/** What every response to the holder of a key says. */
+export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;
+
+/** The same on the responses that are problems; a 403 comes before the call is counted. */
+export const keyHeadersOnProblems = {
+  ...headersOn([400, 404, 429, 502, 503], keyHeaders),
+  403: ['Key-Expires'],
+};

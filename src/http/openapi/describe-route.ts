@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { errorCodes, type ErrorCode } from '#shared/errors.ts';
+import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
+import { problemOut } from '../routes/common-schema.ts';
+
+/** Ways to authenticate, as openapi.json names them. */
+type SecurityScheme =
+  | 'ApiKey'
+  | 'Bearer'
+  | 'PartnerSignature'
+  | 'VendorSignature'
+  | 'TrackerSignature';
+
+type RequestSchemas = {
+  params?: z.ZodType;
+  querystring?: z.ZodType;
+  headers?: z.ZodType;
+  body?: z.ZodType;
+};
+
+/** Without a schema the answer has no body (204). */
+type Success = { description: string; schema?: z.ZodType };
+
+type Description<R extends RequestSchemas, S extends Record<number, Success>> = {
+  tag: string;
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** Omitted: anybody may call. Of several, one will do. Scopes are listed in the description. */
+  security?: SecurityScheme | readonly SecurityScheme[];
+  request?: R;
+  /** What a raw body holds, for openapi.json alone: it is read once its signature was checked. */
+  signedBody?: z.ZodType;
+  /** Successful answers by status, all JSON. */
+  ok: S;
+  /** The call honours `If-None-Match`. */
+  notModified?: boolean;
+  /** Names of the response headers by status, explained in `parts.ts`. */
+  responseHeaders?: Readonly<Record<number, readonly string[]>>;
+  /** The codes that this call can answer with, beside those that every call can. */
+  problems: readonly ErrorCode[];
+  /** Ignore query parameters that are not named instead of refusing them. */
+  freeQuery?: boolean;
+  /** Bytes; default 1 MiB. */
+  bodyLimit?: number;
+  /** Successes are told at `debug`, as those of reads are. */
+  isRoutine?: boolean;
+};
+
+type Responses<S extends Record<number, Success>> = {
+  [K in keyof S]: S[K] extends { schema: z.ZodType } ? S[K]['schema'] : never;
+};
+
+/** The options of a route: schemas for validation and rendering, and all that openapi.json tells. */
+export function describeRoute<
+  const R extends RequestSchemas,
+  const S extends Record<number, Success>,
+>(given: Description<R, S>) {
+  return {
+    ...(given.bodyLimit !== undefined && { bodyLimit: given.bodyLimit }),
+    config: {
+      ...(given.freeQuery === true && { freeQuery: true }),
+      ...(given.isRoutine === true && { isRoutine: true }),
+      ...(given.signedBody && { signedBody: true }),
+      ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
+      problems: given.problems,
+    },
+    schema: {
+      tags: [given.tag],
+      operationId: given.operationId,
+      summary: given.summary,
+      ...(given.description !== undefined && { description: given.description }),
+      security: [given.security ?? []].flat().map((scheme) => ({ [scheme]: [] })),
+      ...(given.signedBody && { body: given.signedBody }),
+      ...(given.request as R),
+      response: {
+        ...jsonResponses(given.ok),
+        ...(given.notModified === true && { 304: empty('Not modified.') }),
+        ...problemResponses(given.problems),
+      } as unknown as Responses<S>,
+    },
+  };
+}
+
+/** The same response headers on several statuses, for `responseHeaders`. */
+export function headersOn(
+  statuses: readonly number[],
+  names: readonly string[],
+): Readonly<Record<number, readonly string[]>> {
+  return Object.fromEntries(statuses.map((status) => [status, names]));
+}
+
+function jsonResponses(ok: Record<number, Success>) {
+  return Object.fromEntries(
+    Object.entries(ok).map(([status, { description, schema }]) => [
+      status,
+      schema ? { description, content: { 'application/json': { schema } } } : empty(description),
+    ]),
+  );
+}
+
+/** The document tells of no content where the schema is `null`. */
+function empty(description: string): z.ZodType {
+  return z.null().describe(description);
+}
+
+/** What a call whose method allows a body can be refused for, also where no body is wanted. */
+export const bodyProblems = [
+  'malformed-json',
+  'payload-too-large',
+  'unsupported-media-type',
+] as const satisfies readonly ErrorCode[];
+
+/** What a call with a bearer token can be refused for, whatever it is about. */
+export const bearerProblems = [
+  'validation-failed',
+  'unauthorized',
+  'insufficient-scope',
+  'quota-exceeded',
+  'identity-provider-unavailable',
+  'store-unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** Problems that any call can answer with. */
+export const commonProblems: readonly ErrorCode[] = [
+  'bad-request',
+  'method-not-allowed',
+  'request-timeout',
+  'uri-too-long',
+  'headers-too-large',
+  'internal-error',
+  'overloaded',
+];
+
+function problemResponses(codes: readonly ErrorCode[]) {
+  const all = new Set([...codes, ...commonProblems]);
+  const byStatus = Map.groupBy(
+    errorCodes.filter((code) => all.has(code)),
+    (code) => problemKinds[code].status,
+  );
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(' '),
+        content: { [PROBLEM_MEDIA_TYPE]: { schema: problemOut } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,48 @@
+import type { OpenApiDocument } from './document.ts';
+
+type Schema = Record<string, unknown>;
+
+/**
+ * Takes away what zod writes into a JSON Schema and what does harm to generators of clients, or says
+ * nothing: `readOnly` (our lists are read-only in TypeScript alone, and generators make two types of
+ * it), the bounds of a double, and that names in an object are texts.
+ */
+export function forClients({ jsonSchema }: { jsonSchema: object }): void {
+  const schema = jsonSchema as Schema;
+  delete schema['readOnly'];
+  for (const bound of ['minimum', 'maximum'])
+    if (Math.abs(Number(schema[bound])) === Number.MAX_SAFE_INTEGER) delete schema[bound];
+  if (JSON.stringify(schema['propertyNames']) === '{"type":"string"}')
+    delete schema['propertyNames'];
+}
+
+/**
+ * The document with the defaults of fields in words: some generators take a field of a body that has
+ * a `default` for one that is required. Parameters keep theirs.
+ */
+export function withoutDefaults(document: OpenApiDocument): OpenApiDocument {
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(
+    ([name, schema]) => [name, inWords(schema as Schema)] as const,
+  );
+  return {
+    ...document,
+    components: { ...document.components, schemas: Object.fromEntries(schemas) },
+  };
+}
+
+function inWords(schema: Schema): Schema {
+  const { properties } = schema;
+  if (typeof properties !== 'object' || properties === null) return schema;
+  const fields = Object.entries(properties).map(([name, field]) => [name, spoken(field as Schema)]);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function spoken({ default: preset, ...field }: Schema): Schema {
+  if (preset === undefined) return field;
+  const told = `Default: \`${JSON.stringify(preset).replaceAll('"', '')}\`.`;
+  const { description } = field;
+  return {
+    ...field,
+    description: typeof description === 'string' ? `${description} ${told}` : told,
+  };
+}

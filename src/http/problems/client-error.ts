@@ -1,0 +1,102 @@
+import type { Duplex } from 'node:stream';
+import { TrackportError } from '#shared/errors.ts';
+import type { NewId } from '#shared/ids.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import type { EarlyAnswers } from '../responses/early-responses.ts';
+import { fromParserError, uriTooLong } from './framework-errors.ts';
+import { URI_BYTES_MAX } from '../limits.ts';
+import { renderProblem } from './problem.ts';
+import type { RenderedProblem } from './problem.ts';
+import type { RefusalLog } from '../telemetry/refusal-log.ts';
+
+export type ClientErrorDeps = {
+  publicUrl: () => string;
+  newId: NewId;
+  log: Log;
+  refusalLog: RefusalLog;
+  earlyAnswers: EarlyAnswers;
+};
+
+// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
+
+/** A socket on which Node may have a response under way (an undocumented field of Node's). */
+type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null };
+
+/**
+ * Answers what never became a request (broken HTTP, too large headers, too slow) with a whole
+ * problem document, then closes the connection.
+ * @see https://nodejs.org/api/http.html#event-clienterror
+ */
+export function createClientErrorHandler(deps: ClientErrorDeps) {
+  return (error: Error, socket: Duplex): void => {
+    if (!mayBeAnswered(error, socket) || deps.earlyAnswers.isAnswered(socket)) {
+      socket.destroy();
+      return;
+    }
+    endWith(deps, socket, isLongUri(error) ? uriTooLong() : fromParserError(error));
+  };
+}
+
+/**
+ * Answers `CONNECT`, which Node hands over as a bare socket, with 405 and closes the connection.
+ * @see RFC 9110 section 9.3.6
+ */
+export function createConnectHandler(deps: ClientErrorDeps) {
+  return (_request: unknown, socket: ServerSocket): void => {
+    socket.on('error', () => socket.destroy());
+    // An answer that is still due to an earlier request comes first or not at all.
+    if (socket._httpMessage) socket.destroy();
+    else endWith(deps, socket, noTunnels(), { allow: METHODS_KNOWN });
+  };
+}
+
+function noTunnels(): TrackportError {
+  return new TrackportError('method-not-allowed', {
+    detail: 'This is no proxy: it opens no tunnels.',
+  });
+}
+
+function endWith(
+  { publicUrl, newId, log, refusalLog }: ClientErrorDeps,
+  socket: Duplex,
+  refusal: TrackportError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const requestId = newId();
+  const problem = renderProblem({ publicUrl: publicUrl(), requestId }, refusal);
+  const answer = { ...problem, headers: { ...problem.headers, ...headers } };
+  socket.end(wireOf(answer, requestId), () => socket.destroy());
+  if (!refusalLog.take(refusal.code)) return;
+  const { status } = problem;
+  const reason = refusal.cause === undefined ? {} : errorFields(refusal.cause);
+  log.info({ requestId, status, code: refusal.code, ...reason }, 'request refused');
+}
+
+function mayBeAnswered(error: Error, socket: ServerSocket): boolean {
+  const isReset = (error as { code?: unknown }).code === 'ECONNRESET';
+  return !isReset && socket.writable && socket._httpMessage?.headersSent !== true;
+}
+
+/** Node has one error for a long request line and long headers: tell them apart by the bytes. */
+function isLongUri(error: Error): boolean {
+  const { code, rawPacket } = error as { code?: unknown; rawPacket?: unknown };
+  if (code !== 'HPE_HEADER_OVERFLOW' || !Buffer.isBuffer(rawPacket)) return false;
+  const isStart = /^[A-Z]+ \//.test(rawPacket.toString('latin1', 0, 32));
+  return isStart && !rawPacket.subarray(0, URI_BYTES_MAX).includes('\n');
+}
+
+function wireOf(problem: RenderedProblem, requestId: string): Buffer {
+  const lines = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    ...Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${requestId}`,
+    'x-content-type-options: nosniff',
+    `content-length: ${problem.body.length}`,
+    'connection: close',
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), problem.body]);
+}

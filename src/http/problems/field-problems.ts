@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { FieldProblem } from '#shared/errors.ts';
+import { fold, nearMiss } from '#shared/text/near-miss.ts';
+
+/** The parts of a request, as Fastify names their schemas. */
+export type Part = 'params' | 'querystring' | 'headers' | 'body';
+
+/** What was checked: a part as it was given. */
+export type Checked = { part: Part; schema: z.ZodType; given: unknown };
+
+type Path = readonly PropertyKey[];
+
+/** Of one part of a request. Who has more to mend than this sees the rest when it is mended. */
+export const PROBLEMS_MAX = 100;
+/** A longer name is not looked at, nor written into a pointer. */
+const NAME_CHARACTERS_MAX = 256;
+
+/** An issue of a schema as one entry for each wrong place, but for little more than `PROBLEMS_MAX`. */
+export function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProblem[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys
+      .slice(0, PROBLEMS_MAX + 1)
+      .map((key) => unknownName(checked, [...issue.path, key]));
+  const value = valueAtPath(checked.given, issue.path);
+  if (Array.isArray(value) && checked.part === 'querystring')
+    if (issue.code === 'invalid_type' || issue.code === 'invalid_value')
+      return [fieldProblem(checked, issue.path, 'repeated', 'must be given only once')];
+  if (value === undefined) return [fieldProblem(checked, issue.path, 'missing', 'is required')];
+  return [fieldProblem(checked, issue.path, codeOf(issue), issue.message)];
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_small' || issue.code === 'too_big') return 'out-of-range';
+  const given = issue.code === 'custom' ? (issue.params?.['code'] as unknown) : undefined;
+  return typeof given === 'string' ? given : 'invalid';
+}
+
+function unknownName(checked: Checked, path: Path): FieldProblem {
+  const name = String(path.at(-1));
+  if (name.length > NAME_CHARACTERS_MAX) {
+    const text = `has a name of more than ${NAME_CHARACTERS_MAX} characters, which is not known here`;
+    return fieldProblem(checked, path, 'unknown', text);
+  }
+  const names = namesOf(schemaAt(checked.schema, path.slice(0, -1)));
+  const meant = synonymIn(names, name) ?? nearMiss(name, names);
+  const known = names.length > 0 ? ` Known here: ${names.map(quote).join(', ')}.` : '';
+  const hint = meant === undefined ? known : ` Did you mean ${quote(meant)}?`;
+  return fieldProblem(checked, path, 'unknown', `is not known here.${hint}`);
+}
+
+/** What other services call what we have. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  limit: ['perPage', 'pageSize', 'size', 'count', 'max', 'maxResults', 'first', 'top'],
+  cursor: ['page', 'after', 'offset', 'start', 'next', 'nextCursor', 'pageToken', 'startingAfter'],
+  since: ['updatedSince', 'modifiedSince', 'changedSince', 'updatedAfter', 'modifiedAfter', 'from'],
+  state: ['status'],
+  status: ['state'],
+  label: ['tag', 'tags'],
+  q: ['query', 'search', 'term'],
+};
+
+function synonymIn(names: readonly string[], name: string): string | undefined {
+  const given = fold(name);
+  return names.find((known) => synonyms[known]?.some((other) => fold(other) === given));
+}
+
+/** The names that a schema of an object knows. */
+export function namesOf(schema: z.ZodType | undefined): string[] {
+  const bare = bareOf(schema);
+  return bare instanceof z.ZodObject ? Object.keys(bare.shape) : [];
+}
+
+function schemaAt(schema: z.ZodType | undefined, path: Path): z.ZodType | undefined {
+  const [key, ...rest] = path;
+  if (key === undefined) return schema;
+  const bare = bareOf(schema);
+  if (bare instanceof z.ZodArray) return schemaAt(bare.element as z.ZodType, rest);
+  if (bare instanceof z.ZodObject) return schemaAt(bare.shape[String(key)] as z.ZodType, rest);
+  return undefined;
+}
+
+/** A schema without what is wrapped around it: `optional`, `nullable`, `default`, `transform`. */
+function bareOf(schema: z.ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodPipe) return bareOf(schema.in as z.ZodType);
+  const inner = (schema?.def as { innerType?: z.ZodType } | undefined)?.innerType;
+  return inner ? bareOf(inner) : schema;
+}
+
+function fieldProblem(
+  { part }: Checked,
+  fullPath: Path,
+  ...[code, text]: [code: string, text: string]
+): FieldProblem {
+  const tooLong = fullPath.findIndex((key) => String(key).length > NAME_CHARACTERS_MAX);
+  const path = tooLong === -1 ? fullPath : fullPath.slice(0, tooLong);
+  const name = path.map(String).join('.');
+  const end = /[.?!]$/.test(text) ? text : `${text}.`;
+  const subject = name === '' ? 'The body' : quote(name);
+  const detail = /^(must|is) /.test(end) ? `${subject} ${end}` : `${subject}: ${end}`;
+  return { ...placeOf(part, path), code, detail };
+}
+
+function placeOf(part: Part, path: Path): Partial<FieldProblem> {
+  if (part === 'body')
+    return { pointer: `#${path.map((key) => `/${escapePointer(key)}`).join('')}` };
+  const name = String(path[0] ?? '');
+  return part === 'headers' ? { header: name } : { parameter: name };
+}
+
+/** RFC 6901 escapes, then the percent-encoding of the fragment form (its section 6). */
+function escapePointer(key: PropertyKey): string {
+  return encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed());
+}
+
+/** Caller's names are echoed shortened and without control characters. */
+function quote(name: string): string {
+  return `\`${name.slice(0, 64).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?')}\``;
+}
+
+function valueAtPath(given: unknown, path: Path): unknown {
+  let value = given;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}

@@ -1,0 +1,112 @@
+import type { FastifyRequest, preParsingHookHandler } from 'fastify';
+import type { z } from 'zod';
+import type { Readable } from 'node:stream';
+import { TrackportError } from '#shared/errors.ts';
+import type { JsonRules } from '#shared/text/json.ts';
+import type { HttpApp } from '../http-app.ts';
+import { collectBytes, declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
+import { notJson } from '../auth/signed-request.ts';
+
+/** Members and elements of a body: many times what any of our calls can use. */
+const VALUES_MAX = 10_000;
+
+/** `parseJsonText`, wherever it runs. */
+export type ParseJson = (bytes: Buffer, rules: JsonRules) => unknown;
+
+type Readers = { read: ReadBody; parse: ParseJson };
+
+/** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
+export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
+  app.decorateRequest('bodyHold', undefined);
+  app.addHook('preParsing', checkBeforeReading);
+  takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
+    toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX })),
+  );
+}
+
+/** Answers the body, or a promise of it. */
+type Parse = (request: FastifyRequest, bytes: Buffer) => unknown;
+
+/** In this scope, and below it, bodies of these types are read and parsed, and no others. */
+export function takeBodies(
+  app: HttpApp,
+  { types, read }: { types: string[]; read: ReadBody },
+  parse: Parse,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(types, async (request: FastifyRequest, payload: Readable) =>
+    parse(request, await read(request, payload)),
+  );
+  app.addContentTypeParser('*', takeNothing);
+}
+
+/**
+ * An empty body is none, whatever it is called and also when it comes in chunks. Of any other the
+ * first byte is too much.
+ */
+async function takeNothing(request: FastifyRequest, payload: Readable): Promise<undefined> {
+  if ((declaredBytes(request) ?? 0) > 0) throw notJson();
+  await collectBytes(payload, () => notJson());
+}
+
+/**
+ * The parsed body of a call. Some clients announce JSON with every call, so that an empty body is
+ * none where none is needed.
+ */
+export async function toBody(
+  request: FastifyRequest,
+  bytes: Buffer,
+  parse: () => unknown,
+): Promise<unknown> {
+  const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
+  const isNone = bytes.length === 0 && (!schema || schema.safeParse(undefined).success);
+  return isNone ? undefined : parse();
+}
+
+/**
+ * In this scope, and below it, `request.body` is the untouched bytes: what a signature covers.
+ * A request without a body has an empty buffer.
+ */
+export function acceptRawJson(app: HttpApp, read: ReadBody): void {
+  takeBodies(app, { types: ['application/json'], read }, (_request, bytes) => bytes);
+}
+
+/** The bytes of a request in a scope of `acceptRawJson`. */
+export function rawBodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+/**
+ * Compressed bodies, other charsets and what is said to be too large are refused before a byte of the
+ * body is read. A body of a GET means nothing (RFC 9110 section 9.3.1) and is never looked at.
+ */
+const checkBeforeReading: preParsingHookHandler = (request, _reply, payload, done) => {
+  done(isBodiless(request.method) ? null : unreadProblem(request), payload);
+};
+
+function isBodiless(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function unreadProblem(request: FastifyRequest): TrackportError | null {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (type !== undefined || encoding !== undefined) {
+    const problem = mediaTypeProblem(type, encoding);
+    if (problem) return problem;
+  }
+  const { bodyLimit } = request.routeOptions;
+  return (declaredBytes(request) ?? 0) > bodyLimit ? tooLarge() : null;
+}
+
+function mediaTypeProblem(type = '', encoding = 'identity'): TrackportError | null {
+  if (encoding.trim().toLowerCase() !== 'identity')
+    return badMediaType('Send the body without a `Content-Encoding`.');
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
+    return badMediaType('Send the body in UTF-8.');
+  return null;
+}
+
+function badMediaType(detail: string): TrackportError {
+  return new TrackportError('unsupported-media-type', { detail });
+}

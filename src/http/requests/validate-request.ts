@@ -1,0 +1,146 @@
+import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { validationFailed } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import { isRecord } from '#shared/text/json.ts';
+import { namesOf, problemsOf, PROBLEMS_MAX, type Part } from '../problems/field-problems.ts';
+import { fieldWords } from '../problems/field-words.ts';
+
+/** The parts of a request in the order in which their mistakes are listed. */
+const parts: readonly Part[] = ['params', 'querystring', 'headers', 'body'];
+
+type Check = { part: Part; schema: z.ZodType };
+/** What a URL tells once it was checked: the same for every request, which share it. */
+type Told = { params: unknown; query: unknown };
+
+const noQuery = z.strictObject({});
+/** Of a call that takes none: what nobody would look at is refused, unless it is empty. */
+const noBody = z.unknown().refine(isEmptyBody, {
+  error: 'must be left out: what this call needs stands in its address',
+  params: { code: 'unknown' },
+});
+/** Per route. Clients that poll send the same few URLs. */
+const KNOWN_URLS_MAX = 500;
+
+/**
+ * A hook that checks every part that the route's schema names and puts what zod made of it in its
+ * place. All mistakes of all parts come in one answer. A route with a schema takes no query
+ * parameter that it does not name, unless its `config.freeQuery` says so.
+ * Fastify's own validation stops at the first wrong part, so it is not used.
+ */
+export function createRequestValidator(route: RouteOptions) {
+  const checks = checksOf(route);
+  if (checks.length === 0) return undefined;
+  const isTold = checks.every(({ part }) => part === 'querystring' || part === 'params');
+  const takesNoQuery = !route.config?.check && checks.every(({ schema }) => schema === noQuery);
+  const known = new LRUCache<string, Told>({ max: KNOWN_URLS_MAX });
+  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
+    if (takesNoQuery && isEmpty(request.query as object)) {
+      done();
+      return;
+    }
+    const url = request.raw.url ?? '';
+    const remembered = isTold ? known.get(url) : undefined;
+    if (remembered) Object.assign(request, remembered);
+    const problems = remembered ? [] : checks.flatMap((check) => applyCheck(request, check));
+    if (isTold && problems.length === 0)
+      known.set(url, { params: request.params, query: request.query });
+    // Always asked: a configuration that is read again has other words.
+    problems.push(...furtherProblems(route, request, problems));
+    if (problems.length > 0) done(validationFailed(bounded(problems)));
+    else done();
+  };
+}
+
+/** The options of a route with what it finds wrong itself: see `config.check`. */
+export function withCheck<T extends { config: object }>(
+  route: T,
+  check: (request: FastifyRequest) => FieldProblem[],
+) {
+  return { ...route, config: { ...route.config, check } };
+}
+
+function checksOf(route: RouteOptions): Check[] {
+  if (!route.schema) return [];
+  return parts.flatMap((part) => {
+    const schema = schemaFor(route, part);
+    return schema ? [{ part, schema }] : [];
+  });
+}
+
+/** What a part has to be; undefined where anything will do. */
+function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
+  const { config = {} } = route;
+  if (part === 'body' && config.signedBody === true) return undefined;
+  const named = route.schema?.[part];
+  if (named instanceof z.ZodType)
+    return part === 'params' && acceptsAnyText(named) ? undefined : named;
+  if (part === 'querystring') return config.freeQuery === true ? undefined : noQuery;
+  return part === 'body' && !isBodiless(route) ? noBody : undefined;
+}
+
+/** Path parameters are text already: a schema that only names them has nothing to check. */
+function acceptsAnyText(schema: z.ZodType): boolean {
+  if (!(schema instanceof z.ZodObject)) return false;
+  const members: unknown[] = Object.values(schema.shape);
+  return members.every(
+    (member) => member instanceof z.ZodString && (member.def.checks ?? []).length === 0,
+  );
+}
+
+function isBodiless({ method }: RouteOptions): boolean {
+  return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
+}
+
+/** Raw bytes belong to the route: it asked for them. */
+function isEmptyBody(body: unknown): boolean {
+  if (body === undefined || Buffer.isBuffer(body)) return true;
+  return isRecord(body) && Object.keys(body).length === 0;
+}
+
+function isEmpty(query: object): boolean {
+  for (const _name in query) return false;
+  return true;
+}
+
+function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {
+  const slot = part === 'querystring' ? 'query' : part;
+  const given: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
+  const result = schema.safeParse(given, { error: fieldWords });
+  if (!result.success)
+    return result.error.issues
+      .slice(0, PROBLEMS_MAX + 1)
+      .flatMap((issue) => problemsOf({ part, schema, given }, issue));
+  if (part !== 'headers') Object.assign(request, { [slot]: result.data });
+  return [];
+}
+
+/** Ten thousand entries would help nobody, and cost us all their time. */
+function bounded(problems: FieldProblem[]): FieldProblem[] {
+  const next = problems[PROBLEMS_MAX];
+  if (!next) return problems;
+  const detail = `More is wrong than the first ${PROBLEMS_MAX} parts: this one is the next.`;
+  return [...problems.slice(0, PROBLEMS_MAX), { ...next, code: 'more', detail }];
+}
+
+/** What the route itself finds wrong, of places that the schemas have nothing against. */
+function furtherProblems(
+  { config }: RouteOptions,
+  request: FastifyRequest,
+  problems: readonly FieldProblem[],
+): FieldProblem[] {
+  const further = config?.check?.(request) ?? [];
+  const known = new Set(problems.map(placeOf));
+  return further.filter((one) => !known.has(placeOf(one)));
+}
+
+function placeOf({ pointer, parameter, header }: FieldProblem): string {
+  return JSON.stringify([pointer, parameter, header]);
+}
+
+/** The headers that a schema names, in its spelling: Node's has small letters only. */
+function headersFor(schema: z.ZodType, { headers }: FastifyRequest): Record<string, unknown> {
+  const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}

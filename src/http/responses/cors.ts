@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpApp } from '../http-app.ts';
+import { createKnownPaths } from '../requests/known-paths.ts';
+import { routedPath } from '../requests/routed-path.ts';
+
+/**
+ * Cross-origin reads by browsers: `GET` of leads and the catalog for pages of some origins, and
+ * nothing else. The browser's own credentials (cookies, certificates) are never asked for.
+ * @see https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+export type Cors = {
+  /** Hooks. Called before any route is registered. */
+  install(app: HttpApp): void;
+  /** The headers of a 204, when a browser asks whether it may send such a `GET`. */
+  preflight(request: FastifyRequest): Readonly<Record<string, string>> | undefined;
+};
+
+/** As `server.cors`; stands for every origin. */
+const ANY_ORIGIN = '*';
+
+/** Those below these two, whoever registers them. */
+const READABLE = /^\/api\/v1\/(?:leads|catalog)(?:\/|$)/;
+
+/** What a page may send beside the headers that need no leave. */
+const REQUEST_HEADERS = 'Authorization, If-None-Match, X-API-KEY';
+
+/** What a page may see of an answer beside the headers that every page sees. */
+const RESPONSE_HEADERS = [
+  'Age',
+  'Cache-Status',
+  'Content-Location',
+  'Deprecation',
+  'ETag',
+  'Key-Expires',
+  'Link',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  'X-Request-Id',
+].join(', ');
+
+/** How long a browser remembers a leave. Each answer is checked all the same. */
+const LEAVE_SECONDS = '3600';
+
+/** `origins`: as browsers write them (`https://sales.example.com`), or `*`; none: no CORS at all. */
+export function createCors(origins: readonly string[]): Cors {
+  const allowed = new Set(origins);
+  const paths = createKnownPaths();
+  const admitted = ({ headers: { origin } }: FastifyRequest): string | undefined => {
+    if (origin === undefined) return undefined;
+    if (allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
+    return allowed.has(origin) ? origin : undefined;
+  };
+  return {
+    install: (app) => {
+      if (allowed.size === 0) return;
+      app.addHook('onRoute', (route) => {
+        if ([route.method].flat().includes('GET') && READABLE.test(route.url)) paths.add(route);
+      });
+      app.addHook('onSend', (request, reply, _payload, done) => {
+        const { url = '' } = request.routeOptions;
+        if (request.method === 'GET' && READABLE.test(url)) admit(reply, admitted(request));
+        done();
+      });
+    },
+    preflight: (request) => {
+      const origin = admitted(request);
+      const asksForGet =
+        request.method === 'OPTIONS' && request.headers['access-control-request-method'] === 'GET';
+      if (origin === undefined || !asksForGet) return undefined;
+      if (paths.methodsOf(routedPath(request.url)) === undefined) return undefined;
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET',
+        'access-control-allow-headers': REQUEST_HEADERS,
+        'access-control-max-age': LEAVE_SECONDS,
+        vary: 'Origin',
+      };
+    },
+  };
+}
+
+/** Also without an origin: what a cache keeps of the answer must not serve another one. */
+function admit(reply: FastifyReply, origin: string | undefined): void {
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);
+  if (origin === undefined) return;
+  reply.header('access-control-allow-origin', origin);
+  reply.header('access-control-expose-headers', RESPONSE_HEADERS);
+}

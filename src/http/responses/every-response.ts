@@ -1,0 +1,180 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import { TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Cors } from './cors.ts';
+import type { EarlyAnswers } from './early-responses.ts';
+import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
+import type { HttpApp } from '../http-app.ts';
+import { createKnownPaths } from '../requests/known-paths.ts';
+import type { KnownPaths } from '../requests/known-paths.ts';
+import { URI_BYTES_MAX } from '../limits.ts';
+import { createRequestMetrics } from '../telemetry/request-metrics.ts';
+import { renderProblem } from '../problems/problem.ts';
+import { logAnswer, routeOf, type RequestLogDeps } from '../telemetry/request-log.ts';
+import { routedPath } from '../requests/routed-path.ts';
+import { securityHeaders } from './security-headers.ts';
+
+export type AnswerDeps = RequestLogDeps & {
+  publicUrl: () => string;
+  metrics: Registry;
+  earlyAnswers: EarlyAnswers;
+  cors: Pick<Cors, 'preflight'>;
+};
+
+export type Answers = {
+  /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
+  onFrameworkError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+  /** Hooks and the error handler. Called before any route is registered. */
+  install(app: HttpApp): void;
+};
+
+/**
+ * What every answer has, errors of the framework included: request id, security headers, a problem
+ * document on failure, a log line and a measurement.
+ */
+export function createAnswers(deps: AnswerDeps): Answers {
+  const measure = createRequestMetrics(deps.metrics);
+  let common: Readonly<Record<string, string>> | undefined;
+  const greet = (request: FastifyRequest, reply: FastifyReply): void => {
+    common ??= securityHeaders(deps.publicUrl());
+    reply.header('x-request-id', request.id);
+    reply.headers(common);
+  };
+  const finish = (request: FastifyRequest, reply: FastifyReply): void => {
+    const answered = { request, reply, route: routeOf(request) };
+    measure(answered);
+    logAnswer(deps, answered);
+  };
+  return {
+    onFrameworkError: (error, request, reply) => {
+      greet(request, reply);
+      answerProblem(deps.publicUrl(), { error, request, reply });
+      finish(request, reply);
+    },
+    install: (app) => {
+      app.decorateRequest('logFacts', undefined);
+      answerBeforeRouting(app, { greet, cors: deps.cors });
+      app.addHook('onResponse', (request, reply, done) => {
+        finish(request, reply);
+        deps.earlyAnswers.note(request.raw);
+        done();
+      });
+      app.addHook('onClose', () => deps.refusalLog.flush());
+      app.setErrorHandler<FastifyError>((error, request, reply) =>
+        answerProblem(deps.publicUrl(), { error, request, reply }),
+      );
+    },
+  };
+}
+
+type BeforeRouting = Pick<AnswerDeps, 'cors'> & {
+  greet: (request: FastifyRequest, reply: FastifyReply) => void;
+};
+
+/** The first hook: what needs no look at the credential, above all paths that do not exist. */
+function answerBeforeRouting(app: HttpApp, { greet, cors }: BeforeRouting): void {
+  const paths = createKnownPaths();
+  let stopping = false;
+  app.addHook('onRoute', (route) => paths.add(route));
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    greet(request, reply);
+    const broken = brokenRequest(request);
+    const leave = request.is404 && !broken ? cors.preflight(request) : undefined;
+    if (leave) {
+      reply.code(204).headers(leave).send();
+      return;
+    }
+    const refusal =
+      broken ??
+      (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
+      (stopping && request.routeOptions.config.operation !== true ? isStopping() : undefined);
+    if (refusal) done(refusal);
+    else done();
+  });
+}
+
+/** What Node's parser lets through and HTTP does not. */
+function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
+  const hosts = countHosts(raw.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) return withoutOneHost();
+  return (raw.url ?? '').length > URI_BYTES_MAX ? uriTooLong() : undefined;
+}
+
+type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
+
+/** Writes the problem document of an error and leaves what the log line needs. */
+function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
+  const failure = toTrackportError(error);
+  const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
+  request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
+  if (isSendingStill(request, reply)) reply.header('connection', 'keep-alive');
+  return reply.code(problem.status).headers(problem.headers).send(problem.body);
+}
+
+/**
+ * Fastify would close under a sender in the middle of its body, which then never sees the answer:
+ * Node reads past the rest, for no longer than a request may take.
+ */
+function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { raw } = reply;
+  const closes = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
+  return closes && !request.raw.complete && raw.shouldKeepAlive;
+}
+
+/** Why a call failed on our side: classes and codes, and for a bug the place in our code. */
+function reasonOf(failure: TrackportError): Record<string, string> {
+  const isOurs = failure.code === 'internal-error';
+  if (failure.cause === undefined) return {};
+  const { error } = errorFields(failure.cause);
+  return { error: String(error), ...(isOurs && { stack: framesOf(failure.cause) }) };
+}
+
+/** The frames of a stack without its first lines, which hold the message. */
+function framesOf(cause: unknown): string {
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  return stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 10)
+    .map((line) => line.trim())
+    .join(' | ');
+}
+
+function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {
+  const methods = paths.methodsOf(routedPath(request.url));
+  if (!methods) {
+    return new TrackportError('not-found', {
+      detail: 'No such path. See /docs for what there is.',
+    });
+  }
+  const allow = methods.join(', ');
+  reply.header('allow', allow);
+  return new TrackportError('method-not-allowed', { detail: `This path takes: ${allow}.` });
+}
+
+/** Node keeps the first of several, and a proxy in front may have looked at another. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1;
+  return count;
+}
+
+/** @see RFC 9112 §3.2 */
+function withoutOneHost(): TrackportError {
+  return new TrackportError('bad-request', {
+    detail: 'An HTTP/1.1 request needs one `Host` header.',
+  });
+}
+
+function isStopping(): TrackportError {
+  return new TrackportError('overloaded', {
+    detail: 'This instance is stopping. Try again: another one will answer.',
+    retryAfterSeconds: 1,
+  });
+}

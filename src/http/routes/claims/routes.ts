@@ -1,0 +1,77 @@
+import {
+  listClaims,
+  type ManageClaimsDeps,
+  readClaim,
+  releaseClaim,
+} from '#leads/claims/manage-claims.ts';
+import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-request.ts';
+import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { claimListOut, claimListQuery, claimOut } from './schema.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { leadParams } from '../leads/schema.ts';
+
+export type ClaimRoutesDeps = { manage: ManageClaimsDeps; authorize: AuthorizeBearer };
+
+const PATH = '/api/v1/claims';
+
+/** The leads that deletions have claimed, for operators, and giving one back. */
+export function claimRoutes(context: HttpContext, { manage, authorize }: ClaimRoutesDeps): Area {
+  return (app) => {
+    requireBearer(app, authorize);
+    app.get(PATH, listRoute, async (request, reply) => {
+      const list = await listClaims(manage, request.query);
+      const { pagination } = list;
+      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+      return reply.headers(uncached).send(list);
+    });
+    app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
+      reply.headers(uncached).send(await readClaim(manage, request.params.leadId)),
+    );
+    app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
+      await releaseClaim(manage, request.params.leadId, originOf(request));
+      return reply.code(204).send();
+    });
+  };
+}
+
+const common = { tag: 'Operations', security: 'Bearer' } as const;
+
+const listRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'listClaims',
+    summary: 'List the leads that deletions have claimed',
+    description: 'The newest claim first, each lead once. Released ones are not among them.',
+    request: { querystring: claimListQuery },
+    ok: { 200: { description: 'One page of claimed leads.', schema: claimListOut } },
+    responseHeaders: { 200: ['Cache-Control', 'Link'] },
+    problems: ['invalid-cursor', ...bearerProblems],
+  }),
+);
+
+const readRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'readClaim',
+    summary: 'Read the claim on one lead',
+    description: 'Which receipts hide it, and since when. 404 when nothing does.',
+    request: { params: leadParams },
+    ok: { 200: { description: 'The lead is claimed.', schema: claimOut } },
+    responseHeaders: { 200: ['Cache-Control'] },
+    problems: ['not-found', ...bearerProblems],
+  }),
+);
+
+const releaseRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'releaseClaim',
+    summary: 'Give a lead back to readers after a wrong match',
+    description:
+      'All claims on it end; its issue stays as it is, so that readers see it again once it is approved there. The events that had claimed it leave it alone from then on; a new deletion claims it anew. A repeat is 404, because nothing is claimed any more.',
+    request: { params: leadParams },
+    ok: { 204: { description: 'It is released.' } },
+    problems: ['not-found', ...bodyProblems, ...bearerProblems],
+  }),
+);

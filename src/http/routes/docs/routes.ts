@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TrackportError } from '#shared/errors.ts';
+import { matchesNone, strongEtag } from '../../responses/entity-tag.ts';
+import type { Area } from '../../http-app.ts';
+import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import { pageHeaders } from '../../responses/security-headers.ts';
+
+/** Nothing inline, nothing from elsewhere; nothing here forces https. */
+const DOCS_HEADERS = pageHeaders(
+  "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; ",
+);
+
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Trackport API</title>
+<meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same as a document: <a href="openapi.json">openapi.json</a></noscript>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** The look follows the system; Swagger UI has a dark one, but switches it by a class. */
+const START_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followSystem);
+followSystem();
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  supportedSubmitMethods: ['get', 'head', 'post', 'put', 'patch', 'delete'],
+});
+`;
+
+/**
+ * No operation has links, and their empty column makes the page wider than a phone; names of headers
+ * keep the ink of the day in the dark.
+ */
+const PAGE_STYLE = `body { margin: 0; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui table tbody tr td.parameters-col_name, .swagger-ui table.headers tbody tr td { padding-right: 1em; }
+html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
+@media (max-width: 40rem) {
+  .swagger-ui .info { margin: 1.5rem 0; }
+  .swagger-ui .wrapper { padding: 0 0.75rem; }
+  .swagger-ui .scheme-container { padding: 1rem 0; }
+}
+`;
+
+const CSS = 'text/css; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** The files of the page that come from the package, with their media types. */
+const packageFiles: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', CSS],
+  ['swagger-ui-bundle.js', JAVASCRIPT],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+type Asset = { body: Buffer; etag: string; mediaType: string };
+
+/**
+ * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read when first asked for,
+ * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
+ */
+export function docsRoutes(): Area {
+  const hidden = { schema: { hide: true } } as const;
+  const page = { ...hidden, config: { freeQuery: true } } as const;
+  const assets = createAssets();
+  return (app) => {
+    app.get('/openapi.json', hidden, async (request, reply) =>
+      sendAsset(
+        request,
+        reply,
+        await assets.get('openapi.json', () => documentAsset(app.openApi())),
+      ),
+    );
+    app.get('/docs', page, async (request, reply) => {
+      reply.headers(DOCS_HEADERS);
+      return sendAsset(request, reply, await assets.get('docs', pageAsset));
+    });
+    app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
+      const { file } = request.params;
+      // A browser would look for the page's files in the wrong place.
+      if (file === '') return reply.redirect('../docs', 308);
+      return sendAsset(request, reply, await assets.get(`docs/${file}`, () => fileAsset(file)));
+    });
+  };
+}
+
+/** Makes each asset once and keeps it; a failure is not kept. */
+function createAssets() {
+  const kept = new Map<string, Asset>();
+  return {
+    get: async (name: string, make: () => Asset | Promise<Asset>): Promise<Asset> => {
+      const asset = kept.get(name) ?? (await make());
+      kept.set(name, asset);
+      return asset;
+    },
+  };
+}
+
+function toAsset(body: Buffer, mediaType: string): Asset {
+  return { body, etag: strongEtag(body), mediaType };
+}
+
+function documentAsset(document: object): Asset {
+  return toAsset(Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`), JSON_MEDIA_TYPE);
+}
+
+function pageAsset(): Asset {
+  return toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
+}
+
+async function fileAsset(name: string): Promise<Asset> {
+  if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
+  if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
+  const mediaType = packageFiles.get(name);
+  if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
+  const folder = import.meta.resolve('@fastify/swagger-ui/static/index.html');
+  return toAsset(await readFile(new URL(name, folder)), mediaType);
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {
+  reply.header('etag', asset.etag).header('cache-control', 'no-cache');
+  if (matchesNone(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
+  return reply.header('content-type', asset.mediaType).send(asset.body);
+}

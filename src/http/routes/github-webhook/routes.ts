@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import { z } from 'zod';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
+import { declaredBytes } from '../../requests/read-body.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
+import { requireJson } from '../../auth/signed-request.ts';
+import { createEventQueue } from './event-queue.ts';
+
+/** A delivery of the tracker's webhook as it came. */
+export type TrackerDelivery = {
+  /** `X-GitHub-Event`. */
+  event: string | undefined;
+  /** `X-Hub-Signature-256`. */
+  signature: string | undefined;
+  rawBody: Buffer;
+};
+
+export type TrackerWebhookDeps = {
+  /** @throws {unauthorized} @throws {malformed-json} @throws {validation-failed} */
+  verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
+  /** Called after the answer, for one event after the other. */
+  onTrackerEvent: (event: TrackerEvent) => void;
+  /** Resolves when all that came of the events so far is done. */
+  settled: () => Promise<void>;
+};
+
+const BODY_BYTES_MAX = 25 * 1024 * 1024;
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
+
+/**
+ * The tracker's own webhook: verified over the raw bytes, answered, then worked on. What is still
+ * waiting when the server closes is finished first.
+ * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+ */
+export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDeps): Area {
+  const queue = createEventQueue({
+    work: deps.onTrackerEvent,
+    onFailure: (error) =>
+      context.log.error(errorFields(error), 'a tracker event could not be applied'),
+  });
+  return (app) => {
+    acceptRawJson(app, context.readBody);
+    app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
+    app.addHook('onClose', async () => {
+      await queue.drained();
+      await deps.settled();
+    });
+    app.post('/api/v1/webhooks/github', webhookRoute, async (request, reply) => {
+      const { headers } = request;
+      request.logFacts = deliveryFacts(headers['x-github-delivery']);
+      try {
+        const event = await deps.verify({
+          event: textOf(headers['x-github-event']),
+          signature: textOf(headers['x-hub-signature-256']),
+          rawBody: rawBodyOf(request),
+        });
+        queue.push(event);
+      } catch (error) {
+        context.refusals.rethrow(request.ip, error);
+      }
+      return reply.code(202).send({ accepted: true });
+    });
+  };
+}
+
+/** What no body could mend is refused before it is read. */
+function refuseUnsigned(context: HttpContext, request: FastifyRequest): void {
+  const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
+  if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
+  if (SIGNATURE.test(textOf(signature) ?? '')) return;
+  const refusal = new TrackportError('unauthorized', {
+    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
+    challenge: 'Signature',
+  });
+  context.refusals.rethrow(request.ip, refusal);
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
+}
+
+function deliveryFacts(header: string | string[] | undefined) {
+  const deliveryId = textOf(header);
+  return deliveryId !== undefined && DELIVERY_ID.test(deliveryId) ? { deliveryId } : {};
+}
+
+const webhookRoute = describeRoute({
+  tag: 'Webhooks',
+  operationId: 'receiveTrackerEvent',
+  summary: 'Take an event of the tracker',
+  description:
+    'Signed by `X-Hub-Signature-256`. `issues`, `label` and `repository` keep answers current; other events are acknowledged and ignored.',
+  security: 'TrackerSignature',
+  freeQuery: true,
+  isRoutine: true,
+  bodyLimit: BODY_BYTES_MAX,
+  ok: {
+    202: {
+      description: 'Genuine; the work comes after the answer.',
+      schema: z.object({ accepted: z.literal(true) }),
+    },
+  },
+  problems: [
+    'unauthorized',
+    'malformed-json',
+    'payload-too-large',
+    'unsupported-media-type',
+    'quota-exceeded',
+  ],
+});

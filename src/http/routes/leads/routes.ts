@@ -1,0 +1,142 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import { decideGrant } from '#access/grants/grant.ts';
+import type { LeadList } from '#leads/model/lead.ts';
+import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import type { LeadReader } from '#leads/reading/lead-reader.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { memoize, memoizePair } from '#shared/resilience/memoize.ts';
+import { matchesNone } from '../../responses/entity-tag.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import {
+  createKeyAccess,
+  type KeyAccessDeps,
+  keyHeaders,
+  keyHeadersOnProblems,
+} from '../../auth/key-access.ts';
+import { nextLink } from '../../responses/next-link.ts';
+import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import type { Rendered } from '../../responses/rendered-response.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
+import { leadListOut, leadListQuery, leadOut, leadParams } from './schema.ts';
+
+export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
+
+/** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
+export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
+  const access = createLeadAccess(context, deps);
+  const renderList = createRenderer(leadListOut);
+  const renderLead = createRenderer(leadOut);
+  const linkTo = memoizePair((_query: object, { pagination }: LeadList, url: string) => {
+    const { nextCursor } = pagination;
+    return nextCursor === undefined
+      ? undefined
+      : nextLink({ url }, nextCursor, context.publicUrl());
+  });
+  return (app) => {
+    app.decorateRequest('visibility', undefined);
+    app.addHook('onRequest', access);
+    app.get('/api/v1/leads', listRoute, async (request, reply) => {
+      const { value, cache } = await deps.reader.list(request.query, visibilityOf(request));
+      const link = linkTo(request.query, value, request.url);
+      if (link !== undefined) reply.header('link', link);
+      return sendRendered(request, reply, { rendered: renderList(value), cache });
+    });
+    app.get('/api/v1/leads/:leadId', detailRoute, async (request, reply) => {
+      const { leadId } = request.params;
+      const { value, cache } = await deps.reader.read(leadId, visibilityOf(request));
+      return sendRendered(request, reply, { rendered: renderLead(value), cache });
+    });
+  };
+}
+
+/** A hot key gives the same principal each time, and so the same visibility. */
+const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
+  consumerId,
+  labels: decideGrant(grants, 'leads:read').labels,
+}));
+
+/** Key, grant, then quota; parameters are looked at only after all three. */
+export function createLeadAccess(context: HttpContext, deps: KeyAccessDeps) {
+  const access = createKeyAccess(context, deps);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const principal = await access.authenticate(request, reply);
+    request.visibility = visibilityFor(principal);
+    access.spend(principal, reply);
+  };
+}
+
+/** What the caller may see, as the access hook found it. */
+export function visibilityOf(request: FastifyRequest): Visibility {
+  if (request.visibility === undefined) throw new Error('the access hook did not run');
+  return request.visibility;
+}
+
+type Outgoing = { rendered: Rendered; cache: CacheFacts };
+
+function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, cache }: Outgoing) {
+  reply.headers({
+    etag: rendered.etag,
+    'cache-control': 'private, no-cache',
+    vary: 'X-API-KEY',
+    age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),
+    'cache-status': cacheStatus(cache),
+  });
+  if (matchesNone(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send();
+  return reply.header('content-type', JSON_MEDIA_TYPE).send(rendered.body);
+}
+
+const leadProblems = [
+  'unauthorized',
+  'insufficient-scope',
+  'quota-exceeded',
+  'tracker-failed',
+  'tracker-unavailable',
+  'store-unavailable',
+] as const;
+const leadHeaders = [
+  'ETag',
+  'Cache-Control',
+  'Vary',
+  'Age',
+  'Cache-Status',
+  ...keyHeaders,
+] as const;
+
+const listRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listLeads',
+  summary: 'List approved leads',
+  description:
+    'Newest first; with `since`, longest unchanged first. A page holds exactly `limit` leads unless it is the last.',
+  security: 'ApiKey',
+  request: { querystring: leadListQuery },
+  ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
+  notModified: true,
+  responseHeaders: {
+    200: [...leadHeaders, 'Link'],
+    304: [...leadHeaders, 'Link'],
+    ...keyHeadersOnProblems,
+  },
+  problems: ['validation-failed', 'invalid-cursor', ...leadProblems],
+});
+
+const detailRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'readLead',
+  summary: 'Read one lead',
+  description: 'Whatever is not an approved lead that this key may see is a plain 404.',
+  security: 'ApiKey',
+  request: { params: leadParams },
+  ok: { 200: { description: 'The lead.', schema: leadOut } },
+  notModified: true,
+  responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...keyHeadersOnProblems },
+  problems: ['validation-failed', 'lead-not-found', ...leadProblems],
+});
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the access hook of the lead routes. */
+    visibility: Visibility | undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
+import { paginationOut } from '#shared/page.ts';
+import { z } from 'zod';
+import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
+import { splitLabels } from '#leads/model/labels.ts';
+import { sinceParameter } from '../common-schema.ts';
+import { pageParameters } from '../page-schema.ts';
+
+const contactOut = z
+  .object({
+    firstName: z.string().optional(),
+    email: z.string().optional(),
+    company: z.string().optional(),
+    interest: z.string().optional(),
+    message: z.string().optional(),
+    sourcePage: z.string().optional(),
+    fields: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Further fields of the form, by the names that the configuration exposes.'),
+  })
+  .describe('What the person typed into the form. A field that is unknown is absent.');
+
+const connectOut = z
+  .object({
+    correlationId: z.string().optional(),
+    portalRunUrl: z.string().optional().describe('An http or https URL.'),
+  })
+  .describe('How the lead connects to the portal that took it in.');
+
+/** A lead as it leaves the service. What is not named here cannot leave. */
+export const leadOut = z
+  .object({
+    id: z.string().describe('The issue number as text.'),
+    url: z.string().optional().describe('Where people see the issue, with `leads.url: true`.'),
+    title: z.string(),
+    state: z.enum(['open', 'closed']),
+    priority: z.string().optional().describe('From the first priority label, in lower case.'),
+    assignee: z.string().optional().describe('Login of the first assignee.'),
+    labels: z.array(z.string()).readonly(),
+    createdAt: z.string().meta({ format: 'date-time' }),
+    updatedAt: z.string().meta({ format: 'date-time' }),
+    contact: contactOut,
+    connect: connectOut,
+  })
+  .meta({ id: 'Lead', description: 'An approved issue of the tracker.' });
+
+export const leadListOut = z
+  .object({ items: z.array(leadOut).readonly(), pagination: paginationOut })
+  .meta({ id: 'LeadList' });
+
+const labelQuery = z.preprocess(
+  (given) => (typeof given === 'string' ? [given] : given),
+  z
+    .array(z.string().meta({ maxLength: LABELS_MAX * (LABEL_CHARACTERS_MAX + 1) }))
+    .max(LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
+    .superRefine((given, context) => {
+      const names = given.flatMap((text) => text.split(',')).map((name) => name.trim());
+      if (names.includes(''))
+        context.addIssue({ code: 'custom', message: 'must not name an empty label' });
+      if (names.some((name) => name.length > LABEL_CHARACTERS_MAX))
+        context.addIssue({
+          code: 'custom',
+          message: `must name no label of more than ${LABEL_CHARACTERS_MAX} characters`,
+          params: { code: 'out-of-range' },
+        });
+    })
+    .transform(splitLabels)
+    .refine((labels) => labels.length <= LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
+    .meta({
+      description:
+        'A label name, in any case. Repeated or comma-separated, a lead must carry all of them.',
+    }),
+);
+
+/** The query parameters of the lead list, one by one. */
+export const leadListParameters = z.strictObject({
+  ...pageParameters,
+  since: sinceParameter.optional().meta({
+    description:
+      'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
+  }),
+  state: z
+    .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
+    .exactOptional()
+    .meta({
+      default: 'open',
+      description: 'Ask for `all` with `since`, else a lead that closes goes unseen.',
+    }),
+  label: labelQuery.optional(),
+});
+
+/** The query of the lead list; its result is the same frozen object for the same query text. */
+export const leadListQuery = leadListParameters.transform(
+  ({ limit, state, label, since, cursor }): LeadListQuery =>
+    Object.freeze({
+      limit,
+      ...(state !== undefined && { state }),
+      labels: label ?? [],
+      ...(since !== undefined && { since }),
+      ...(cursor !== undefined && { cursor }),
+    }),
+);
+
+export const leadParams = z.object({
+  leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
+});

@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StatusAnswer } from '#partners/receipts/read-status.ts';
+import type { Area } from '../../http-app.ts';
+import { matchesNone } from '../../responses/entity-tag.ts';
+import {
+  createRenderer,
+  JSON_MEDIA_TYPE,
+  type Rendered,
+} from '../../responses/rendered-response.ts';
+import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
+import { receiptStatusOut, receiptStatusParams } from './schema.ts';
+
+/** Where status addresses are. */
+export const STATUS_PATH = '/api/v1/receipt-status';
+
+export type ReceiptStatusRoutesDeps = {
+  /** `readStatus` with its services. @throws {not-found} */
+  read(token: string): Promise<StatusAnswer>;
+};
+
+/** What became of a delivery, for whoever has its status address. */
+export function receiptStatusRoutes(deps: ReceiptStatusRoutesDeps): Area {
+  const render = createRenderer(receiptStatusOut);
+  return (app) => {
+    app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
+      const { status, retryAfterSeconds } = await deps.read(request.params.token);
+      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+      return send(request, reply, render(status));
+    });
+  };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Rendered) {
+  reply.headers({ etag, 'cache-control': 'private, no-cache' });
+  if (matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  return reply.header('content-type', JSON_MEDIA_TYPE).send(body);
+}
+
+const statusRoute = describeRoute({
+  tag: 'Partners',
+  operationId: 'readReceiptStatus',
+  summary: 'Tell what became of a delivery',
+  description:
+    'The status address of a delivery: the `Location` of its 202. It cannot be guessed, needs no credential, and lasts for 30 days; then, or altered, it is 404. It tells no personal data and no issue numbers. `Retry-After` is there while work is under way.',
+  request: { params: receiptStatusParams },
+  ok: { 200: { description: 'What became of it so far.', schema: receiptStatusOut } },
+  notModified: true,
+  responseHeaders: headersOn([200, 304], ['ETag', 'Cache-Control', 'Retry-After']),
+  problems: ['validation-failed', 'not-found', 'store-unavailable'],
+});

@@ -1,0 +1,109 @@
+import {
+  listReceipts,
+  readReceipt,
+  type ReadReceiptsDeps,
+} from '#partners/receipts/read-receipts.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-response.ts';
+import {
+  replayReceipt,
+  replayReceipts,
+  type ReplayDeps,
+} from '#partners/receipts/replay-receipts.ts';
+import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-request.ts';
+import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import {
+  receiptDetailOut,
+  receiptFilterQuery,
+  receiptListOut,
+  receiptListQuery,
+  receiptParams,
+  replayedOut,
+} from './schema.ts';
+
+export type ReceiptRoutesDeps = {
+  read: ReadReceiptsDeps;
+  replay: ReplayDeps;
+  authorize: AuthorizeBearer;
+};
+
+const PATH = '/api/v1/receipts';
+
+/** What became of deliveries, for operators, and having dead letters worked again. */
+export function receiptRoutes(context: HttpContext, deps: ReceiptRoutesDeps): Area {
+  return (app) => {
+    requireBearer(app, deps.authorize);
+    app.get(PATH, listRoute, async (request, reply) => {
+      const { limit, cursor, ...filter } = request.query;
+      const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
+      const { items, pagination } = await listReceipts(deps.read, query);
+      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+      return reply.headers(uncached).send({ items: items.map(toReceiptSummaryOut), pagination });
+    });
+    app.get(`${PATH}/:id`, readRoute, async (request, reply) => {
+      const receipt = await readReceipt(deps.read, request.params.id);
+      return reply.headers(uncached).send(toReceiptDetailOut(receipt));
+    });
+    app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) => {
+      const { id } = request.params;
+      return reply.code(202).send(await replayReceipt(deps.replay, id, originOf(request)));
+    });
+    app.post(`${PATH}/replay`, replayAllRoute, async (request, reply) =>
+      reply.code(202).send(await replayReceipts(deps.replay, request.query, originOf(request))),
+    );
+  };
+}
+
+const common = { tag: 'Partners', security: 'Bearer' } as const;
+
+const listRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'listReceipts',
+    summary: 'List receipts',
+    description: 'Newest first.',
+    request: { querystring: receiptListQuery },
+    ok: { 200: { description: 'One page of receipts.', schema: receiptListOut } },
+    responseHeaders: { 200: ['Cache-Control', 'Link'] },
+    problems: ['invalid-cursor', ...bearerProblems],
+  }),
+);
+
+const readRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'readReceipt',
+    summary: 'Read one receipt with its events',
+    description: 'What became of each event, and of which leads.',
+    request: { params: receiptParams },
+    ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
+    responseHeaders: { 200: ['Cache-Control'] },
+    problems: ['not-found', ...bearerProblems],
+  }),
+);
+
+const replayRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'replayReceipt',
+    summary: 'Have a receipt’s dead letters worked again',
+    description:
+      'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days). The others are counted in `notQueued`, by reason.',
+    request: { params: receiptParams },
+    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
+    problems: ['not-found', ...bodyProblems, ...bearerProblems],
+  }),
+);
+
+const replayAllRoute = forOperators(
+  describeRoute({
+    ...common,
+    operationId: 'replayReceipts',
+    summary: 'Have the dead letters of many receipts worked again',
+    description: 'Of all receipts that match the filters; without a filter, of all receipts.',
+    request: { querystring: receiptFilterQuery },
+    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
+    problems: [...bodyProblems, ...bearerProblems],
+  }),
+);

@@ -1,0 +1,51 @@
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import { nextLink } from '../../responses/next-link.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
+import { removalListOut, removalListQuery } from './schema.ts';
+import { createLeadAccess, visibilityOf } from '../leads/routes.ts';
+
+export type RemovalRoutesDeps = KeyAccessDeps & {
+  list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
+};
+
+/** What an incremental reader of leads would never see: the leads that deletions took away. */
+export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Area {
+  const access = createLeadAccess(context, deps);
+  return (app) => {
+    app.decorateRequest('visibility', undefined);
+    app.addHook('onRequest', access);
+    app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
+      const list = await deps.list(request.query, visibilityOf(request));
+      const { nextCursor } = list.pagination;
+      if (nextCursor !== undefined)
+        reply.header('link', nextLink(request, nextCursor, context.publicUrl()));
+      return reply.headers({ 'cache-control': 'private, no-cache', vary: 'X-API-KEY' }).send(list);
+    });
+  };
+}
+
+const removalsRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listRemovals',
+  summary: 'List leads that deletions took away',
+  description:
+    'Oldest first, for 30 days. Only leads that this key could see when they were taken away; one that was given back is not among them.',
+  security: 'ApiKey',
+  request: { querystring: removalListQuery },
+  ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
+  responseHeaders: {
+    200: ['Cache-Control', 'Vary', ...keyHeaders, 'Link'],
+    ...keyHeadersOnProblems,
+  },
+  problems: [
+    'validation-failed',
+    'invalid-cursor',
+    'unauthorized',
+    'insufficient-scope',
+    'quota-exceeded',
+    'store-unavailable',
+  ],
+});

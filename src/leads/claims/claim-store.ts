@@ -1,0 +1,53 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { ClaimView } from './claims.ts';
+
+/** A lead that deletions have taken out of sight, as an operator sees it. */
+export type ClaimedLead = {
+  number: number;
+  /** When the first claim in force was made; milliseconds since the Unix epoch. */
+  claimedAt: number;
+  /** The receipts whose events claim it, the first first. */
+  receiptIds: readonly string[];
+};
+
+/** One line of the removals feed. */
+export type Removal = {
+  number: number;
+  /**
+   * When the lead went out of sight; milliseconds since the Unix epoch. Greater than that of every
+   * removal before it, also when the clock was set back.
+   */
+  removedAt: number;
+};
+
+export type RemovalQuery = {
+  /** Inclusive; milliseconds since the Unix epoch. */
+  since: number;
+  /** Only what comes behind this removal in the feed's order. */
+  after?: Removal;
+  /** Folded names; the lead carried all of them when it was claimed. */
+  labels: readonly string[];
+  limit: number;
+};
+
+/** Port: the claims in the store. Only the worker's store makes them (`partners/worker/work-store.ts`). */
+export type ClaimStore = ClaimView & {
+  /**
+   * Leads with a claim in force, each once, the one that was claimed last first. `next`, the `after`
+   * of the next page, is there when there are more. @throws {store-unavailable}
+   */
+  list(page: { limit: number; after?: number }): Promise<{ items: ClaimedLead[]; next?: number }>;
+  /** The lead if a claim on it is in force. @throws {store-unavailable} */
+  find(number: number): Promise<ClaimedLead | undefined>;
+  /**
+   * Gives a lead back to readers, together with the audit entry, and answers how many claims named
+   * it. The events that had claimed it do not claim it again unless they are delivered again; a new
+   * event can. With no claim there is no entry. @throws {store-unavailable}
+   */
+  release(number: number, entry: AuditEntry): Promise<number>;
+  /**
+   * Leads with a claim in force that were approved when it was made, oldest removal first, then by
+   * number. @throws {store-unavailable}
+   */
+  listRemovals(query: RemovalQuery): Promise<readonly Removal[]>;
+};

@@ -1,0 +1,82 @@
+import type { Actor } from '#shared/audit.ts';
+import { type Clock, toRfc3339 } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
+import type { ClaimedLead, ClaimStore } from './claim-store.ts';
+import { parseLeadId } from '../model/identity.ts';
+
+const CURSOR_KIND = 'claims/1';
+const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
+
+/** What operators need to look at claims and to take one back. */
+export type ManageClaimsDeps = {
+  claims: Pick<ClaimStore, 'list' | 'find' | 'release'>;
+  cursors: CursorSealer;
+  clock: Pick<Clock, 'now'>;
+};
+
+/** A claimed lead as the command line and the admin API show it. */
+export type ClaimOut = {
+  leadId: string;
+  /** When the first of its claims took it out of sight. */
+  claimedAt: string;
+  /** The receipts whose events claim it, the first first. */
+  receiptIds: readonly string[];
+};
+
+/**
+ * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
+ * to page. @throws {invalid-cursor} @throws {store-unavailable}
+ */
+export async function listClaims(
+  { claims, cursors }: Pick<ManageClaimsDeps, 'claims' | 'cursors'>,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<{ items: ClaimOut[]; pagination: Pagination }> {
+  const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
+  const { items, next } = await claims.list({ limit, ...(after !== undefined && { after }) });
+  const pagination: Pagination =
+    next === undefined
+      ? { hasMore: false }
+      : { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, BINDING, next) };
+  return { items: items.map(toClaimOut), pagination };
+}
+
+/** The claim on one lead. @throws {not-found} @throws {store-unavailable} */
+export async function readClaim(
+  { claims }: { claims: Pick<ClaimStore, 'find'> },
+  leadId: string,
+): Promise<ClaimOut> {
+  const number = parseLeadId(leadId);
+  const claimed = number === undefined ? undefined : await claims.find(number);
+  return claimed ? toClaimOut(claimed) : refuseUnclaimed(number);
+}
+
+/**
+ * Gives a lead back to readers; its issue stays as it is.
+ * @throws {not-found} it is not claimed, so that a repeat says so @throws {store-unavailable}
+ */
+export async function releaseClaim(
+  { claims, clock }: Pick<ManageClaimsDeps, 'clock'> & { claims: Pick<ClaimStore, 'release'> },
+  leadId: string,
+  origin: { actor: Actor; requestId?: string },
+): Promise<void> {
+  const number = parseLeadId(leadId) ?? refuseUnclaimed();
+  const entry = { ...origin, at: clock.now(), subject: `claim/${number}` };
+  const released = await claims.release(number, { ...entry, action: 'claim.release' });
+  if (released === 0) refuseUnclaimed(number);
+}
+
+function openCursor(cursors: CursorSealer, cursor: string): number {
+  const position = cursors.open(CURSOR_KIND, BINDING, cursor);
+  return typeof position === 'number' ? position : refuseCursor();
+}
+
+function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
+  return { leadId: String(number), claimedAt: toRfc3339(claimedAt), receiptIds };
+}
+
+/** @throws {not-found} always; what is no number is not repeated */
+function refuseUnclaimed(number?: number): never {
+  const lead = number === undefined ? 'This lead' : `Lead ${number}`;
+  throw new TrackportError('not-found', { detail: `${lead} is not claimed.` });
+}

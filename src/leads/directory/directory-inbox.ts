@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+
+import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
+import type { Issue } from '../lead-tracker.ts';
+
+/** Brings what the tracker's webhook tells into the lead directory, many issues to a commit. */
+export type DirectoryInbox = {
+  /**
+   * Never waits and never throws. `isMoved`: it is in another repository now. What the store fails,
+   * or is too much, is left to the next catch-up.
+   */
+  take(issue: Issue, facts?: { isMoved?: boolean }): void;
+  /** Resolves when all that was taken is in the directory, without waiting for more to come. */
+  settled(): Promise<void>;
+};
+
+export type DirectoryInboxDeps = {
+  directory: Pick<LeadDirectory, 'put' | 'noteMoved'>;
+  toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
+  clock: Pick<Clock, 'sleep'>;
+  log: Log;
+};
+
+/** After a commit what comes within this time shares the next one. */
+const COMMIT_EVERY_MS = SECOND / 10;
+/** A commit holds up everybody else. */
+const ISSUES_PER_COMMIT_MAX = 250;
+/** Bodies are kept until then, and can be long. */
+const WAITING_MAX = 2000;
+
+type State = {
+  /** By number; several states of one issue where their texts differ: identities of all count. */
+  waiting: Map<number, Issue[]>;
+  size: number;
+  /** Numbers of those that went to another repository. */
+  moved: Set<number>;
+  running: Promise<void> | undefined;
+  /** Aborted when somebody waits for the end. */
+  hurry: AbortController;
+};
+
+/** The first issue after a quiet time is kept at once. */
+export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
+  const state: State = {
+    waiting: new Map(),
+    size: 0,
+    moved: new Set(),
+    running: undefined,
+    hurry: new AbortController(),
+  };
+  return {
+    take: (issue, { isMoved = false } = {}) => {
+      if (!add(state, issue)) return;
+      if (isMoved) state.moved.add(issue.number);
+      if (state.running) return;
+      state.hurry = new AbortController();
+      state.running = run(deps, state).finally(() => {
+        state.running = undefined;
+      });
+    },
+    settled: async () => {
+      state.hurry.abort();
+      await state.running;
+    },
+  };
+}
+
+/** False when there is no room. */
+function add(state: State, issue: Issue): boolean {
+  const known = state.waiting.get(issue.number) ?? [];
+  const last = known.at(-1);
+  if (last?.body === issue.body && last.author === issue.author) {
+    if (issue.updatedAt >= last.updatedAt) known[known.length - 1] = issue;
+    return true;
+  }
+  if (state.size >= WAITING_MAX) return false;
+  state.waiting.set(issue.number, [...known, issue]);
+  state.size += 1;
+  return true;
+}
+
+async function run(deps: DirectoryInboxDeps, state: State): Promise<void> {
+  while (state.size > 0) {
+    const issues = takeSome(state);
+    try {
+      await deps.directory.put(merge(await deps.toEntries(issues)));
+      for (const { number } of issues)
+        if (state.moved.delete(number)) await deps.directory.noteMoved(number);
+    } catch (error) {
+      deps.log.error(
+        { issues: issues.length, ...errorFields(error) },
+        'events of the tracker could not be kept',
+      );
+    }
+    if (state.size >= ISSUES_PER_COMMIT_MAX) await setImmediate();
+    else await sleepUntilAborted(deps.clock, COMMIT_EVERY_MS, state.hurry.signal);
+  }
+}
+
+function takeSome(state: State): Issue[] {
+  const taken: Issue[] = [];
+  for (const [number, issues] of state.waiting) {
+    if (taken.length >= ISSUES_PER_COMMIT_MAX) break;
+    taken.push(...issues);
+    state.waiting.delete(number);
+  }
+  state.size -= taken.length;
+  return taken;
+}
+
+/** One entry for each issue: as it was last, with the identities that it had at any time. */
+function merge(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
+  const merged = new Map<number, DirectoryEntry>();
+  for (const entry of entries) {
+    const other = merged.get(entry.number);
+    if (!other) merged.set(entry.number, entry);
+    else {
+      const newer = entry.updatedAt >= other.updatedAt ? entry : other;
+      const identities = [...other.identities, ...entry.identities];
+      merged.set(entry.number, { ...newer, identities });
+    }
+  }
+  return [...merged.values()];
+}

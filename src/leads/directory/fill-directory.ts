@@ -1,0 +1,248 @@
+import { MINUTE, SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { createCrawlBudget } from './crawl-budget.ts';
+import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
+import { isListed } from './is-listed.ts';
+import { createDirectoryInbox } from './directory-inbox.ts';
+import {
+  directoryChecks,
+  toDirectoryEntry,
+  type DirectoryState,
+  type LeadDirectory,
+} from './lead-directory.ts';
+import { createSharedRun } from './shared-run.ts';
+import type { LeadRules } from '../model/lead.ts';
+import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
+import { mapIssues } from '../model/map-issues.ts';
+import { walkChanges } from './walk-changes.ts';
+
+/** A catch-up asks again for this much, for issues that became visible late. */
+const OVERLAP_MS = MINUTE;
+/** While the first crawl runs, a catch-up starts this long before it, in case our clock is ahead. */
+const CRAWL_OVERLAP_MS = 5 * MINUTE;
+const CHECK_EVERY_MS = MINUTE;
+const RETRY_MS = 10 * SECOND;
+const RETRY_MAX_MS = 5 * MINUTE;
+/** Deletions wait for the first crawl. */
+const FIRST_RETRY_MAX_MS = MINUTE;
+/** The repository's number is confirmed this often, and after every tracker event about it. */
+const IDENTIFY_EVERY_MS = 10 * MINUTE;
+
+export type DirectoryDeps = {
+  tracker: LeadTracker;
+  directory: LeadDirectory;
+  /** The number of the configured repository. @throws {tracker-unavailable} */
+  identifyRepository(): Promise<number>;
+  rules: LeadRules;
+  /** The sub-key for directory hashes. */
+  key: Buffer;
+  clock: Clock;
+  log: Log;
+};
+
+/** How full the directory is, for `/readyz`, metrics and the log. Times: ms since the Unix epoch. */
+export type DirectoryStatus = {
+  /** `complete`: a first crawl has ended; later ones run in the background. */
+  state: 'starting' | 'crawling' | 'complete';
+  /** Issues that the running or last crawl has seen. */
+  issues: number;
+  startedAt?: number;
+  /** End of the last complete crawl. */
+  completedAt?: number;
+  /** Code of the last failure, until something succeeds. */
+  lastError?: string;
+};
+
+/** What the tracker says of a number. `absent`: no such issue, or not yet. */
+export type LearnedLead = 'lead' | 'pull-request' | 'absent';
+
+/** Fills the lead directory and keeps it. */
+export type DirectoryFiller = {
+  /** Begins the background work: the first crawl, then one a day. */
+  start(): void;
+  /** Ends it, and a catch-up in flight; what was read so far is kept. */
+  stop(): Promise<void>;
+  /**
+   * Makes sure that the directory and all claims are taken for those of the repository that the
+   * configured name means now. Asks the tracker every ten minutes at most.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  identify(): Promise<void>;
+  /**
+   * Reads what changed since the last time, and since `since` (ms) when that is longer ago. A catch-up
+   * serves every call that came before it began. `complete`: the directory now knows every issue that the tracker shows, so that a
+   * missing row means a missing issue.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  catchUp(since?: number): Promise<{ complete: boolean }>;
+  /**
+   * Asks the tracker for one issue and takes it in, also before the first crawl has come by it. One
+   * that is in another repository now is taken in as such.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  learn(number: number): Promise<LearnedLead>;
+  /** `isListed` with a catch-up of its own. */
+  isListed(number: number): Promise<boolean | undefined>;
+  /** Takes in what the tracker's webhook told, together with what else comes. Never throws. */
+  apply(event: TrackerEvent): void;
+  /** Resolves when all that was applied is in the store. */
+  settled(): Promise<void>;
+  status(): DirectoryStatus;
+  /** Takes the status from the store: for while another process does the work. @throws {store-unavailable} */
+  readStatus(): Promise<void>;
+};
+
+type Runtime = DirectoryDeps &
+  CrawlDeps & { identify: Identify; isComplete: () => boolean; stopping: AbortSignal };
+type Identify = { run(): Promise<void>; forget(): void };
+
+export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
+  const stopping = new AbortController();
+  let status: DirectoryStatus = { state: 'starting', issues: 0 };
+  let background: Promise<void> | undefined;
+  let catchingUp: Promise<unknown> | undefined;
+  const toEntries: CrawlDeps['toEntries'] = (issues) =>
+    mapIssues(
+      issues.filter((issue) => !issue.isPullRequest),
+      (issue) => toDirectoryEntry(issue, deps.rules, deps.key),
+    );
+  const runtime: Runtime = {
+    ...deps,
+    toEntries,
+    budget: createCrawlBudget(deps),
+    identify: createIdentify(deps),
+    isComplete: () => status.state === 'complete',
+    stopping: stopping.signal,
+    onProgress: (state) => {
+      status = toStatus(state);
+    },
+  };
+  const inbox = createDirectoryInbox({ ...deps, toEntries });
+  const onFailure = (code: string): void => {
+    status = { ...status, lastError: code };
+  };
+  let wantedSince = Infinity;
+  const runCatchUp = createSharedRun(() => {
+    const since = wantedSince;
+    wantedSince = Infinity;
+    return (catchingUp = catchUp(runtime, since));
+  });
+  const catchUpSince = (since = Infinity): ReturnType<typeof runCatchUp> => {
+    wantedSince = Math.min(wantedSince, since);
+    return runCatchUp();
+  };
+  return {
+    start: () => {
+      background ??= runInBackground(runtime, onFailure);
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.allSettled([background, catchingUp, inbox.settled()]);
+    },
+    identify: () => runtime.identify.run(),
+    catchUp: catchUpSince,
+    learn: (number) => learn(runtime, number),
+    isListed: (number) => isListed({ ...deps, catchUp: catchUpSince }, number),
+    apply: (event) => {
+      if (event.kind === 'everything') runtime.identify.forget();
+      // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
+      // ends with the truth about that issue instead of UNMATCHED.
+      if (event.kind !== 'issue' || (event.gone && !event.isMoved)) return;
+      inbox.take(event.issue, { isMoved: event.isMoved === true });
+    },
+    settled: () => inbox.settled(),
+    status: () => status,
+    readStatus: async () => {
+      const state = await deps.directory.state();
+      if (state) status = toStatus(state);
+    },
+  };
+}
+
+function toStatus(state: DirectoryState): DirectoryStatus {
+  return {
+    state: state.completedAt === undefined ? 'crawling' : 'complete',
+    issues: state.issues,
+    startedAt: state.startedAt,
+    ...(state.completedAt !== undefined && { completedAt: state.completedAt }),
+  };
+}
+
+/** Makes sure, now and then, that the directory belongs to the repository that the name means. */
+function createIdentify(deps: DirectoryDeps): Identify {
+  let identifiedAt = -Infinity;
+  return {
+    run: async () => {
+      const now = deps.clock.now();
+      if (now - identifiedAt < IDENTIFY_EVERY_MS) return;
+      const id = await deps.identifyRepository();
+      await deps.directory.open(id, directoryChecks(deps.rules, deps.key), now);
+      identifiedAt = now;
+    },
+    forget: () => {
+      identifiedAt = -Infinity;
+    },
+  };
+}
+
+async function catchUp(runtime: Runtime, since: number): Promise<{ complete: boolean }> {
+  const { directory, tracker, identify, stopping } = runtime;
+  stopping.throwIfAborted();
+  await identify.run();
+  const state = await directory.state();
+  if (!state) return { complete: false };
+  const isFirst = state.completedAt === undefined;
+  const usual = isFirst
+    ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
+    : state.caughtUpTo - OVERLAP_MS;
+  const from = Math.min(usual, since - OVERLAP_MS);
+  await walkChanges(tracker, Math.max(0, from), async ({ issues }) => {
+    await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
+    stopping.throwIfAborted();
+  });
+  return { complete: !isFirst };
+}
+
+const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, approved: false, labels: [], identities: [] };
+
+async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
+  const { directory, tracker, identify } = runtime;
+  await identify.run();
+  const answer = await tracker.readIssue(number);
+  if (answer.kind === 'unchanged') throw new Error('no validator was sent');
+  if (answer.kind === 'changed') {
+    if (answer.issue.isPullRequest) return 'pull-request';
+    await directory.put(await runtime.toEntries([answer.issue]));
+    return 'lead';
+  }
+  if (!answer.isMoved) return 'absent';
+  if (!(await directory.has(number))) await directory.put([{ ...NOTHING_KNOWN, number }]);
+  await directory.noteMoved(number);
+  return 'lead';
+}
+
+async function runInBackground(runtime: Runtime, onFailure: (code: string) => void): Promise<void> {
+  const { clock, identify, isComplete, log, stopping } = runtime;
+  let failures = 0;
+  while (!stopping.aborted) {
+    let waitMs = CHECK_EVERY_MS;
+    try {
+      await identify.run();
+      await crawlWhenDue(runtime, stopping);
+      failures = 0;
+    } catch (error) {
+      if (stopping.aborted) return;
+      failures += 1;
+      waitMs = waitAfter(error, failures, isComplete() ? RETRY_MAX_MS : FIRST_RETRY_MAX_MS);
+      onFailure(isTrackportError(error) ? error.code : 'internal-error');
+      log.warn(errorFields(error), 'the lead directory could not be filled');
+    }
+    await sleepUntilAborted(clock, waitMs, stopping);
+  }
+}
+
+function waitAfter(error: unknown, failures: number, maxMs: number): number {
+  const named = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) * SECOND : 0;
+  return Math.max(named, Math.min(maxMs, RETRY_MS * 2 ** Math.min(failures - 1, 10)));
+}

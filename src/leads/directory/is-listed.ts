@@ -1,0 +1,37 @@
+import { SECOND } from '#shared/clock.ts';
+import type { LeadDirectory } from './lead-directory.ts';
+import type { LeadTracker } from '../lead-tracker.ts';
+
+export type IsListedDeps = {
+  tracker: Pick<LeadTracker, 'listIssues'>;
+  directory: Pick<LeadDirectory, 'updatedAt'>;
+  /** `DirectoryFiller` has it. */
+  catchUp: () => Promise<{ complete: boolean }>;
+};
+
+/**
+ * Whether the tracker's list shows the issue, for one that the tracker does not find by its number.
+ * After a catch-up the directory knows when the list showed it last, and there it still stands, or
+ * nowhere. Undefined: the first crawl is not complete and has not come by the issue.
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+export async function isListed(
+  { tracker, directory, catchUp }: IsListedDeps,
+  number: number,
+): Promise<boolean | undefined> {
+  const { complete } = await catchUp();
+  const since = await directory.updatedAt(number);
+  if (since === undefined) return complete ? false : undefined;
+  const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
+  let after: string | undefined;
+  do {
+    const answer = await tracker.listIssues({ ...query, ...(after !== undefined && { after }) });
+    if (answer.kind === 'unchanged') throw new Error('no validator was sent');
+    const { issues } = answer.page;
+    if (issues.some((issue) => issue.number === number)) return true;
+    // Ties may fill a page; the tracker counts whole seconds.
+    const isBeyond = issues.some(({ updatedAt }) => updatedAt > since + SECOND);
+    after = isBeyond ? undefined : answer.page.after;
+  } while (after !== undefined);
+  return false;
+}

@@ -1,0 +1,149 @@
+import type { KeyObject } from 'node:crypto';
+import { foldLabels } from '../model/labels.ts';
+import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { normalizeIdentity, type LeadIdentity } from '../model/identity.ts';
+import { isApproved, readIssueBody, type LeadRules } from '../model/lead.ts';
+import type { Issue } from '../lead-tracker.ts';
+
+const HASH_BYTES = 16;
+/** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
+const READING_VERSION = 2;
+
+/** What kind of identity a hash stands for; an external id belongs to its partner. */
+export type IdentityKind = 'email' | 'correlation-id' | `external-id/${string}`;
+
+/** An identity as the directory keeps it. */
+export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
+
+/** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
+export type DirectoryEntry = {
+  number: number;
+  /** Milliseconds since the Unix epoch; 0 when it is not known. */
+  createdAt: number;
+  /** Milliseconds since the Unix epoch. */
+  updatedAt: number;
+  approved: boolean;
+  /** Folded. */
+  labels: readonly string[];
+  identities: readonly HashedIdentity[];
+};
+
+/** How far the directory is filled. Instants are milliseconds since the Unix epoch. */
+export type DirectoryState = {
+  /** Number of the crawl that runs, or of the last one. */
+  crawl: number;
+  crawling: boolean;
+  startedAt: number;
+  /** Issues that the crawl has seen so far. */
+  issues: number;
+  /** Greatest `updatedAt` that the crawl has kept: it resumes there. */
+  reached: number;
+  /** End of the last complete crawl; absent: there was none yet, so a missing row means nothing. */
+  completedAt?: number;
+  /** Greatest `updatedAt` that a crawl or a catch-up has kept. */
+  caughtUpTo: number;
+};
+
+/** What the stored hashes depend on. When it changes, the directory is filled again. */
+export type DirectoryChecks = { key: Buffer; rules: Buffer };
+
+/**
+ * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
+ * identity that it ever had, until its row goes: a person is found by the address that somebody
+ * corrected yesterday. Rows of claimed leads are frozen: no write removes them, or changes more of them
+ * than when they were seen and what identities are added. Every call throws `store-unavailable` when
+ * the store fails.
+ */
+export type LeadDirectory = {
+  /** The repository's number, from the last time that the tracker told it. */
+  repositoryId(): Promise<number | undefined>;
+  /**
+   * Notes the repository's number and starts a first crawl where one is due: for a new number, or
+   * when the checks differ. Rows whose hashes were made with another key are dropped.
+   */
+  open(repositoryId: number, checks: DirectoryChecks, at: number): Promise<void>;
+  /** What the stored hashes were made with; undefined before `open`. */
+  checks(): Promise<DirectoryChecks | undefined>;
+  /** Undefined before `open`. */
+  state(): Promise<DirectoryState | undefined>;
+  /** Numbers of the leads with this identity, in ascending order. One indexed look-up. */
+  find(hash: Buffer): Promise<readonly number[]>;
+  has(number: number): Promise<boolean>;
+  /** When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row. */
+  updatedAt(number: number): Promise<number | undefined>;
+  /**
+   * Adds rows, or replaces the approval and labels of those that are not newer than the entry.
+   * Identities are added, those of an older entry too, and never taken away. Ignored before `open`.
+   */
+  put(entries: readonly DirectoryEntry[]): Promise<void>;
+  /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
+  putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
+  startCrawl(at: number): Promise<void>;
+  /** The same for the page of the running crawl. */
+  putCrawled(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
+  /**
+   * One chunk of the rows behind `after` that the running crawl has not met, claimed and moved
+   * leads left out; `next` is where the following chunk starts.
+   */
+  unseen(after: number): Promise<{ numbers: readonly number[]; next?: number }>;
+  /** Drops the row, unless the lead is claimed. */
+  remove(number: number): Promise<void>;
+  /** The issue is in another repository: its row stays, whatever crawls do not meet. */
+  noteMoved(number: number): Promise<void>;
+  /** Ends the crawl. */
+  completeCrawl(at: number): Promise<void>;
+};
+
+/**
+ * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
+ * that one partner's id can never stand for another's.
+ */
+export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): Buffer {
+  const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
+  const text = JSON.stringify([identity.kind, partnerId, normalizeIdentity(identity)]);
+  return hmacSha256(key, text).subarray(0, HASH_BYTES);
+}
+
+function kindOfIdentity(identity: LeadIdentity): IdentityKind {
+  return identity.kind === 'external-id' ? `external-id/${identity.partnerId}` : identity.kind;
+}
+
+export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity): HashedIdentity {
+  return { kind: kindOfIdentity(identity), hash: hashIdentity(key, identity) };
+}
+
+/** The entry of an issue that is no pull request. */
+export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): DirectoryEntry {
+  const { contact, correlationId, externalIds } = readIssueBody(issue, rules);
+  const identities: LeadIdentity[] = Object.entries(externalIds).map(([partnerId, value]) => ({
+    kind: 'external-id',
+    partnerId,
+    value,
+  }));
+  if (correlationId !== undefined)
+    identities.push({ kind: 'correlation-id', value: correlationId });
+  if (contact.email !== undefined) identities.push({ kind: 'email', value: contact.email });
+  return {
+    number: issue.number,
+    createdAt: issue.createdAt,
+    updatedAt: issue.updatedAt,
+    approved: isApproved(issue, rules),
+    labels: foldLabels(issue.labels),
+    identities: identities
+      .filter((identity) => normalizeIdentity(identity) !== '')
+      .map((identity) => toHashedIdentity(key, identity)),
+  };
+}
+
+/** What the entries of these rules and this key depend on. */
+export function directoryChecks(rules: LeadRules, key: Buffer): DirectoryChecks {
+  const { approvedLabel, portalAuthors } = rules;
+  const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
+  return {
+    key: hmacSha256(key, 'trackport/directory-check').subarray(0, HASH_BYTES),
+    rules: hmacSha256(
+      key,
+      JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]),
+    ).subarray(0, HASH_BYTES),
+  };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+import { deletionActions } from '../partner.ts';
+import { erasures } from '../receipts/receipt.ts';
+
+const leadSchema = z.strictObject({
+  number: z.int(),
+  state: z.enum(['open', 'done', 'failed']),
+  /** Why it failed: a code. */
+  error: z.string().optional(),
+  erasure: z.enum(erasures).optional(),
+  /**
+   * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;
+   * `removed`: the tracker said that it is done.
+   */
+  removal: z.enum(['tried', 'removed', 'impossible']).optional(),
+  /** An earlier try was told that it may not delete, in a way that may pass. */
+  isDoubted: z.boolean().optional(),
+  isCommented: z.boolean().optional(),
+  /** Since when the issue is not found, in ms: a replica that lags looks the same. */
+  missingSince: z.int().optional(),
+});
+
+const schema = z.discriminatedUnion('stage', [
+  z.strictObject({
+    stage: z.literal('match'),
+    /** When the event was asked for, or is looked at again: only a catch-up begun since then counts. */
+    askedAt: z.int(),
+    /** How often a full look-up found nothing. */
+    misses: z.int(),
+    /** `askedAt` of the first of them. */
+    missedSince: z.int().optional(),
+    /** The tracker said that the number that the event names is no lead. */
+    isNoLead: z.boolean().optional(),
+  }),
+  z.strictObject({
+    stage: z.literal('act'),
+    actions: z.array(z.enum(deletionActions)),
+    leads: z.array(leadSchema),
+  }),
+]);
+
+/** What is done so far for one event, as the store keeps it between tries and across crashes. */
+export type DeletionProgress = z.infer<typeof schema>;
+export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
+export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;
+export type LeadProgress = z.infer<typeof leadSchema>;
+
+/** Undefined for nothing, and for what another version left behind: then the event starts anew. */
+export function readProgress(json: string | null): DeletionProgress | undefined {
+  if (json === null) return undefined;
+  return schema.safeParse(JSON.parse(json)).data;
+}

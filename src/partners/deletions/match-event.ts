@@ -1,0 +1,277 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { askForLead, type AskForLeadDeps } from '../intake/find-lead.ts';
+import type { CatchUpDesk, Coverage } from '../worker/catch-up.ts';
+import { actionsFor, namesOf, type Name } from './deletion.ts';
+import type { MatchProgress } from './deletion-progress.ts';
+import { endEvent } from './end-event.ts';
+import { isOfPerson, toMatchNames, type Match, type MatchName } from './match.ts';
+import type { Action, Partners } from '../partner.ts';
+import type { ReadDelivery } from '../intake/read-delivery.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
+
+/** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
+export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
+
+/** A claim is due within a second: after this long the directory is believed as it is. */
+const COVER_WAIT_MS = 400;
+/** How soon an event asks again whose catch-up takes longer. */
+const ASK_AGAIN_MS = SECOND / 2;
+/** How soon a large payload is read again for which there was no room. */
+const READ_AGAIN_MS = 5 * SECOND;
+/** While the first crawl runs: half as long again as it has waited, within these bounds. */
+const CRAWL_WAIT_MIN_MS = SECOND / 10;
+const CRAWL_WAIT_MAX_MS = 15 * SECOND;
+
+/** How far the tracker's clock may be ahead of ours. */
+const CLOCK_TOLERANCE_MS = MINUTE;
+
+/** In the log, for a look that found nobody. */
+const NO_LEAD = 'no-lead-found';
+
+/** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
+const MATCHED_AT_ONCE = 20;
+
+export type MatchDeps = AskForLeadDeps & {
+  store: Pick<
+    WorkStore,
+    'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
+  >;
+  desk: CatchUpDesk;
+  /** The sub-key for directory hashes. */
+  directoryKey: Buffer;
+  partners: Pick<Partners, 'all'>;
+  readDelivery: ReadDelivery;
+  clock: Clock;
+  log: Log;
+  reporter: OutcomeReporter;
+  unmatchedWaitsMs: readonly number[];
+  lateLooksMs: readonly number[];
+};
+
+/** What an event asks for. */
+type Wish = { names: readonly Name[]; actions: readonly Action[] };
+
+/**
+ * Matches events with leads and claims what they name. All are served by one catch-up; what the
+ * directory knows already is claimed even when the tracker does not answer.
+ * @throws {store-unavailable}
+ */
+export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
+  const now = deps.clock.now();
+  const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
+  const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
+  const since = Math.min(...asked.map(({ progress }) => progress.missedSince ?? Infinity));
+  const coverage = await deps.desk.cover(newest, COVER_WAIT_MS, since);
+  const postponed: Postponed[] = [];
+  for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
+    const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
+      const later = await matchOrFail(deps, { item, progress }, coverage);
+      if (later) postponed.push({ item, ...later });
+    });
+    await Promise.all(matched);
+    await setImmediate(); // commits wait for the disk: between them the service goes on
+  }
+  // In one commit: while the tracker is down every event that waits comes by here again and again.
+  if (postponed.length > 0) await deps.store.postpone(postponed);
+}
+
+/** A mistake of ours about one event must not keep all others from being claimed. */
+async function matchOrFail(
+  deps: MatchDeps,
+  { item, progress }: { item: WorkItem; progress: MatchProgress },
+  coverage: Coverage,
+): Promise<Later | undefined> {
+  try {
+    return await matchEvent(deps, item, progress, coverage);
+  } catch (error) {
+    if (isTrackportError(error, 'overloaded'))
+      return { progress, dueAt: deps.clock.now() + READ_AGAIN_MS };
+    if (isTrackportError(error)) throw error;
+    deps.log.error(
+      { receiptId: item.receiptId, ...errorFields(error) },
+      'a match met a mistake of ours',
+    );
+    return fail(deps, item, 'internal-error');
+  }
+}
+
+type Later = { progress: MatchProgress; dueAt: number };
+type Postponed = Later & { item: WorkItem };
+
+/** A clock that was set back leaves instants in the future, which no catch-up would ever reach. */
+function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
+  if (progress?.stage === 'match') return { ...progress, askedAt: Math.min(now, progress.askedAt) };
+  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0 };
+}
+
+async function matchEvent(
+  deps: MatchDeps,
+  item: WorkItem,
+  progress: MatchProgress,
+  coverage: Coverage,
+): Promise<Later | undefined> {
+  const wish = await readWish(deps, item);
+  if (typeof wish === 'string') return fail(deps, item, wish);
+  const names = toMatchNames(wish.names, deps.directoryKey);
+  const match = await deps.store.match(names);
+  const { missedSince = Infinity } = progress;
+  const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
+  if (!isCovered || !coverage.complete) {
+    const asked = await matchByNumber(deps, { names, progress, match, isCovered });
+    if (asked.match.by === 'lead-id' && asked.isReachable)
+      return confirm(deps, item, { match: asked.match, names, actions: wish.actions });
+    return claimForNow(deps, item, asked.progress, { match: asked.match, isCovered });
+  }
+  if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
+  return confirm(deps, item, { match, names, actions: wish.actions });
+}
+
+async function confirm(
+  { store, clock, lateLooksMs }: MatchDeps,
+  item: WorkItem,
+  found: { match: Match; names: readonly MatchName[]; actions: readonly Action[] },
+): Promise<undefined> {
+  const { match, names, actions } = found;
+  const now = clock.now();
+  const [waitMs] = lateLooksMs;
+  const decided = names.filter(isOfPerson).find(({ kind }) => kind === match.by);
+  const isLookedForAgain = decided && waitMs !== undefined;
+  await store.confirm(item, match, {
+    actions: [...actions],
+    ...(isLookedForAgain && {
+      lookAgain: {
+        keyHash: decided.hash,
+        dueAt: now + waitMs,
+        createdBefore: now + CLOCK_TOLERANCE_MS,
+      },
+    }),
+    now,
+  });
+}
+
+type ByNumber = {
+  progress: MatchProgress;
+  match: Match & { unknownLeadId?: number };
+  /** The tracker answers, so that acting makes sense. */
+  isReachable: boolean;
+};
+
+/**
+ * While the directory does not tell all, a lead id is still good: the lead is acted on when the
+ * tracker shows it, and claimed by its number alone when the tracker does not answer.
+ */
+async function matchByNumber(
+  deps: MatchDeps,
+  {
+    names,
+    ...known
+  }: Omit<ByNumber, 'isReachable'> & {
+    names: readonly MatchName[];
+    isCovered: boolean;
+  },
+): Promise<ByNumber> {
+  const { progress, match, isCovered } = known;
+  const { unknownLeadId } = match;
+  const number = names.find((name) => name.kind === 'lead-id')?.number;
+  if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
+  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
+  const isFailing = deps.clock.now() < deps.desk.retryAt();
+  const answer = isFailing ? 'unknown' : await askForLead(deps, number, COVER_WAIT_MS);
+  if (answer === 'lead')
+    return { progress, match: await deps.store.match(names), isReachable: true };
+  if (unknownLeadId === undefined) return { progress, match, isReachable: answer !== 'unknown' };
+  if (answer !== 'unknown')
+    return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
+  const leads = [...new Set([unknownLeadId, ...match.leads])];
+  return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
+}
+
+/** A text is the code of why the event cannot be read. */
+async function readWish(
+  { partners, readDelivery }: MatchDeps,
+  item: WorkItem,
+): Promise<Wish | string> {
+  const partner = partners.all().find(({ id }) => id === item.partnerId);
+  if (!partner) return 'partner-unknown';
+  if (!item.payload) return 'payload-unreadable';
+  try {
+    const [read] = await readDelivery(item.payload, partner.fields);
+    if (!read?.event) return 'payload-unreadable';
+    const { event } = read;
+    return { names: namesOf(partner.id, event), actions: actionsFor(partner, event) };
+  } catch (error) {
+    if (isTrackportError(error, 'malformed-json')) return 'payload-unreadable';
+    throw error;
+  }
+}
+
+/** Claims what is known, and matches again when more is known: a better name may find its lead. */
+async function claimForNow(
+  { store, clock, desk }: MatchDeps,
+  item: WorkItem,
+  progress: MatchProgress,
+  { match, isCovered }: { match: Match; isCovered: boolean },
+): Promise<Later | undefined> {
+  const now = clock.now();
+  const waited = (now - progress.askedAt) / 2;
+  const dueAt = isCovered
+    ? now + Math.min(CRAWL_WAIT_MAX_MS, Math.max(CRAWL_WAIT_MIN_MS, Math.round(waited)))
+    : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
+  if (await isClaimedSo(store, item, match)) return { progress, dueAt };
+  await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });
+  return undefined;
+}
+
+async function isClaimedSo(
+  store: MatchDeps['store'],
+  item: WorkItem,
+  { leads, conflicts }: Match,
+): Promise<boolean> {
+  const held = await store.held(item);
+  return (
+    leads.every((number) => held.includes(number)) &&
+    conflicts.every((number) => !held.includes(number))
+  );
+}
+
+/** What was claimed for now stays claimed between the tries: a replica may show the lead late. */
+async function noteMiss(
+  deps: MatchDeps,
+  item: WorkItem,
+  { match, progress }: { match: Match; progress: MatchProgress },
+): Promise<undefined> {
+  const { store, clock, unmatchedWaitsMs } = deps;
+  const misses = progress.misses + 1;
+  const wait = unmatchedWaitsMs[progress.misses];
+  if (wait === undefined) {
+    const settlement: Settlement = (await store.holdsElsewhere(item))
+      ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
+      : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match) };
+    await endEvent(deps, item, settlement);
+    return undefined;
+  }
+  const now = clock.now();
+  const { missedSince = progress.askedAt } = progress;
+  const next = { ...progress, misses, missedSince, askedAt: now + wait };
+  const nextAt = now + wait;
+  if (await store.claim(item, match, { progress: next, dueAt: nextAt, attempts: misses, now })) {
+    const { receiptId, partnerId } = item;
+    deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, attempts: misses, nextAt });
+  }
+  return undefined;
+}
+
+function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
+  return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
+}
+
+async function fail(deps: MatchDeps, item: WorkItem, lastError: string): Promise<undefined> {
+  const attempts = item.attempts + 1;
+  await endEvent(deps, item, { outcome: 'FAILED', attempts, lastError });
+  return undefined;
+}

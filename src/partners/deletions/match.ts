@@ -1,0 +1,93 @@
+import type { KeyObject } from 'node:crypto';
+import {
+  toHashedIdentity,
+  type HashedIdentity,
+  type IdentityKind,
+} from '#leads/directory/lead-directory.ts';
+import type { Name } from './deletion.ts';
+
+/** A name of an event in the form in which the lead directory keeps identities. */
+export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
+
+/** What the lead directory knows. Synchronous, so that it can be asked inside a transaction. */
+export type DirectoryView = {
+  has(number: number): boolean;
+  /** Numbers of the leads with this identity, in ascending order. */
+  find(hash: Buffer): readonly number[];
+  /** The lead's identities; none for a lead that is not known. */
+  identitiesOf(number: number): readonly { kind: IdentityKind | null; hash: Buffer }[];
+};
+
+export type Match = {
+  /** The leads of the first name that has any, in ascending order. */
+  leads: readonly number[];
+  /** The kind of that name; absent without leads. */
+  by?: MatchName['kind'];
+  /** Named, but left alone, since they belong to another person. */
+  conflicts: readonly number[];
+};
+
+/** The names with keyed hashes in place of personal data, in the same order. */
+export function toMatchNames(
+  names: readonly Name[],
+  directoryKey: Buffer | KeyObject,
+): MatchName[] {
+  return names.map((name) =>
+    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
+  );
+}
+
+/**
+ * The leads that the first name finds that has any. A lead that a lead id or a correlation id names
+ * is left alone when it is known to belong to another person than the event's e-mail or external
+ * id says: many systems have an id of their own under such a name. Both the acceptance of a
+ * deletion and its later match decide by this one rule.
+ */
+export function matchLeads(names: readonly MatchName[], directory: DirectoryView): Match {
+  const person = names.filter(isOfPerson);
+  const conflicts: number[] = [];
+  for (const name of names) {
+    const leads = findByName(name, directory).filter((number) => {
+      if (isOfPerson(name) || !belongsToAnother(directory.identitiesOf(number), person))
+        return true;
+      conflicts.push(number);
+      return false;
+    });
+    if (leads.length > 0) return { leads, by: name.kind, conflicts };
+  }
+  return { leads: [], conflicts };
+}
+
+/**
+ * The leads to claim when a deletion is accepted, before the directory is caught up. A lead id needs
+ * no directory: a lead that is not known yet is claimed by its number, and so is what the other names
+ * find, should that number turn out to be no lead.
+ */
+export function leadsToClaim(names: readonly MatchName[], directory: DirectoryView): number[] {
+  const unknown = names.filter(isLeadId).map(({ number }) => number);
+  const known = matchLeads(names, directory).leads;
+  return [...unknown.filter((number) => !directory.has(number)), ...known];
+}
+
+function findByName(name: MatchName, directory: DirectoryView): readonly number[] {
+  if (!isLeadId(name)) return directory.find(name.hash);
+  return directory.has(name.number) ? [name.number] : [];
+}
+
+function isLeadId(name: MatchName): name is Extract<MatchName, { kind: 'lead-id' }> {
+  return name.kind === 'lead-id';
+}
+
+/** An e-mail or an external id: it names a person, who may have several leads. */
+export function isOfPerson(name: MatchName): name is HashedIdentity {
+  return !isLeadId(name) && name.kind !== 'correlation-id';
+}
+
+/** It has identities of a kind that the event names, and none of its identities is the event's. */
+function belongsToAnother(
+  own: readonly { kind: IdentityKind | null; hash: Buffer }[],
+  person: readonly HashedIdentity[],
+): boolean {
+  const isSame = person.some(({ hash }) => own.some((identity) => identity.hash.equals(hash)));
+  return !isSame && person.some(({ kind }) => own.some((identity) => identity.kind === kind));
+}

@@ -1,0 +1,162 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import type { NewId } from '#shared/ids.ts';
+import { namesOf } from '../deletions/deletion.ts';
+import { decide, eventKeys, type PartnerEvent } from '../event.ts';
+import { type MatchName, toMatchNames } from '../deletions/match.ts';
+import type { Partner } from '../partner.ts';
+import type { ReadDelivery } from './read-delivery.ts';
+import type { PartnerPath } from '../receipts/receipt.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
+
+/** Identifiers longer than this are used for matching but not shown. */
+const SHOWN_CHARACTERS_MAX = 255;
+
+/** Visible ASCII but `@`: what looks like an e-mail address must not reach receipts and logs. */
+const CORRELATION_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
+
+const typeWithoutName: Record<PartnerPath, string> = {
+  events: 'partner.event',
+  deletions: 'lead.deletion',
+};
+
+/** One verified call. */
+export type Delivery = {
+  partner: Partner;
+  path: PartnerPath;
+  /** The raw bytes that the signature covers. */
+  body: Buffer;
+  /** Value of `X-Correlation-Id`; ignored unless `isCorrelationId`. */
+  correlationId?: string;
+};
+
+export type AcceptDeliveryDeps = {
+  store: Pick<ReceiptStore, 'accept'>;
+  readDelivery: ReadDelivery;
+  clock: Pick<Clock, 'now'>;
+  newId: NewId;
+  /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
+  hashKey: KeyObject;
+  /** Called after the commit when events wait for the worker. */
+  wakeWorker: () => void;
+  reporter: Pick<OutcomeReporter, 'settled'>;
+};
+
+/** What the caller is told, and what the metrics count. */
+export type AcceptedDelivery = Acceptance & { ignored: number };
+
+/** True for 1 to 128 visible ASCII characters without `@`. */
+export function isCorrelationId(text: string): boolean {
+  return CORRELATION_ID.test(text);
+}
+
+/**
+ * Accepts what a partner sent: one receipt per delivery, one outcome per event, durable when it
+ * answers. What cannot be used becomes an outcome; only the body as a whole can be refused.
+ * @throws {malformed-json} @throws {validation-failed} the body is no object and no array
+ * @throws {payload-too-large} more than 500 events
+ * @throws {store-unavailable} @throws {overloaded} nothing was accepted
+ */
+export async function acceptDelivery(
+  deps: AcceptDeliveryDeps,
+  delivery: Delivery,
+): Promise<AcceptedDelivery> {
+  const { partner, path, body } = delivery;
+  const read = await deps.readDelivery(body, partner.fields);
+  const events = read.map(({ event, start, end }, position) => ({
+    position,
+    ...toNewEvent(deps.hashKey, delivery, event, body.subarray(start, end)),
+  }));
+  const receipt: NewReceipt = {
+    id: deps.newId(),
+    partnerId: partner.id,
+    path,
+    ...summarize(delivery, events),
+    correlationId: chooseCorrelationId(
+      deps.newId,
+      delivery,
+      read.map(({ event }) => event),
+    ),
+    receivedAt: deps.clock.now(),
+    events,
+  };
+  const acceptance = await deps.store.accept(receipt);
+  if (acceptance.queued > 0) deps.wakeWorker();
+  reportSettled(deps.reporter, receipt, acceptance);
+  const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
+  return { ...acceptance, ignored };
+}
+
+/** What is settled with its acceptance, IGNORED and REJECTED, is reported once for each reason. */
+function reportSettled(
+  reporter: AcceptDeliveryDeps['reporter'],
+  { id: receiptId, partnerId, path }: NewReceipt,
+  { written }: Acceptance,
+): void {
+  const byReason = Map.groupBy(written, ({ outcome, lastError = '' }) => `${outcome} ${lastError}`);
+  for (const [first, ...more] of byReason.values()) {
+    if (!first || first.outcome === 'PENDING') continue;
+    const { outcome, lastError: code } = first;
+    reporter.settled({ receiptId, partnerId, path, outcome, code, events: more.length + 1 });
+  }
+}
+
+function toNewEvent(
+  hashKey: KeyObject,
+  { partner, path }: Delivery,
+  event: PartnerEvent | undefined,
+  bytes: Buffer,
+): Omit<NewEvent, 'position'> {
+  const decision = decide(partner, path, event);
+  const eventType = event?.type.kind === 'named' ? shown(event.type.name) : undefined;
+  const eventId = shown(event?.eventId);
+  const externalId = shown(event?.externalId);
+  return {
+    ...(eventType === undefined ? {} : { eventType }),
+    ...(eventId === undefined ? {} : { eventId }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
+    outcome: decision.outcome,
+    ...(decision.outcome === 'REJECTED' ? { lastError: decision.reason } : {}),
+    names: decision.outcome === 'PENDING' && event ? namesFor(hashKey, partner, event) : [],
+    payload: bytes,
+  };
+}
+
+function namesFor(hashKey: KeyObject, partner: Partner, event: PartnerEvent): MatchName[] {
+  return toMatchNames(namesOf(partner.id, event), hashKey);
+}
+
+/**
+ * An identifier as a receipt may keep it for good: undefined when it looks like an e-mail address,
+ * is longer than 255 characters or holds control characters.
+ */
+function shown(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > SHOWN_CHARACTERS_MAX) return undefined;
+  return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) ? undefined : text;
+}
+
+function summarize(
+  { path }: Delivery,
+  events: readonly NewEvent[],
+): Pick<NewReceipt, 'eventType' | 'externalId'> {
+  const types = new Set(events.map(({ eventType }) => eventType ?? typeWithoutName[path]));
+  const [type = typeWithoutName[path]] = types;
+  const externalId = events.length === 1 ? events[0]?.externalId : undefined;
+  return {
+    eventType: types.size > 1 ? 'batch' : type,
+    ...(externalId === undefined ? {} : { externalId }),
+  };
+}
+
+/** The header's when it can be used, else that of the only event, else a new one. */
+function chooseCorrelationId(
+  newId: NewId,
+  { correlationId }: Delivery,
+  events: readonly (PartnerEvent | undefined)[],
+): string {
+  if (correlationId !== undefined && isCorrelationId(correlationId)) return correlationId;
+  const own = events.length === 1 ? shown(events[0]?.correlationId) : undefined;
+  return own !== undefined && isCorrelationId(own) ? own : newId();
+}

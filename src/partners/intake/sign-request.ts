@@ -1,0 +1,26 @@
+import { activeSecrets, type Partner } from '../partner.ts';
+import { sign, signingKey } from './signature.ts';
+
+/** What a partner would send: the method is always `POST`. */
+export type CallToSign = { uri: string; body: Buffer };
+
+/**
+ * The headers with which `partner` would sign this call now; undefined when none of its secrets is
+ * active. The timestamp is good for 5 minutes.
+ */
+export function signCall(
+  partner: Pick<Partner, 'scheme' | 'secrets' | 'headers'>,
+  { uri, body }: CallToSign,
+  now: number,
+): Record<string, string> | undefined {
+  const [secret] = activeSecrets(partner, now);
+  if (secret === undefined) return undefined;
+  const { scheme, headers } = partner;
+  const timestamp = String(now);
+  const content = { method: 'POST', uri, body, timestamp };
+  return {
+    'Content-Type': 'application/json',
+    [headers.signature]: sign(scheme, signingKey(secret), content),
+    ...(scheme === 'signature-v3' ? { [headers.timestamp]: timestamp } : {}),
+  };
+}

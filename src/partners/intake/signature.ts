@@ -1,0 +1,170 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { MINUTE } from '#shared/clock.ts';
+import { sameDigest } from '#shared/crypto/hash.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
+import type { Scheme } from '../scheme.ts';
+
+/** A signed call is refused when it is older, or dated further ahead, than this. */
+const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
+
+/** What is signed. `uri` and `timestamp` count for `signature-v3` only. */
+export type SignedContent = {
+  /** As on the wire. */
+  method: string;
+  /** The public address that was called, escapes as they came. */
+  uri: string;
+  /** The raw bytes of the body. */
+  body: Buffer;
+  /** Milliseconds since the Unix epoch as 13 digits. */
+  timestamp: string;
+};
+
+/** A call as it came: every value of the two headers, in order. */
+export type SignedCall = Omit<SignedContent, 'timestamp'> & {
+  signatures: readonly string[];
+  timestamps: readonly string[];
+};
+
+/** A key to try, and whether its secret may sign at this time. */
+export type TriedKey = { key: KeyObject; standing: SecretStanding };
+
+/** Before `notBefore`, after `notAfter`, or neither. */
+export type SecretStanding = 'active' | 'expired' | 'not-yet-active';
+
+/** Why a call was refused: for log and metrics only, the caller is never told. */
+export type SignatureRefusal =
+  | 'signature-missing'
+  | 'signature-malformed'
+  | 'signature-wrong'
+  | 'secret-expired'
+  | 'secret-not-yet-active'
+  | 'timestamp-malformed'
+  | 'timestamp-outside-window';
+
+const wellFormed: Record<Scheme, RegExp> = {
+  'hmac-sha256': /^sha256=[0-9a-fA-F]{64}$/,
+  'signature-v3': /^[A-Za-z0-9+/]{43}=$/,
+};
+
+const TIMESTAMP = /^[1-9]\d{12}$/;
+
+/** Exactly the twelve escapes that senders of the v3 scheme decode before they sign. */
+const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
+
+/**
+ * Undefined when a secret that is active made the signature and the call is not too old or too far
+ * ahead, else the reason. Every key is tried in full, whatever the headers look like, so that
+ * the time it takes tells nothing.
+ * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+ * @see https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
+ */
+export function refusalOf(
+  scheme: Scheme,
+  keys: readonly TriedKey[],
+  call: SignedCall,
+  now: number,
+): SignatureRefusal | undefined {
+  const [signature = ''] = call.signatures;
+  const [timestamp = ''] = call.timestamps;
+  const given = Buffer.from(scheme === 'hmac-sha256' ? signature.toLowerCase() : signature);
+  const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
+  for (const { key, standing } of keys) {
+    const expected = sign(scheme, key, { ...call, timestamp });
+    matches[standing] += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
+  }
+  const malformed = refusalOfForm(scheme, call.signatures);
+  if (malformed !== undefined) return malformed;
+  if (matches.active === 0) return refusalOfSecret(matches);
+  return scheme === 'signature-v3' ? refusalOfTimestamp(call.timestamps, now) : undefined;
+}
+
+/**
+ * What the headers alone can be refused for: undefined when there is a body that would make the call
+ * a good one.
+ */
+export function refusalOfHeaders(
+  scheme: Scheme,
+  { signatures, timestamps }: Pick<SignedCall, 'signatures' | 'timestamps'>,
+  now: number,
+): SignatureRefusal | undefined {
+  const malformed = refusalOfForm(scheme, signatures);
+  if (malformed !== undefined || scheme !== 'signature-v3') return malformed;
+  return refusalOfTimestamp(timestamps, now);
+}
+
+/**
+ * False when none of these values of headers, whatever the names of those, looks like a signature of
+ * any scheme that could still be good at `now`. It asks nothing about a partner.
+ */
+export function looksSigned(values: readonly string[], now: number): boolean {
+  if (values.some((value) => wellFormed['hmac-sha256'].test(value))) return true;
+  return (
+    values.some((value) => wellFormed['signature-v3'].test(value)) &&
+    values.some((value) => refusalOfTimestamp([value], now) === undefined)
+  );
+}
+
+function refusalOfForm(
+  scheme: Scheme,
+  signatures: readonly string[],
+): SignatureRefusal | undefined {
+  const [signature = ''] = signatures;
+  if (signatures.length === 0) return 'signature-missing';
+  return signatures.length > 1 || !wellFormed[scheme].test(signature)
+    ? 'signature-malformed'
+    : undefined;
+}
+
+/** A secret that was right once, or will be, is told apart: it says what an operator has to mend. */
+function refusalOfSecret(matches: Record<SecretStanding, number>): SignatureRefusal {
+  if (matches.expired > 0) return 'secret-expired';
+  return matches['not-yet-active'] > 0 ? 'secret-not-yet-active' : 'signature-wrong';
+}
+
+function refusalOfTimestamp(
+  timestamps: readonly string[],
+  now: number,
+): SignatureRefusal | undefined {
+  const [timestamp = ''] = timestamps;
+  if (timestamps.length !== 1 || !TIMESTAMP.test(timestamp)) return 'timestamp-malformed';
+  const isNear = Math.abs(now - Number(timestamp)) <= TIMESTAMP_AGE_MAX_MS;
+  return isNear ? undefined : 'timestamp-outside-window';
+}
+
+/**
+ * The value of the signature header: `sha256=<hex>` over the body, or the base64 of the HMAC of
+ * `method + uri + body + timestamp` without separators.
+ */
+export function sign(scheme: Scheme, key: KeyObject, content: SignedContent): string {
+  const mac = createHmac('sha256', key);
+  if (scheme === 'hmac-sha256') return `sha256=${mac.update(content.body).digest('hex')}`;
+  return mac
+    .update(content.method + toSignedUri(content.uri))
+    .update(content.body)
+    .update(content.timestamp)
+    .digest('base64');
+}
+
+/** The URI with the twelve escapes decoded, once; all others stay as they are. */
+export function toSignedUri(uri: string): string {
+  return uri.replace(DECODED_ESCAPES, (escape) => decodeURIComponent(escape));
+}
+
+/**
+ * The public address of a call. Only path and query come from the request: scheme and host are the
+ * configuration's, because a proxy, the `Host` header or an absolute request line may name others.
+ */
+export function toPublicUri(publicUrl: string, requestTarget: string): string {
+  return publicUrl.replace(/\/+$/, '') + toPathAndQuery(requestTarget);
+}
+
+/** A request target as path and query, undecoded; the absolute form (RFC 9112 §3.2.2) loses its host. */
+export function toPathAndQuery(requestTarget: string): string {
+  return requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+}
+
+/** The key that a secret stands for: its UTF-8 bytes. @throws {TypeError} it is empty */
+export function signingKey(secret: Secret): KeyObject {
+  if (secret.reveal() === '') throw new TypeError('a signing secret must not be empty');
+  return createSecretKey(Buffer.from(secret.reveal()));
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '#shared/clock.ts';
+import type { Partner, Partners } from '../partner.ts';
+import {
+  looksSigned,
+  refusalOf,
+  refusalOfHeaders,
+  type SignatureRefusal,
+  type SignedContent,
+} from './signature.ts';
+
+/** The one shape of a partner's name in a path. */
+const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** A call to a partner path, whoever made it. */
+export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
+  /** From the path, its escapes decoded. */
+  partnerId: string;
+  /** Every value that the header has, in order. `name` in any case. */
+  headerValues(name: string): readonly string[];
+};
+
+/** The same before its body is read. */
+export type UnreadCall = Pick<PartnerCall, 'partnerId' | 'headerValues'> & {
+  /** The values of all its headers. */
+  everyValue: readonly string[];
+};
+
+/** The answer to the caller must not depend on why a call is refused: that is for log and metrics. */
+export type CallVerdict = { kind: 'verified'; partner: Partner } | RefusedCall;
+
+export type RefusedCall =
+  | { kind: 'refused'; reason: 'partner-unknown' }
+  | { kind: 'refused'; reason: SignatureRefusal; partner: Partner };
+
+export type VerifyCallDeps = { partners: Partners; clock: Pick<Clock, 'now'> };
+
+/** True when a segment of a path, its escapes decoded, can be a partner's name. */
+export function isPartnerId(segment: string): boolean {
+  return PARTNER_ID.test(segment);
+}
+
+/**
+ * Which partner signed this call. An unknown or disabled partner costs as many HMACs over the same
+ * bytes as a known one.
+ */
+export function verifyCall({ partners, clock }: VerifyCallDeps, call: PartnerCall): CallVerdict {
+  const now = clock.now();
+  const partner = partners.find(call.partnerId);
+  const { scheme, headers } = partner ?? nobody;
+  const signedCall = {
+    method: call.method,
+    uri: call.uri,
+    body: call.body,
+    signatures: call.headerValues(headers.signature),
+    timestamps: call.headerValues(headers.timestamp),
+  };
+  const keys = partners.keysToTry(partner, now);
+  const refusal = refusalOf(scheme, keys, signedCall, now);
+  if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
+  return refusal === undefined
+    ? { kind: 'verified', partner }
+    : { kind: 'refused', reason: refusal, partner };
+}
+
+/**
+ * Refuses a call that no body could make a good one, so that the body need not be read. Whether it
+ * does depends on the headers and not on the partner: who holds the body back must not learn from
+ * the early answer who is a partner, and which scheme is whose.
+ */
+export function refuseUnread(
+  { partners, clock }: VerifyCallDeps,
+  call: UnreadCall,
+): RefusedCall | undefined {
+  const now = clock.now();
+  if (looksSigned(call.everyValue, now)) return undefined;
+  const partner = partners.find(call.partnerId);
+  if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
+  const signatures = call.headerValues(partner.headers.signature);
+  const timestamps = call.headerValues(partner.headers.timestamp);
+  const reason = refusalOfHeaders(partner.scheme, { signatures, timestamps }, now);
+  return { kind: 'refused', reason: reason ?? 'signature-malformed', partner };
+}
+
+/** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */
+const nobody: Pick<Partner, 'scheme' | 'headers'> = {
+  scheme: 'hmac-sha256',
+  headers: { signature: 'X-Partner-Signature', timestamp: 'X-Vendor-Request-Timestamp' },
+};

@@ -1,0 +1,126 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { EventKeys } from '../event.ts';
+import type { MatchName } from '../deletions/match.ts';
+import type {
+  Outcome,
+  PartnerPath,
+  Receipt,
+  ReceiptDetail,
+  ReceiptEvent,
+  ReceiptStatus,
+  ReceiptSummary,
+} from './receipt.ts';
+
+/**
+ * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
+ * wish.
+ */
+export type NewEvent = EventKeys & {
+  /** In the delivery, from 0. */
+  position: number;
+  eventType?: string;
+  eventId?: string;
+  externalId?: string;
+  outcome: Extract<Outcome, 'PENDING' | 'IGNORED' | 'REJECTED'>;
+  /** Why it is REJECTED: a code. */
+  lastError?: string;
+  /** What it names, for the leads to be claimed with it; nothing unless it is PENDING. */
+  names: readonly MatchName[];
+  /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
+  payload: Buffer;
+};
+
+/** A delivery that is verified and read, ready to be written down. */
+export type NewReceipt = Omit<Receipt, 'status'> & {
+  path: PartnerPath;
+  events: readonly NewEvent[];
+};
+
+export type Acceptance = {
+  /** `repeat`: every event came before, and `receipt` is the first original. */
+  kind: 'accepted' | 'repeat';
+  receipt: Receipt;
+  /** Events that wait for the worker because of this delivery. */
+  queued: number;
+  /** The events that were written now: those that did not come before. */
+  written: readonly Pick<NewEvent, 'outcome' | 'lastError'>[];
+};
+
+/** Every condition that is given must hold. */
+export type ReceiptFilter = {
+  partnerId?: string;
+  status?: ReceiptStatus;
+  correlationId?: string;
+  /** One event has it, and the three below when they are given too. */
+  outcome?: Outcome;
+  eventId?: string;
+  externalId?: string;
+  /** Number of an issue that the event has matched. */
+  leadId?: number;
+  /** Milliseconds since the Unix epoch, inclusive. */
+  since?: number;
+};
+
+/** What a replay did, in numbers of events. */
+export type ReplayResult = {
+  queued: number;
+  /** Those it left as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
+  left: Partial<Record<Outcome, number>>;
+};
+
+/** A receipt as its status address shows it: no personal data, and no issue numbers. */
+export type ReceiptReport = Pick<Receipt, 'id' | 'status'> & {
+  events: readonly (Pick<
+    ReceiptEvent,
+    'eventType' | 'eventId' | 'outcome' | 'erasure' | 'completedAt'
+  > & {
+    /** In the delivery, from 0. */
+    position: number;
+  })[];
+  /** When the next event that is PENDING is due; ms since the Unix epoch. */
+  nextDueAt?: number;
+};
+
+type ReceiptPage = {
+  receipts: readonly ReceiptSummary[];
+  /** Position of the last receipt here; there exactly when more follow. */
+  next?: number;
+};
+
+/** Port: receipts and their events. `work-store.ts` is the worker's view of the same events. */
+export type ReceiptStore = {
+  /**
+   * Writes the receipt and its events in one transaction and answers after it is durable on disk.
+   * The same transaction claims every lead that the directory knows by what the events name, and one
+   * that a lead id names also when it is not known: from then on no reader sees it, and the worker
+   * takes back what turns out wrong. An event whose id came before with another person is noted so.
+   * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
+   * without an id that are settled, are queued once more; what an operator had released may then be
+   * claimed again. The receipt is as it was first answered.
+   * @throws {store-unavailable} and then nothing was accepted
+   */
+  accept(delivery: NewReceipt): Promise<Acceptance>;
+  /** Newest first, from behind `after` when it is given. @throws {store-unavailable} */
+  list(filter: ReceiptFilter, limit: number, after?: number): Promise<ReceiptPage>;
+  /** @throws {store-unavailable} */
+  read(id: string): Promise<ReceiptDetail | undefined>;
+  /** @throws {store-unavailable} */
+  readStatus(id: string): Promise<ReceiptReport | undefined>;
+  /**
+   * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`. Those whose
+   * payload was dropped stay. What ended for a claim that an operator had released may claim again.
+   * When there were any, the entry goes into the audit log with the number added to its changes.
+   * Undefined: no such receipt. @throws {store-unavailable}
+   */
+  replay(id: string, entry: AuditEntry): Promise<ReplayResult | undefined>;
+  /**
+   * The same for every receipt that the filter finds, but what was released stays so. `left` counts
+   * only what lost its payload. @throws {store-unavailable}
+   */
+  replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult>;
+  /**
+   * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
+   * (milliseconds since the Unix epoch); answers how many of each. @throws {store-unavailable}
+   */
+  purge(before: number): Promise<{ keys: number; payloads: number }>;
+};

@@ -1,0 +1,138 @@
+import type {
+  ActProgress,
+  DeletionProgress,
+  MatchProgress,
+} from '../deletions/deletion-progress.ts';
+import type { LateLookStore } from '../deletions/late-look-store.ts';
+import type { Match, MatchName } from '../deletions/match.ts';
+import type { Erasure, EventNote, Outcome, PartnerPath } from '../receipts/receipt.ts';
+
+/** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
+export type Stage = DeletionProgress['stage'];
+
+/** One event that this worker may work on, until the lease ends. */
+export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
+  /** `event.id`. */
+  event: number;
+  receiptId: string;
+  partnerId: string;
+  path: PartnerPath;
+  /** Since when it is due: for an event without progress, when it was asked for. */
+  dueAt: number;
+  /** Tries that have failed so far. */
+  attempts: number;
+  /** The event's bytes; undefined when they are gone or cannot be decrypted. */
+  payload?: Buffer;
+  progress?: P;
+  /** Fencing token: every write names it, and changes nothing when another worker took over. */
+  lease: string;
+};
+
+/** How an event ends. */
+export type Settlement = {
+  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'FAILED'>;
+  erasure?: Erasure;
+  /** Replaces the one that the event has; without it that one stays. */
+  note?: EventNote;
+  lastError?: string;
+  /** The one that succeeded among them. */
+  attempts: number;
+};
+
+/**
+ * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
+ * worker has it.
+ */
+export type SettleResult = 'settled' | 'again' | 'lost';
+
+/** Work that is left, for `/readyz` and metrics. */
+export type WorkCounts = {
+  /** Events that wait or are worked on. */
+  open: number;
+  /** When the oldest of them was received; ms since the Unix epoch. */
+  oldestReceivedAt?: number;
+  /** Events that ended FAILED. */
+  deadLetters: number;
+};
+
+/**
+ * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
+ * when they answer; those about an item say when its lease was lost. Every
+ * call throws `store-unavailable` when the store fails, and then nothing has changed.
+ */
+export type WorkStore = LateLookStore & {
+  /** Up to `limit` due events of a stage, oldest due first, leased to the caller. */
+  lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
+  /** When the next event of the stage that nobody has in hand is due (ms since the Unix epoch). */
+  nextDueAt(stage: Stage): Promise<number | undefined>;
+  /** True when another process may have queued events since the last call. Cheap. */
+  changedElsewhere(): Promise<boolean>;
+  /**
+   * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
+   * had in hand when it died is due at once, and so is what nobody began yet: an instant in the
+   * future comes from a clock that was wrong.
+   */
+  forgetLeases(now: number): Promise<void>;
+  /** The clock was set back: all that waits is due, and leased, that much earlier. */
+  moveBack(byMs: number): Promise<void>;
+  /**
+   * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the
+   * names and that the directory does not know.
+   */
+  match(names: readonly MatchName[]): Promise<Match & { unknownLeadId?: number }>;
+  /** Gives an item back as it is, so that it can be leased at once. */
+  giveBack(item: WorkItem): Promise<void>;
+  /**
+   * Claims leads until the match is certain, takes back those in conflict, and gives the item back
+   * with its progress, due at `dueAt`, in one transaction. Answers the numbers that the event holds.
+   */
+  claim(
+    item: WorkItem,
+    match: Pick<Match, 'leads' | 'conflicts'>,
+    next: { progress: MatchProgress; dueAt: number; attempts: number; now: number },
+  ): Promise<readonly number[] | undefined>;
+  /**
+   * Claims the leads for good, takes back, with a line in the audit log, what was claimed before
+   * the match was certain and is not among them, and gives the item back, due at once for its
+   * actions on all that it holds; one transaction. Answers the numbers that the event holds.
+   */
+  confirm(
+    item: WorkItem,
+    match: Pick<Match, 'leads' | 'conflicts'>,
+    next: {
+      actions: ActProgress['actions'];
+      /**
+       * The identity that decided, and when to look again for leads that have it and were created at
+       * `createdBefore` at the latest, or at the latest instant that the tracker has told.
+       */
+      lookAgain?: { keyHash: Buffer; dueAt: number; createdBefore: number };
+      now: number;
+    },
+  ): Promise<readonly number[] | undefined>;
+  /** The leads that the event still holds: an operator may have given some back. */
+  held(item: WorkItem): Promise<readonly number[]>;
+  /** The same, but undefined when the lease was lost. */
+  heldInHand(item: WorkItem): Promise<readonly number[] | undefined>;
+  /** Whether it holds leads of a repository that the configured name does not mean any more. */
+  holdsElsewhere(item: WorkItem): Promise<boolean>;
+  /** Keeps the progress and renews the lease. */
+  saveProgress(item: WorkItem, progress: DeletionProgress, now: number): Promise<boolean>;
+  /** Gives the item back, due at `dueAt`. */
+  reschedule(
+    item: WorkItem,
+    next: { dueAt: number; attempts: number; lastError?: string; progress?: DeletionProgress },
+  ): Promise<boolean>;
+  /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
+  postpone(
+    postponed: readonly { item: WorkItem; progress: DeletionProgress; dueAt: number }[],
+  ): Promise<void>;
+  /**
+   * Ends the event; with DONE its payload is dropped, and with UNMATCHED every claim that no match
+   * has confirmed is taken back. An event that came again meanwhile is matched
+   * anew at once instead, and so it is whenever it is given back.
+   */
+  settle(item: WorkItem, settlement: Settlement, now: number): Promise<SettleResult>;
+  counts(): Promise<WorkCounts>;
+  /** Takes what was dropped out of every file of the store. False: not now, try again. */
+  scrub(): Promise<boolean>;
+};

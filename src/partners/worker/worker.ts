@@ -1,0 +1,157 @@
+import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
+import { MINUTE, type Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import type { DeletionRules } from '../deletions/act-on-event.ts';
+import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
+import { createAlarm } from './alarm.ts';
+import { createCatchUpDesk } from './catch-up.ts';
+import type { IssueEditor, PauseCode } from '../deletions/issue-editor.ts';
+import { LATE_LOOKS_MS } from '../deletions/look-again.ts';
+import { UNMATCHED_WAITS_MS } from '../deletions/match-event.ts';
+import { createPacer } from './pacer.ts';
+import type { Partners } from '../partner.ts';
+import type { ReadDelivery } from '../intake/read-delivery.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { Random } from './retry-schedule.ts';
+import {
+  runActing,
+  runLookingAgain,
+  runMatching,
+  runWatching,
+  suspectPause,
+  type LoopDeps,
+  type LoopState,
+} from './worker-loops.ts';
+import type { WorkCounts, WorkStore } from './work-store.ts';
+import { createWriteRefusals } from '../deletions/write-refusals.ts';
+
+export type WorkerDeps = {
+  store: WorkStore;
+  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
+  editor: IssueEditor;
+  partners: Pick<Partners, 'all'>;
+  readDelivery: ReadDelivery;
+  /** Those in force; read once for each event. */
+  rules: () => DeletionRules;
+  /** The sub-key for directory hashes. */
+  directoryKey: Buffer;
+  /** Least time between two writes to the tracker, in ms. */
+  writeIntervalMs: number;
+  clock: Clock;
+  log: Log;
+  reporter: OutcomeReporter;
+  random: Random;
+  /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
+  unmatchedWaitsMs?: readonly number[];
+  /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */
+  lateLooksMs?: readonly number[];
+  /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
+  missingLooksMs?: readonly number[];
+  /** How often a paused worker asks whether it may go on, in ms; default a minute. */
+  probeEveryMs?: number;
+};
+
+/** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
+export type WorkerStatus = WorkCounts & {
+  /**
+   * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `standby`: another
+   * process works on the store.
+   */
+  state: 'running' | 'paused' | 'standby' | 'stopped';
+  reason?: PauseCode;
+  pausedSince?: number;
+  directory: DirectoryStatus;
+};
+
+/** Works off what partners sent. */
+export type DeletionWorker = {
+  /** Takes up what is due, also what an earlier process left behind. @throws {store-unavailable} */
+  start(): Promise<void>;
+  /** Something new is due: to be called after every commit that queued events. */
+  wake(): void;
+  /** @throws {store-unavailable} */
+  status(): Promise<WorkerStatus>;
+  /** Finishes the step in hand and gives the rest back. Idempotent. */
+  stop(): Promise<void>;
+};
+
+/**
+ * The worker of a store that has no other. Matching and acting run beside each other, so that a
+ * claim never waits behind the paced writes of earlier deletions.
+ */
+export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
+  const stop = new AbortController();
+  const loopDeps = createLoopDeps(deps, stop.signal);
+  let loops: Promise<void>[] | undefined;
+  return {
+    start: async () => {
+      if (loops) return;
+      await deps.store.forgetLeases(deps.clock.now());
+      loops = [
+        runMatching(loopDeps),
+        runActing(loopDeps),
+        runLookingAgain(loopDeps),
+        runWatching(loopDeps),
+      ];
+    },
+    wake: () => loopDeps.alarms.match.ring(),
+    status: async () => ({
+      ...(await deps.store.counts()),
+      ...toState(loopDeps.state, loops !== undefined && !stop.signal.aborted),
+      directory: deps.filler.status(),
+    }),
+    stop: async () => {
+      stop.abort();
+      await Promise.all(loops ?? []);
+    },
+  };
+}
+
+function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
+  const { clock, log, filler } = deps;
+  const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
+  const { missingLooksMs = MISSING_LOOKS_MS, lateLooksMs = LATE_LOOKS_MS } = deps;
+  const state: LoopState = {
+    seenAt: -Infinity,
+    owed: [],
+    pause: undefined,
+    limitedUntil: -Infinity,
+    isDirty: true, // an earlier process may have died between settling and scrubbing
+    scrubbedAt: -Infinity,
+  };
+  const onFailure = (): Promise<void> => suspectPause(loopDeps);
+  const desk = createCatchUpDesk({
+    catchUp: (since) => filler.catchUp(since),
+    clock,
+    log,
+    onFailure,
+  });
+  const loopDeps: LoopDeps = {
+    ...deps,
+    identify: () => filler.identify(),
+    probeEveryMs,
+    match: { ...deps, unmatchedWaitsMs, lateLooksMs, desk },
+    act: {
+      ...deps,
+      isListed: (number) => filler.isListed(number),
+      missingLooksMs,
+      pacer: createPacer(clock, deps.writeIntervalMs),
+      refusals: createWriteRefusals(),
+      probeEveryMs,
+    },
+    look: { ...deps, lateLooksMs },
+    alarms: { match: createAlarm(clock), act: createAlarm(clock), look: createAlarm(clock) },
+    stopping,
+    state,
+  };
+  return loopDeps;
+}
+
+function toState(
+  { pause }: LoopState,
+  isRunning: boolean,
+): Pick<WorkerStatus, 'state' | 'reason' | 'pausedSince'> {
+  if (!isRunning) return { state: 'stopped' };
+  if (!pause) return { state: 'running' };
+  return { state: 'paused', reason: pause.code, pausedSince: pause.since };
+}

@@ -1,0 +1,145 @@
+import { TrackportError } from '../errors.ts';
+import { repeatedNameIn, shapeOf } from './json-shape.ts';
+
+/** Objects and arrays may nest this deep. */
+const JSON_DEPTH_MAX = 64;
+/** Of a name in the detail of a refusal. */
+const SHOWN_CHARACTERS_MAX = 64;
+
+export type JsonRules = {
+  /** Default 64. */
+  depthMax?: number;
+  /** Members and elements in all; default unbounded. */
+  valuesMax?: number;
+  /**
+   * Numbers that a double would change come as `JSON.rawJSON` objects, which `JSON.stringify`
+   * writes digit by digit as they came. Default: such integers become their decimal text.
+   */
+  exactNumbers?: boolean;
+  /**
+   * What becomes of a name that stands twice in one object: `refused` (the default), or the `last`
+   * one counts, as in most parsers.
+   */
+  repeatedNames?: 'refused' | 'last';
+};
+
+/**
+ * One JSON text from raw bytes: UTF-8 (one byte order mark is dropped), at most 64 levels, no
+ * `__proto__` key and no name twice in one object, in any spelling: parsers disagree about which of
+ * the two counts (RFC 8259 section 4). Integers that a double cannot hold become their decimal text,
+ * so that an id never changes on its way through.
+ * @throws {malformed-json} for anything else
+ * @throws {payload-too-large} for more than `valuesMax` values
+ */
+export function parseJsonText(bytes: Uint8Array, rules: JsonRules = {}): unknown {
+  const text = decodeUtf8(bytes);
+  const { depthMax = JSON_DEPTH_MAX, valuesMax = Infinity, repeatedNames = 'refused' } = rules;
+  const { depth, values, names, hasLongNumbers } = shapeOf(text, depthMax);
+  if (depth > depthMax) refuseJson(`The JSON nests deeper than ${depthMax} levels.`);
+  if (values > valuesMax) refuseSize(valuesMax);
+  const value = parse(text);
+  if (countNames(value) !== names && repeatedNames === 'refused') refuseRepeatedName(text);
+  if (!hasLongNumbers) return value;
+  // A reviver takes ten times as long, and nearly no text has anything for it.
+  return parse(text, rules.exactNumbers === true ? reviveExactly : reviveIds);
+}
+
+function parse(text: string, revive?: Reviver): unknown {
+  try {
+    return JSON.parse(text, revive);
+  } catch {
+    return refuseJson('This is not one JSON text.');
+  }
+}
+
+/**
+ * How many names all objects of a parsed text have: of those that stand twice in one object the
+ * parser kept one. No set of names is needed, and escapes are the parser's business.
+ */
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) if (typeof element === 'object') count += countNames(element);
+    return count;
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__') refuseJson('The JSON has a `__proto__` key.');
+    const member = (value as Record<string, unknown>)[name];
+    count += typeof member === 'object' ? 1 + countNames(member) : 1;
+  }
+  return count;
+}
+
+function refuseRepeatedName(text: string): never {
+  const name = repeatedNameIn(text) ?? '';
+  const shown = name.slice(0, SHOWN_CHARACTERS_MAX).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?');
+  return refuseJson(`The name \`${shown}\` stands twice in one object of the JSON.`);
+}
+
+type ReviverContext = { source?: string };
+type Reviver = (key: string, value: unknown, context?: ReviverContext) => unknown;
+
+function reviveIds(_key: string, value: unknown, context?: ReviverContext): unknown {
+  const source = context?.source;
+  if (typeof value === 'number' && !Number.isSafeInteger(value) && source && /^-?\d+$/.test(source))
+    return source;
+  return value;
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+function reviveExactly(_key: string, value: unknown, context?: ReviverContext): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || isExact(value, source)) return value;
+  return rawJSON(source);
+}
+
+/** A double keeps 15 significant digits of every number in its range. */
+function isExact(value: number, source: string): boolean {
+  if (String(value) === source) return true;
+  const digits = source.replace(/[eE].*$/, '').replaceAll(/[^\d]/g, '');
+  const significant = digits.replace(/^0+/, '');
+  const underflowed = value === 0 && significant !== '';
+  return significant.length <= 15 && Number.isFinite(value) && !underflowed;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return refuseJson('This is not UTF-8.');
+  }
+}
+
+function refuseSize(valuesMax: number): never {
+  throw new TrackportError('payload-too-large', {
+    detail: `The JSON has more than ${valuesMax} members and elements.`,
+  });
+}
+
+function refuseJson(detail: string): never {
+  throw new TrackportError('malformed-json', { detail });
+}
+
+/** An object as JSON and YAML have it: neither a list nor null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The value at a JSON Pointer (RFC 6901), or undefined when nothing is there.
+ * Only own properties count, so that a pointer can never reach a prototype.
+ */
+export function valueAt(document: unknown, pointer: string): unknown {
+  if (pointer === '') return document;
+  let value = document;
+  for (const part of pointer.slice(1).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+
+import { createRateLimits, type Headers } from '#adapters/github/transport/limits.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+
+function setUp() {
+  const clock = createFakeClock();
+  const limits = createRateLimits(clock);
+  const inSeconds = (seconds: number): string => String(clock.now() / SECOND + seconds);
+  const quota = (remaining: number, resetsIn = 600, more: Headers = {}): Headers => ({
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': inSeconds(resetsIn),
+    ...more,
+  });
+  const note = (status: number, headers: Headers = {}, saysLimited = false): boolean =>
+    limits.note({ status, headers, resource: 'core', saysLimited });
+  const secondsClosed = (resource = 'core'): number | undefined => {
+    try {
+      limits.assertOpen(resource);
+      return 0;
+    } catch (error) {
+      return (error as { retryAfterSeconds?: number }).retryAfterSeconds;
+    }
+  };
+  return { clock, limits, quota, note, secondsClosed };
+}
+
+describe('rate limits', () => {
+  it('primary: closed until the reset, then open', async () => {
+    const { clock, quota, note, secondsClosed } = setUp();
+    expect(note(403, quota(0, 90))).toBe(true);
+    expect(secondsClosed()).toBe(90);
+    await clock.advance(90 * SECOND - 1);
+    expect(secondsClosed()).toBe(1);
+    await clock.advance(1);
+    expect(secondsClosed()).toBe(0);
+  });
+
+  it('the last answer of a window closes it before anything is refused', () => {
+    const { quota, note, secondsClosed } = setUp();
+    expect(note(200, quota(0, 30))).toBe(false);
+    expect(secondsClosed()).toBe(30);
+  });
+
+  it('secondary: retry-after comes before everything else', () => {
+    const { quota, note, secondsClosed } = setUp();
+    expect(note(403, quota(4000, 600, { 'retry-after': '17' }))).toBe(true);
+    expect(secondsClosed()).toBe(17);
+    expect(secondsClosed('graphql')).toBe(17);
+  });
+
+  it('retry-after may be a date', () => {
+    const { clock, note, secondsClosed } = setUp();
+    note(429, { 'retry-after': new Date(clock.now() + 5000).toUTCString() });
+    expect(secondsClosed()).toBe(5);
+  });
+
+  it.each([
+    ['zero', '0', 1],
+    ['a week', '604800', 86_400],
+    ['nonsense', 'soon', 60],
+    ['blank', ' ', 60],
+  ])('retry-after that is %s is bounded', (_, header, seconds) => {
+    const { note, secondsClosed } = setUp();
+    note(429, { 'retry-after': header });
+    expect(secondsClosed()).toBe(seconds);
+  });
+
+  it('without headers the pause is a minute and doubles to 16', async () => {
+    const { clock, note, secondsClosed } = setUp();
+    const pauses: (number | undefined)[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      expect(note(429)).toBe(true);
+      pauses.push(secondsClosed());
+      await clock.advance(16 * MINUTE);
+    }
+    expect(pauses).toEqual([60, 120, 240, 480, 960, 960]);
+    note(200);
+    note(429);
+    expect(secondsClosed()).toBe(60);
+  });
+
+  it('calls that are refused together lengthen the pause once', () => {
+    const { note, secondsClosed } = setUp();
+    for (let call = 0; call < 20; call += 1) note(403, {}, true);
+    expect(secondsClosed()).toBe(60);
+  });
+
+  it('a missing permission is no limit', () => {
+    const { quota, note, secondsClosed } = setUp();
+    expect(note(403, quota(4000))).toBe(false);
+    expect(note(403)).toBe(false);
+    expect(secondsClosed()).toBe(0);
+  });
+
+  it('GraphQL refuses with a success', () => {
+    const { limits } = setUp();
+    expect(limits.note({ status: 200, headers: {}, resource: 'graphql', saysLimited: true })).toBe(
+      true,
+    );
+    expect(() => limits.assertOpen('core')).toThrow('limited');
+  });
+
+  it('each quota is closed for itself', () => {
+    const { quota, note, secondsClosed } = setUp();
+    note(200, quota(0, 600, { 'x-ratelimit-resource': 'graphql' }));
+    expect(secondsClosed('core')).toBe(0);
+    expect(secondsClosed('graphql')).toBe(600);
+  });
+
+  it('a reset that lies too far ahead is taken as one window', () => {
+    const { quota, note, secondsClosed } = setUp();
+    note(403, quota(0, 86_400));
+    expect(secondsClosed()).toBe(3600);
+  });
+
+  it('a reset in the past still pauses after a refusal', () => {
+    const { quota, note, secondsClosed } = setUp();
+    note(403, quota(0, -5));
+    expect(secondsClosed()).toBe(60);
+  });
+});
+
+describe('the quota', () => {
+  it('is unknown until an answer tells it, and unmoved by answers without it', () => {
+    const { limits, quota, note } = setUp();
+    expect(limits.quota()).toBeUndefined();
+    note(200, { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': 'many' });
+    expect(limits.quota()).toBeUndefined();
+    note(200, quota(4321));
+    note(502);
+    expect(limits.quota()).toMatchObject({ limit: 5000, remaining: 4321 });
+  });
+
+  it('does not grow when an answer was overtaken', () => {
+    const { limits, quota, note } = setUp();
+    note(200, quota(10));
+    note(200, quota(12));
+    expect(limits.quota()?.remaining).toBe(10);
+  });
+
+  it('is whole again after the reset', async () => {
+    const { clock, limits, quota, note } = setUp();
+    note(200, quota(10, 60));
+    await clock.advance(60 * SECOND);
+    expect(limits.quota()?.remaining).toBe(5000);
+    note(200, quota(4999, 3600));
+    expect(limits.quota()?.remaining).toBe(4999);
+  });
+});

@@ -1,0 +1,62 @@
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { outcomeMetrics, workerMetrics } from '../../../src/compose/telemetry/worker-metrics.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+const clock = createFakeClock();
+const directory = { state: 'complete', issues: 3 } as const;
+
+async function metricsOf(status: () => Promise<WorkerStatus>): Promise<string> {
+  const registry = new Registry();
+  workerMetrics({ registry, worker: { status }, clock });
+  return registry.metrics();
+}
+
+test('a pause, the age of what waits and the dead letters can be alerted on', async () => {
+  const text = await metricsOf(async () => ({
+    state: 'paused',
+    reason: 'unauthorized',
+    open: 2,
+    oldestReceivedAt: clock.now() - 90_000,
+    deadLetters: 1,
+    directory,
+  }));
+  expect(text).toContain('trackport_worker_paused 1');
+  expect(text).toContain('trackport_deletions_open 2');
+  expect(text).toContain('trackport_deletions_oldest_age_seconds 90');
+  expect(text).toContain('trackport_deletions_dead_letters 1');
+  expect(text).toContain('trackport_lead_directory_complete 1');
+});
+
+test('without the store the metrics are still answered, and claim nothing', async () => {
+  const text = await metricsOf(() => Promise.reject(new TrackportError('store-unavailable')));
+  expect(text).toContain('# HELP trackport_worker_paused');
+  expect(text).not.toMatch(/^trackport_/m);
+});
+
+describe('outcomes of events', () => {
+  const of = { partnerId: 'crm-one', path: 'deletions', outcome: 'FAILED' } as const;
+
+  async function countsOf(namesPartners: boolean): Promise<string> {
+    const registry = new Registry();
+    const count = outcomeMetrics({ registry, namesPartners });
+    count(of, 2);
+    count({ ...of, partnerId: 'crm-two' }, 1);
+    return registry.metrics();
+  }
+
+  test('are counted by partner, path and outcome where partners may be named', async () => {
+    const name = 'trackport_partner_events_total';
+    const text = await countsOf(true);
+    expect(text).toContain(`${name}{partner="crm-one",path="deletions",outcome="FAILED"} 2`);
+    expect(text).toContain(`${name}{partner="crm-two",path="deletions",outcome="FAILED"} 1`);
+  });
+
+  test('name no partner where the public can read them', async () => {
+    const text = await countsOf(false);
+    expect(text).toContain('trackport_partner_events_total{path="deletions",outcome="FAILED"} 3');
+    expect(text).not.toContain('crm-');
+  });
+});

@@ -1,0 +1,267 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLimiter } from '#access/limit.ts';
+import { createKeySet } from '#adapters/jose/key-set.ts';
+import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
+import { authenticateBearer, createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
+import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
+import type { LogFields } from '#shared/log.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
+import { openOperatorApp, verifierOfNames } from '../../support/operator.ts';
+import {
+  buildPartnerServer,
+  callOverHttp,
+  NOW,
+  SECRET_ONE,
+  secretsOf,
+  signedHeaders,
+} from '../../partners/support.ts';
+
+const operatorPaths = [
+  ['GET', '/consumers'],
+  ['POST', '/consumers'],
+  ['GET', '/consumers/x'],
+  ['PATCH', '/consumers/x'],
+  ['DELETE', '/consumers/x'],
+  ['PUT', '/consumers/x/grants'],
+  ['POST', '/consumers/x/keys'],
+  ['POST', '/consumers/x/keys/y/rotate'],
+  ['DELETE', '/consumers/x/keys/y'],
+  ['GET', '/audit'],
+  ['GET', '/claims'],
+  ['GET', '/claims/1'],
+  ['DELETE', '/claims/1'],
+  ['GET', '/receipts'],
+  ['GET', '/receipts/x'],
+  ['POST', '/receipts/x/replay'],
+  ['POST', '/receipts/replay'],
+] as const;
+
+describe.each(operatorPaths)('%s %s', (method, path) => {
+  it('asks for a token, without an error code when there is none', async () => {
+    const { call } = openOperatorApp();
+    const { status, headers, body } = await call(method, `${path}?wrong=1`, { token: null });
+    expect([status, body.code, headers['www-authenticate']]).toEqual([
+      401,
+      'unauthorized',
+      'Bearer',
+    ]);
+  });
+
+  it('refuses a bad token before it looks at anything else', async () => {
+    const { call } = openOperatorApp();
+    const { status, headers, body } = await call(method, `${path}?wrong=1`, {
+      token: 'bad',
+      body: { wrong: 1 },
+    });
+    expect([status, body.code, headers['www-authenticate']]).toEqual([
+      401,
+      'unauthorized',
+      'Bearer error="invalid_token"',
+    ]);
+  });
+
+  it('refuses a good token without the scope, and names it', async () => {
+    const { call } = openOperatorApp();
+    const { status, headers, body } = await call(method, path, { token: 'owner' });
+    expect([status, body.code, headers['www-authenticate']]).toEqual([
+      403,
+      'insufficient-scope',
+      'Bearer error="insufficient_scope", scope="trackport:admin"',
+    ]);
+  });
+});
+
+describe('the Authorization header', () => {
+  it.each(['Bearer admin', 'bearer admin', 'BEARER admin', 'Bearer  admin', ' Bearer admin '])(
+    '"%s" is taken',
+    async (authorization) => {
+      const { call } = openOperatorApp();
+      const reply = await call('GET', '/receipts', { token: null, headers: { authorization } });
+      expect(reply.status).toBe(200);
+    },
+  );
+
+  it.each([
+    ['Basic YTpi', 'Bearer'],
+    ['admin', 'Bearer'],
+    ['BearerX admin', 'Bearer'],
+    ['', 'Bearer'],
+    ['Bearer', 'Bearer error="invalid_token"'],
+    ['Bearer a b', 'Bearer error="invalid_token"'],
+    ['Bearer admin, Bearer admin', 'Bearer error="invalid_token"'],
+    ['Bearer "admin"', 'Bearer error="invalid_token"'],
+  ])('"%s" is refused', async (authorization, challenge) => {
+    const { call } = openOperatorApp();
+    const reply = await call('GET', '/receipts', { token: null, headers: { authorization } });
+    expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, challenge]);
+  });
+
+  it('is refused when there are two, even of the same', async () => {
+    const { app } = openOperatorApp();
+    const call = (...values: string[]) =>
+      callOverHttp(app, {
+        method: 'GET',
+        path: '/api/v1/receipts',
+        headers: values.map((value) => ['authorization', value]),
+        body: Buffer.alloc(0),
+      });
+    expect((await call('Bearer admin')).status).toBe(200);
+    const twice = await call('Bearer admin', 'Bearer admin');
+    expect([twice.status, twice.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ]);
+  });
+
+  it('is the only place for a token', async () => {
+    const { call } = openOperatorApp();
+    const reply = await call('GET', '/receipts?access_token=admin', { token: null });
+    expect(reply.status).toBe(401);
+  });
+});
+
+describe('many bad tokens', () => {
+  it('from one address are 429 in time; good ones pass all the while', async () => {
+    const { call, clock } = openOperatorApp();
+    for (let at = 0; at < 300; at += 1)
+      expect((await call('GET', '/receipts', { token: 'bad' })).status).toBe(401);
+    const limited = await call('GET', '/receipts', { token: 'bad' });
+    expect([limited.status, limited.body.code, limited.headers['retry-after']]).toEqual([
+      429,
+      'quota-exceeded',
+      '60',
+    ]);
+    expect((await call('GET', '/receipts')).status).toBe(200);
+    expect((await call('GET', '/receipts', { token: 'owner' })).status).toBe(403);
+    await clock.advance(60_000);
+    expect((await call('GET', '/receipts', { token: 'bad' })).status).toBe(401);
+  });
+});
+
+/** An app whose tokens come from a real issuer on this machine, asked for `timeoutMs` at most. */
+async function openIssuedApp(timeoutMs = 5000) {
+  const issuer = await startIssuer();
+  const clock = createFakeClock();
+  const lines: LogFields[] = [];
+  const keep = (fields: LogFields): void => void lines.push(fields);
+  const log = { isDebug: () => true, debug: keep, info: keep, warn: keep, error: keep };
+  const keySet = createKeySet({ issuer: issuer.issuer, clock, log, timeoutMs });
+  const verifier = createTokenVerifier({
+    keySet,
+    clock,
+    rules: {
+      issuer: issuer.issuer,
+      audience: AUDIENCE,
+      algorithms: ['ES256'],
+      tokenType: 'any',
+      scopeClaim: 'scope',
+      workspaceClaim: 'workspace_id',
+      clockToleranceMs: 0,
+    },
+  });
+  const limiter = createLimiter({ clock, limitPerMinute: 300 });
+  const authorize = createAuthorizeBearer({
+    verifier,
+    refusals: createRefusalLimiter({ limiter }),
+  });
+  const receipts = { list: async () => ({ receipts: [] }), read: async () => undefined };
+  const app = buildTestApp({
+    clock,
+    log,
+    receipts: {
+      authorize,
+      read: { store: receipts, cursors: undefined as never },
+      replay: undefined as never,
+    },
+  });
+  onTestFinished(() => app.close());
+  const call = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const reply = await app.inject({ method: 'GET', url: '/api/v1/receipts', headers });
+    return { status: reply.statusCode, headers: reply.headers, body: reply.json() };
+  };
+  return { issuer, clock, lines, call };
+}
+
+describe('an issuer', () => {
+  it('gives tokens that are taken for their scope', async () => {
+    const { issuer, call } = await openIssuedApp();
+    const claims = { scope: 'trackport:admin' };
+    expect((await call(await makeToken(issuer, { claims }))).status).toBe(200);
+    expect((await call(await makeToken(issuer))).status).toBe(403);
+    const key = await makeKey('key-1');
+    expect((await call(await makeToken(issuer, { claims, key }))).status).toBe(401);
+  });
+
+  it('that hangs before its keys are known makes 503, not 401, and says when', async () => {
+    const { issuer, call } = await openIssuedApp(100);
+    issuer.behave('hang');
+    const { status, headers, body } = await call(await makeToken(issuer));
+    expect([status, body.code, headers['retry-after'], headers['www-authenticate']]).toEqual([
+      503,
+      'identity-provider-unavailable',
+      '30',
+      undefined,
+    ]);
+  });
+
+  it('leaves no trace of a token in the log', async () => {
+    const { issuer, call, lines } = await openIssuedApp();
+    const claims = { scope: 'trackport:admin' };
+    const good = await makeToken(issuer, { claims });
+    const bad = await makeToken(issuer, { claims, key: await makeKey('key-2') });
+    await call(good);
+    await call(bad);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ status: 200, subject: 'owner-1', clientId: 'machine' }),
+    );
+    expect(lines).toContainEqual(expect.objectContaining({ status: 401, code: 'unauthorized' }));
+    for (const part of [...good.split('.'), ...bad.split('.')])
+      expect(JSON.stringify(lines)).not.toContain(part);
+  });
+});
+
+describe('a partner with requireBearer', () => {
+  const partners = {
+    'crm-one': {
+      scheme: 'hmac-sha256',
+      secrets: secretsOf(SECRET_ONE),
+      requireBearer: true,
+    },
+  } as const;
+  const path = '/api/v1/webhooks/partners/crm-one/events';
+  const body = Buffer.from('{"eventType":"lead.qualified"}');
+  const checkBearer = (request: Parameters<typeof authenticateBearer>[1]) =>
+    authenticateBearer(verifierOfNames, request);
+
+  it('is heard with a signature and any valid token', async () => {
+    const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
+    const send = (authorization: string[]) =>
+      callOverHttp(app, {
+        path,
+        body,
+        headers: [
+          ...Object.entries(signedHeaders('crm-one', { body, path })),
+          ...authorization.map((value): [string, string] => ['authorization', value]),
+        ],
+      });
+    expect((await send(['Bearer owner'])).status).toBe(202);
+    for (const authorization of [[], ['Bearer bad'], ['Bearer owner', 'Bearer owner']]) {
+      const refused = await send(authorization);
+      expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Signature']);
+    }
+  });
+
+  it('is not heard with a token alone', async () => {
+    const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
+    const reply = await app.inject({
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': 'application/json', authorization: 'Bearer owner' },
+      payload: body,
+    });
+    expect(reply.statusCode).toBe(401);
+  });
+});

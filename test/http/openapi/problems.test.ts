@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { operationsOf, readOpenApi, type DeclaredResponse } from '../../support/openapi.ts';
+
+const { document } = readOpenApi();
+const operations = operationsOf(document);
+const problems = operations.flatMap(({ path, method, operation }) =>
+  Object.entries(operation.responses)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([status, response]) => ({ path, method, status: Number(status), response })),
+);
+
+function codesOf({ description }: DeclaredResponse): string[] {
+  return [...description.matchAll(/`([a-z-]+)`:/g)].map((match) => match[1] ?? '');
+}
+
+describe('the problems of openapi.json', () => {
+  it.each(problems)('$method $path $status shows each of its codes', ({ status, response }) => {
+    const { examples = {} } = response.content?.['application/problem+json'] ?? {};
+    expect(Object.keys(examples).sort()).toEqual(codesOf(response).sort());
+    for (const [code, { $ref }] of Object.entries(examples)) {
+      expect($ref).toBe(`#/components/examples/${code}`);
+      expect(document.components.examples[code]?.value).toMatchObject({ code, status });
+    }
+  });
+
+  it.each(operations.filter(({ method }) => method !== 'get'))(
+    '$method $path tells what a body is refused for, wanted or not',
+    ({ operation: { responses } }) => {
+      const codes = Object.values(responses).flatMap(codesOf);
+      expect(codes).toEqual(
+        expect.arrayContaining(['malformed-json', 'payload-too-large', 'unsupported-media-type']),
+      );
+    },
+  );
+
+  it.each(operations.filter(({ operation }) => operation.security.length > 0))(
+    '$method $path tells that refused calls are limited',
+    ({ operation: { responses } }) => {
+      expect(Object.keys(responses)).toContain('429');
+      expect(responses['401']?.headers).toHaveProperty('WWW-Authenticate');
+    },
+  );
+});

@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { HttpApp } from '#http/http-app.ts';
+import { problemKinds } from '#http/problems/problem.ts';
+import { errorCodes, TrackportError } from '#shared/errors.ts';
+import type { Log, LogFields } from '#shared/log.ts';
+import { silentLog } from '#shared/log.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
+import { fakeLeads, withKey } from '../../support/http-leads.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: HttpApp;
+afterEach(() => app.close());
+
+/** A server whose reads fail with the error. */
+function failing(failure: Error, log: Log = silentLog): HttpApp {
+  app = buildTestApp({ leads: fakeLeads({ failure }), log });
+  return app;
+}
+
+describe.each(errorCodes)('%s', (code) => {
+  test('is answered with its whole problem document', async () => {
+    const failure = new TrackportError(code, { detail: 'What happened.' });
+    const answer = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
+    const { status, title } = problemKinds[code];
+    const requestId = String(answer.headers['x-request-id']);
+    expect(requestId).toMatch(UUID);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+    expect(answer.json()).toEqual({
+      type: `${PUBLIC_URL}/problems/${code}`,
+      title,
+      status,
+      detail: 'What happened.',
+      instance: `urn:uuid:${requestId}`,
+      code,
+    });
+    expect(answer.headers['retry-after']).toBe(status === 503 ? '5' : undefined);
+  });
+
+  test('has a page that its type leads to', async () => {
+    app = buildTestApp();
+    const page = await app.inject(`/problems/${code}`);
+    expect(page.statusCode).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.body).toContain(problemKinds[code].title);
+    expect(page.body).not.toMatch(/https?:|<script|style=/);
+    const json = await app.inject({
+      url: `/problems/${code}`,
+      headers: { accept: 'application/json' },
+    });
+    expect(json.json()).toMatchObject({
+      code,
+      status: problemKinds[code].status,
+      meaning: expect.any(String),
+      remedy: expect.any(String),
+    });
+  });
+});
+
+test('facts of an error become members and headers, and can replace none of the standard ones', async () => {
+  const failure = new TrackportError('version-exists', {
+    detail: 'Taken.',
+    retryAfterSeconds: 0.2,
+    challenge: 'ApiKey',
+    errors: [{ pointer: '#/version', code: 'taken', detail: 'Taken.' }],
+    extensions: { current: 'DRAFT', allowed: ['publish'], status: 200, code: 'fine' },
+  });
+  const answer = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
+  expect(answer.statusCode).toBe(409);
+  expect(answer.json()).toMatchObject({
+    status: 409,
+    code: 'version-exists',
+    current: 'DRAFT',
+    allowed: ['publish'],
+    errors: [{ pointer: '#/version', code: 'taken', detail: 'Taken.' }],
+  });
+  expect(answer.headers['retry-after']).toBe('1');
+  expect(answer.headers['www-authenticate']).toBe('ApiKey');
+});
+
+test('a mistake of ours tells the caller nothing, and the log where it was but not what it said', async () => {
+  const lines: [string, LogFields, string][] = [];
+  const log: Log = {
+    isDebug: () => true,
+    debug: (...line) => lines.push(['debug', ...line]),
+    info: (...line) => lines.push(['info', ...line]),
+    warn: (...line) => lines.push(['warn', ...line]),
+    error: (...line) => lines.push(['error', ...line]),
+  };
+  const failure = new RangeError('ada@example.com is not a number');
+  const answer = await failing(failure, log).inject({ url: '/api/v1/leads', headers: withKey });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.json().code).toBe('internal-error');
+  expect(answer.body).not.toMatch(/ada@|RangeError|\.ts/);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject([
+    'error',
+    {
+      requestId: answer.headers['x-request-id'],
+      route: '/api/v1/leads',
+      status: 500,
+      code: 'internal-error',
+      error: 'RangeError',
+      stack: expect.stringContaining('at '),
+    },
+    'request failed',
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('ada@example.com');
+});
+
+test('an answer that breaks its schema is a mistake of ours, not a leak', async () => {
+  const lead = { id: 7, title: 'x' } as never;
+  app = buildTestApp({ leads: fakeLeads({ lead }) });
+  const answer = await app.inject({ url: '/api/v1/leads/7', headers: withKey });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.json().code).toBe('internal-error');
+});
+
+describe('what the framework refuses', () => {
+  test.each([
+    ['GET', '/', 404, 'not-found'],
+    ['GET', '/api/v1/leads/7/', 404, 'not-found'],
+    ['GET', '//api/v1/leads', 404, 'not-found'],
+    ['POST', '/nowhere', 404, 'not-found'],
+    ['GET', '/api/v1/leads/%zz', 400, 'bad-request'],
+    ['GET', `/api/v1/leads/${'1'.repeat(2000)}`, 414, 'uri-too-long'],
+    ['GET', `/${'a'.repeat(9000)}`, 414, 'uri-too-long'],
+  ] as const)('%s %.40s', async (method, url, status, code) => {
+    app = buildTestApp({ leads: fakeLeads() });
+    const answer = await app.inject({
+      method,
+      url,
+      ...(method === 'POST' && { payload: '<xml/>', headers: { 'content-type': 'text/xml' } }),
+    });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({
+      type: `${PUBLIC_URL}/problems/${code}`,
+      status,
+      code,
+      instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
+    });
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test('an unknown problem has no page', async () => {
+    app = buildTestApp();
+    expect((await app.inject('/problems/nonsense')).statusCode).toBe(404);
+    expect((await app.inject('/problems/__proto__')).statusCode).toBe(404);
+  });
+});

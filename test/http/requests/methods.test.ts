@@ -1,0 +1,69 @@
+import { METHODS } from 'node:http';
+import { afterAll, expect, test } from 'vitest';
+import type { HttpApp } from '#http/http-app.ts';
+import { Registry } from 'prom-client';
+import { createKnownPaths } from '#http/requests/known-paths.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { fakeLeads } from '../../support/http-leads.ts';
+
+const app: HttpApp = buildTestApp({
+  leads: fakeLeads(),
+  trackerWebhook: {
+    verify: () => Promise.resolve({ kind: 'ignored' }),
+    onTrackerEvent: () => undefined,
+    settled: async () => {},
+  },
+  operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },
+});
+afterAll(() => app.close());
+
+const known = {
+  '/api/v1/leads': ['GET', 'HEAD'],
+  '/api/v1/leads/7': ['GET', 'HEAD'],
+  '/api/v1/webhooks/github': ['POST'],
+  '/healthz': ['GET', 'HEAD'],
+  '/readyz': ['GET', 'HEAD'],
+  '/metrics': ['GET', 'HEAD'],
+  '/openapi.json': ['GET', 'HEAD'],
+  '/docs': ['GET', 'HEAD'],
+  '/docs/start.js': ['GET', 'HEAD'],
+  '/problems/overloaded': ['GET', 'HEAD'],
+};
+const refused = Object.entries(known).flatMap(([url, allowed]) =>
+  METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method)).map(
+    (method) => [method, url, allowed.join(', ')] as const,
+  ),
+);
+
+test.each(refused)(
+  '%s %s is 405 with Allow: %s, whatever else is wrong',
+  async (method, url, allow) => {
+    const answer = await app.inject({ method: method as 'GET', url: `${url}?limit=0` });
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers.allow).toBe(allow);
+    if (method !== 'HEAD') expect(answer.json().code).toBe('method-not-allowed');
+  },
+);
+
+test.each(['/api/v1/l%65ads', '/api/v1/leads/%37', '/%64ocs'])(
+  '%s is the path that its letters say, for 405 as for answers',
+  async (url) => {
+    const answer = await app.inject({ method: 'POST', url });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+  },
+);
+
+test('an escaped slash is none', async () => {
+  const answer = await app.inject({ method: 'POST', url: '/api/v1%2Fleads' });
+  expect(answer.statusCode).toBe(404);
+});
+
+test('templates stand for one segment, and for nothing else', () => {
+  const paths = createKnownPaths();
+  paths.add({ method: ['GET', 'HEAD'], url: '/a/:id/b.json' });
+  paths.add({ method: 'POST', url: '/a/:id/b.json' });
+  expect(paths.methodsOf('/a/1/b.json')).toEqual(['GET', 'HEAD', 'POST']);
+  expect(paths.methodsOf('/a/1/bxjson')).toBeUndefined();
+  expect(paths.methodsOf('/a/1/2/b.json')).toBeUndefined();
+  expect(paths.methodsOf('/a//b.json')).toBeUndefined();
+});

@@ -1,0 +1,147 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Registry } from 'prom-client';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { HttpApp } from '#http/http-app.ts';
+import { problemKinds } from '#http/problems/problem.ts';
+import { renderOpenApi } from '../../../src/compose/openapi.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { fakeLeads } from '../../support/http-leads.ts';
+import { openDocument, operationsOf } from '../../support/openapi.ts';
+
+let app: HttpApp | undefined;
+afterEach(() => app?.close());
+
+describe('openapi.json', () => {
+  test('is a valid OpenAPI 3.1 document', async () => {
+    const result = await new Validator().validate(JSON.parse(await renderOpenApi()));
+    expect(result).toEqual({ valid: true });
+  });
+
+  test('is the same text each time', async () => {
+    expect(await renderOpenApi()).toBe(await renderOpenApi());
+  });
+
+  test('is served with a validator, and tells only of areas that are there', async () => {
+    app = buildTestApp({ leads: fakeLeads() });
+    const answer = await app.inject('/openapi.json');
+    expect(answer.statusCode).toBe(200);
+    expect(Object.keys(answer.json().paths)).toEqual([
+      '/api/v1/leads',
+      '/api/v1/leads/{leadId}',
+      '/api/v1/me',
+    ]);
+    const headers = { 'if-none-match': String(answer.headers.etag) };
+    expect((await app.inject({ url: '/openapi.json', headers })).statusCode).toBe(304);
+  });
+
+  test('has each schema once, and only those that are used', async () => {
+    const text = JSON.stringify(JSON.parse(await renderOpenApi()));
+    const document = JSON.parse(text);
+    const names = Object.keys(document.components.schemas);
+    expect(names).toContain('Lead');
+    for (const name of names) {
+      expect(text).toContain(`"#/components/schemas/${name}"`);
+      expect(names).not.toContain(`${name}Input`);
+    }
+    const missing = [...text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)].filter(
+      ([, kind, name]) => !((name as string) in document.components[kind as string]),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('every operation tells its credential, its problems and its headers', async () => {
+    const document = openDocument(JSON.parse(await renderOpenApi()));
+    const known = new Set(Object.values(problemKinds).map(({ status }) => String(status)));
+    const operations = operationsOf(document);
+    expect(operations.length).toBeGreaterThan(2);
+    for (const { operation } of operations) {
+      expect(operation).toMatchObject({
+        operationId: expect.any(String),
+        summary: expect.any(String),
+        security: expect.any(Array),
+      });
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(response.headers?.['X-Request-Id']).toBeDefined();
+        if (!known.has(status)) continue;
+        expect(Object.keys(response.content ?? {})).toEqual(['application/problem+json']);
+      }
+      expect(Object.keys(operation.responses)).toEqual(
+        expect.arrayContaining(['405', '500', '503']),
+      );
+    }
+  });
+});
+
+test.each(['/openapi.json', '/problems/overloaded', '/healthz', '/readyz', '/metrics'])(
+  '%s refuses a query parameter, as every path of the API does',
+  async (url) => {
+    const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
+    app = buildTestApp({ operations });
+    expect((await app.inject(url)).statusCode).toBe(200);
+    const answer = await app.inject(`${url}?x=1`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ parameter: 'x' }],
+    });
+  },
+);
+
+describe('the docs', () => {
+  const pages = [
+    '/docs',
+    '/docs/start.js',
+    '/docs/page.css',
+    '/docs/swagger-ui.css',
+    '/docs/favicon-32x32.png',
+  ];
+
+  test.each([...pages, '/docs/swagger-ui-bundle.js'])('%s is served from here', async (url) => {
+    app = buildTestApp();
+    const answer = await app.inject(url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.rawPayload.length).toBeGreaterThan(100);
+  });
+
+  test('the page loads nothing from elsewhere and may not', async () => {
+    app = buildTestApp();
+    const page = await app.inject('/docs');
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/https?:|upgrade-insecure-requests|unsafe/);
+    expect(page.body).not.toMatch(/https?:|src="\/\/|<script>|\son\w+=/);
+    for (const [, target = ''] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
+      expect((await app.inject(`/${target}`)).statusCode).toBe(200);
+    expect((await app.inject('/docs/start.js')).body).toContain('validatorUrl: null');
+    expect((await app.inject('/docs/swagger-ui.css')).body).not.toMatch(
+      /@import|url\(["']?https?:/,
+    );
+  });
+
+  test.each([...pages, '/docs?x=1'])('%s takes any query: people open it', async (url) => {
+    app = buildTestApp();
+    expect((await app.inject(`${url}${url.includes('?') ? '&' : '?'}v=1`)).statusCode).toBe(200);
+  });
+
+  test('a slash at the end leads to the page, below a prefix, too', async () => {
+    app = buildTestApp();
+    const answer = await app.inject('/docs/');
+    expect(answer.statusCode).toBe(308);
+    expect(answer.headers.location).toBe('../docs');
+  });
+
+  test.each([
+    'package.json',
+    '..%2fpackage.json',
+    '%2e%2e%2findex.js',
+    'swagger-ui.js',
+    'constructor',
+    'docs',
+    'openapi.json',
+  ])('no other file can be had: %s', async (name) => {
+    app = buildTestApp();
+    for (const page of ['/docs', '/openapi.json'])
+      expect((await app.inject(page)).statusCode).toBe(200);
+    expect((await app.inject(`/docs/${name}`)).statusCode).toBe(404);
+  });
+});

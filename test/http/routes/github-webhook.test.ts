@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLimiter } from '#access/limit.ts';
+import { createEventQueue } from '#http/routes/github-webhook/event-queue.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import type { TrackerDelivery, TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { systemClock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { buildTestApp } from '../../support/app.ts';
+
+const URL = '/api/v1/webhooks/github';
+const GOOD = `sha256=${'a'.repeat(64)}`;
+const everything: TrackerEvent = { kind: 'everything' };
+const genuine = {
+  'content-type': 'application/json',
+  'x-github-event': 'label',
+  'x-hub-signature-256': GOOD,
+};
+
+let app: HttpApp;
+afterEach(() => app.close());
+
+function serve(deps: Partial<TrackerWebhookDeps> = {}) {
+  const deliveries: TrackerDelivery[] = [];
+  const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 2 });
+  app = buildTestApp({
+    refusalLimiter,
+    trackerWebhook: {
+      verify: async (delivery) => {
+        deliveries.push(delivery);
+        if (delivery.signature === GOOD) return everything;
+        throw new TrackportError('unauthorized', { detail: 'No.', challenge: 'Signature' });
+      },
+      onTrackerEvent: () => undefined,
+      settled: async () => {},
+      ...deps,
+    },
+  });
+  return deliveries;
+}
+
+describe('a delivery', () => {
+  test('is verified over its bytes as they came, then answered with 202', async () => {
+    const deliveries = serve();
+    const payload = Buffer.from('\uFEFF{"a" : 1}\r\n\xff', 'latin1');
+    const answer = await app.inject({ method: 'POST', url: URL, payload, headers: genuine });
+    expect(answer.statusCode).toBe(202);
+    expect(deliveries).toEqual([{ event: 'label', signature: GOOD, rawBody: payload }]);
+  });
+
+  test('that is refused gets 401, after too many from one address 429, and a genuine one still 202', async () => {
+    serve();
+    const post = (headers: Record<string, string>) =>
+      app.inject({ method: 'POST', url: URL, payload: 'not json', headers });
+    const forged = { ...genuine, 'x-hub-signature-256': `sha256=${'b'.repeat(64)}` };
+    const refusals = [await post(forged), await post(forged), await post(forged)];
+    expect(refusals.map(({ statusCode }) => statusCode)).toEqual([401, 401, 429]);
+    expect(refusals[0]?.headers['www-authenticate']).toBe('Signature');
+    expect((await post(genuine)).statusCode).toBe(202);
+  });
+
+  test('without body and signature is refused as unverified', async () => {
+    const deliveries = serve();
+    const answer = await app.inject({ method: 'POST', url: URL });
+    expect(answer.statusCode).toBe(401);
+    expect(deliveries).toEqual([]);
+  });
+
+  test.each([
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['text', { 'content-type': 'text/plain' }],
+    ['something like JSON', { 'content-type': 'application/jsonx' }],
+    ['compressed bytes', { ...genuine, 'content-encoding': 'gzip' }],
+    ['another charset', { ...genuine, 'content-type': 'application/json; charset=utf-16' }],
+  ])('as %s is 415', async (_name, headers) => {
+    serve();
+    const answer = await app.inject({ method: 'POST', url: URL, payload: '{}', headers });
+    expect(answer.statusCode).toBe(415);
+    expect(answer.json().code).toBe('unsupported-media-type');
+  });
+
+  test('may have 25 MiB, and not a byte more', async () => {
+    serve();
+    const size = 25 * 1024 * 1024;
+    const post = (payload: Buffer) =>
+      app.inject({ method: 'POST', url: URL, payload, headers: genuine });
+    expect((await post(Buffer.alloc(size, 32))).statusCode).toBe(202);
+    expect((await post(Buffer.alloc(size + 1, 32))).statusCode).toBe(413);
+  });
+});
+
+describe('the work', () => {
+  test('comes after the answer, and closing waits for all that comes of it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const log: string[] = [];
+    serve({
+      onTrackerEvent: () => void log.push('event'),
+      settled: async () => {
+        log.push('settling');
+        await gate.promise;
+        log.push('settled');
+      },
+    });
+    for (const _ of [1, 2]) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: URL,
+        payload: '{}',
+        headers: genuine,
+      });
+      expect(answer.statusCode).toBe(202);
+    }
+    const closed = app.close().then(() => log.push('closed'));
+    gate.resolve();
+    await closed;
+    expect(log).toEqual(['event', 'event', 'settling', 'settled', 'closed']);
+  });
+
+  test('may fail without harm to the answer and to what comes next', async () => {
+    let calls = 0;
+    serve({
+      onTrackerEvent: () => {
+        calls += 1;
+        throw new Error('no');
+      },
+    });
+    for (const _ of [1, 2])
+      await app.inject({ method: 'POST', url: URL, payload: '{}', headers: genuine });
+    await app.close();
+    expect(calls).toBe(2);
+  });
+});
+
+describe('the queue', () => {
+  const issue = { kind: 'issue', issue: {} as never, gone: false } as const;
+
+  test('lets others have a turn after fifty events', async () => {
+    const log: string[] = [];
+    const queue = createEventQueue({ work: () => void log.push('event'), onFailure: () => {} });
+    for (let index = 0; index < 60; index += 1) queue.push(issue);
+    expect(log).toEqual([]);
+    setImmediate(() => log.push('others'));
+    await queue.drained();
+    expect(log.indexOf('others')).toBe(50);
+    expect(log).toHaveLength(61);
+  });
+
+  test('that grows too long is dropped for one "everything"', async () => {
+    const worked: TrackerEvent[] = [];
+    const queue = createEventQueue({
+      work: (event) => void worked.push(event),
+      onFailure: () => {},
+    });
+    for (let index = 0; index < 1001; index += 1) queue.push(issue);
+    queue.push({ kind: 'ignored' });
+    await queue.drained();
+    expect(worked).toEqual([{ kind: 'everything' }, issue]);
+  });
+});

@@ -1,0 +1,367 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLimiter } from '#access/limit.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { systemClock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
+import {
+  fakeLeads,
+  freshHit,
+  KEY_WITHOUT_GRANT,
+  someLead,
+  someList,
+  withKey,
+} from '../../support/http-leads.ts';
+import type { FakeLeads } from '../../support/http-leads.ts';
+
+let app: HttpApp;
+afterEach(() => app.close());
+
+function serve(leads: FakeLeads): HttpApp {
+  app = buildTestApp({ leads });
+  return app;
+}
+
+async function errorsOf(url: string): Promise<{ parameter: string; code: string }[]> {
+  const answer = await serve(fakeLeads()).inject({ url, headers: withKey });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.json().code).toBe('validation-failed');
+  return answer.json().errors;
+}
+
+describe('the list', () => {
+  test('holds the leads and says where the next page is', async () => {
+    const leads = fakeLeads();
+    const answer = await serve(leads).inject({ url: '/api/v1/leads', headers: withKey });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual(someList);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.headers.link).toBe(`<${PUBLIC_URL}/api/v1/leads?cursor=next-1>; rel="next"`);
+    expect(leads.asked).toEqual([
+      {
+        query: { limit: 50, labels: [] },
+        visibility: { consumerId: 'consumer-1', labels: [] },
+      },
+    ]);
+  });
+
+  test('hands every parameter on, and links to the next page with the same filters', async () => {
+    const leads = fakeLeads();
+    const url =
+      '/api/v1/leads?limit=100&state=all&label=Hot,Cold&label=x%20y&since=2026-03-01T10:00:00%2B02:00&cursor=abc';
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(leads.asked[0]?.query).toEqual({
+      limit: 100,
+      state: 'all',
+      labels: ['Hot', 'Cold', 'x y'],
+      since: Date.parse('2026-03-01T08:00:00Z'),
+      cursor: 'abc',
+    });
+    const link = String(answer.headers.link);
+    const next = new URL(link.slice(1, link.indexOf('>')));
+    expect(Object.fromEntries(next.searchParams)).toEqual({
+      limit: '100',
+      state: 'all',
+      label: 'x y',
+      since: '2026-03-01T10:00:00+02:00',
+      cursor: 'next-1',
+    });
+    expect(next.searchParams.getAll('label')).toEqual(['Hot,Cold', 'x y']);
+  });
+
+  test('leaves the filters of the link to the cursor where the address would be too long', async () => {
+    const leads = fakeLeads();
+    const labels = Array.from({ length: 10 }, (_, at) => `label=${'%C3%A9'.repeat(130)}${at}`);
+    const url = `/api/v1/leads?limit=7&${labels.join('&')}`;
+    const nextCursor = 'c'.repeat(2000);
+    leads.reader.list = async () => ({
+      value: { items: [], pagination: { hasMore: true, nextCursor } },
+      cache: freshHit,
+    });
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(answer.headers.link).toBe(
+      `<${PUBLIC_URL}/api/v1/leads?limit=7&cursor=${nextCursor}>; rel="next"`,
+    );
+  });
+
+  test.each([
+    ['2026-03-01', '2026-03-01T00:00:00Z'],
+    ['2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z'],
+    ['2026-03-01T10:00:00+02:00', '2026-03-01T08:00:00Z'],
+    ['2026-03-01T10:00:00.250Z', '2026-03-01T10:00:00.250Z'],
+  ])('reads since=%s, with a bare plus too', async (given, instant) => {
+    const leads = fakeLeads();
+    await serve(leads).inject({ url: `/api/v1/leads?since=${given}`, headers: withKey });
+    expect(leads.asked[0]?.query.since).toBe(Date.parse(instant));
+  });
+
+  test('has no Link on the last page', async () => {
+    const list = { items: [], pagination: { hasMore: false } };
+    const answer = await serve(fakeLeads({ list })).inject({
+      url: '/api/v1/leads',
+      headers: withKey,
+    });
+    expect(answer.json()).toEqual(list);
+    expect(answer.headers.link).toBeUndefined();
+  });
+
+  test('never lets out a field that the schema does not name', async () => {
+    const secretive = { ...someLead, body: 'private', contact: { email: 'a@b.c', ip: '10.0.0.1' } };
+    const list = { items: [secretive], pagination: { hasMore: false } };
+    const answer = await serve(fakeLeads({ list })).inject({
+      url: '/api/v1/leads',
+      headers: withKey,
+    });
+    expect(answer.json().items).toEqual([{ ...someLead, contact: { email: 'a@b.c' } }]);
+  });
+});
+
+describe('wrong parameters', () => {
+  test('each get an entry of their own in one answer', async () => {
+    const errors = await errorsOf('/api/v1/leads?limit=0&state=open&state=all&since=soon&lable=x');
+    expect(errors).toEqual([
+      { parameter: 'limit', code: 'out-of-range', detail: expect.stringContaining('1 to 100') },
+      { parameter: 'since', code: 'invalid', detail: expect.stringContaining('RFC 3339') },
+      { parameter: 'state', code: 'repeated', detail: expect.stringContaining('only once') },
+      { parameter: 'lable', code: 'unknown', detail: expect.stringContaining('`label`?') },
+    ]);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=',
+    'limit=1e1',
+    'limit=0x10',
+    'limit=%2B5',
+    'limit=5.0',
+    'limit=-1',
+    'limit=99999999999999999999',
+    'limit=5&limit=6',
+    'state=OPEN',
+    'state=',
+    'since=',
+    'since=2026-02-30',
+    'since=2026-03-01T10:00:00',
+    'since=1772359200',
+    'since=2026-03-01&since=2026-03-02',
+    'cursor=a&cursor=b',
+    'label=',
+    'label=a,,b',
+    `label=${'a'.repeat(201)}`,
+    'label=a,b,c,d,e,f,g,h,i,j,k',
+    '__proto__=1',
+    'constructor=1',
+    'LIMIT=5',
+    'limit[]=5',
+  ])('refuses %s and names it', async (query) => {
+    const errors = await errorsOf(`/api/v1/leads?${query}`);
+    expect(errors).toHaveLength(1);
+    expect(query).toContain(errors[0]?.parameter ?? 'nothing');
+  });
+
+  test('takes ten labels in one parameter, each of up to 200 characters', async () => {
+    const leads = fakeLeads();
+    const labels = Array.from({ length: 10 }, (_, at) => `${at}${'a'.repeat(199)}`);
+    const url = `/api/v1/leads?label=${labels.join(',')}`;
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(answer.statusCode).toBe(200);
+    expect(leads.asked[0]?.query.labels).toEqual(labels);
+    const errors = await errorsOf(`/api/v1/leads?label=a,${'b'.repeat(201)}`);
+    expect(errors).toMatchObject([{ parameter: 'label', code: 'out-of-range' }]);
+  });
+
+  test('takes ten labels', async () => {
+    const leads = fakeLeads();
+    const url = '/api/v1/leads?label=a,b,c,d,e,f,g,h,i&label=j';
+    const answer = await serve(leads).inject({ url, headers: withKey });
+    expect(answer.statusCode).toBe(200);
+    expect(leads.asked[0]?.query.labels).toHaveLength(10);
+  });
+
+  test('are refused again when the same query comes again', async () => {
+    serve(fakeLeads());
+    for (let round = 0; round < 3; round += 1) {
+      const bad = await app.inject({ url: '/api/v1/leads?limit=0', headers: withKey });
+      expect(bad.statusCode).toBe(400);
+      const good = await app.inject({ url: '/api/v1/leads?limit=1', headers: withKey });
+      expect(good.statusCode).toBe(200);
+    }
+  });
+});
+
+describe('access', () => {
+  test.each([
+    ['no key', {}],
+    ['an unknown key', { 'x-api-key': 'tpk_other' }],
+    ['two keys', { 'x-api-key': 'tpk_good, tpk_good' }],
+    ['a bearer token', { authorization: 'Bearer tpk_good' }],
+  ])('%s is refused before parameters are looked at', async (_name, headers) => {
+    const answer = await serve(fakeLeads()).inject({ url: '/api/v1/leads?limit=0', headers });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.json().code).toBe('unauthorized');
+    expect(answer.headers['www-authenticate']).toBe('ApiKey');
+  });
+
+  test('a key in the query string is not looked at', async () => {
+    const url = '/api/v1/leads?X-API-KEY=tpk_good';
+    const answer = await serve(fakeLeads()).inject({ url });
+    expect(answer.statusCode).toBe(401);
+  });
+
+  test('a consumer without a grant gets 403 before parameters are looked at', async () => {
+    const answer = await serve(fakeLeads()).inject({
+      url: '/api/v1/leads?limit=0',
+      headers: { 'x-api-key': KEY_WITHOUT_GRANT },
+    });
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json().code).toBe('insufficient-scope');
+  });
+
+  test('the quota is told on every answer and ends in 429', async () => {
+    serve(fakeLeads({ limitPerMinute: 2 }));
+    const call = () => app.inject({ url: '/api/v1/leads', headers: withKey });
+    const first = await call();
+    expect(first.headers['ratelimit-policy']).toBe('"default";q=2;w=60');
+    expect(first.headers['ratelimit']).toMatch(/^"default";r=1;t=\d+$/);
+    await call();
+    const third = await call();
+    expect(third.statusCode).toBe(429);
+    expect(third.json().code).toBe('quota-exceeded');
+    expect(Number(third.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(third.headers['ratelimit']).toMatch(/^"default";r=0;/);
+  });
+
+  test('an address that tries many bad keys gets 429, and still 200 with a good one', async () => {
+    const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 3 });
+    app = buildTestApp({ leads: fakeLeads(), refusalLimiter });
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt += 1)
+      statuses.push((await app.inject('/api/v1/leads')).statusCode);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await app.inject('/api/v1/leads')).headers).toMatchObject({
+      'retry-after': expect.stringMatching(/^\d+$/),
+      'ratelimit-policy': '"default";q=3;w=60',
+      ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
+    });
+    const good = await app.inject({ url: '/api/v1/leads', headers: withKey });
+    expect(good.statusCode).toBe(200);
+  });
+});
+
+describe('caching headers', () => {
+  test('tell age, freshness and how the answer came about', async () => {
+    const answer = await serve(fakeLeads()).inject({ url: '/api/v1/leads/7', headers: withKey });
+    expect(answer.json()).toEqual(someLead);
+    expect(answer.headers).toMatchObject({
+      age: '3',
+      'cache-control': 'private, no-cache',
+      'cache-status': 'trackport; hit; ttl=11',
+      vary: 'X-API-KEY',
+      etag: expect.stringMatching(/^"[\w-]{22}"$/),
+    });
+  });
+
+  test.each([
+    [
+      { ...freshHit, outcome: 'miss', ageMs: 0, ttlMs: 15_000 },
+      'trackport; fwd=miss; stored; ttl=15',
+    ],
+    [
+      { ...freshHit, outcome: 'stale', ttlMs: -20_500 },
+      'trackport; fwd=stale; fwd-status=503; ttl=-21',
+    ],
+    // The time between the check and the answer, with `freshFor: 0s`.
+    [{ ...freshHit, outcome: 'miss', ttlMs: -3 }, 'trackport; fwd=miss; stored; ttl=0'],
+    [{ ...freshHit, outcome: 'hit', ttlMs: -3 }, 'trackport; hit; ttl=0'],
+  ] as const)('%j', async (cache, expected) => {
+    const answer = await serve(fakeLeads({ cache })).inject({
+      url: '/api/v1/leads',
+      headers: withKey,
+    });
+    expect(answer.headers['cache-status']).toBe(expected);
+  });
+
+  test.each([
+    ['the tag', (tag: string) => tag],
+    ['a weak form of it', (tag: string) => `W/${tag}`],
+    ['a list with it', (tag: string) => `"other", ${tag}`],
+    ['any', () => '*'],
+  ])('If-None-Match with %s gives 304 without a body', async (_name, headerOf) => {
+    serve(fakeLeads());
+    const first = await app.inject({ url: '/api/v1/leads', headers: withKey });
+    const tag = String(first.headers.etag);
+    const headers = { ...withKey, 'if-none-match': headerOf(tag) };
+    const second = await app.inject({ url: '/api/v1/leads', headers });
+    expect(second.statusCode).toBe(304);
+    expect(second.body).toBe('');
+    expect(second.headers.etag).toBe(tag);
+    expect(second.headers['cache-status']).toBeDefined();
+    expect(second.headers['content-type']).toBeUndefined();
+  });
+
+  test('another tag gives the whole answer', async () => {
+    serve(fakeLeads());
+    const headers = { ...withKey, 'if-none-match': '"other", W/"another"' };
+    const answer = await app.inject({ url: '/api/v1/leads', headers });
+    expect(answer.statusCode).toBe(200);
+  });
+
+  test('a changed answer has another tag', async () => {
+    const tags = new Set<unknown>();
+    for (const title of ['one', 'two']) {
+      serve(fakeLeads({ lead: { ...someLead, title } }));
+      tags.add((await app.inject({ url: '/api/v1/leads/7', headers: withKey })).headers.etag);
+      await app.close();
+    }
+    expect(tags.size).toBe(2);
+  });
+
+  test('HEAD has the headers of GET and no body', async () => {
+    serve(fakeLeads());
+    for (const url of ['/api/v1/leads', '/api/v1/leads/7']) {
+      const got = await app.inject({ url, headers: withKey });
+      const headed = await app.inject({ method: 'HEAD', url, headers: withKey });
+      expect(headed.statusCode).toBe(200);
+      expect(headed.body).toBe('');
+      expect(headed.headers.etag).toBe(got.headers.etag);
+      expect(headed.headers['content-length']).toBe(got.headers['content-length']);
+    }
+  });
+});
+
+describe('one lead', () => {
+  test('hands any id to the reader, which decides', async () => {
+    const failure = new TrackportError('lead-not-found', { detail: 'No such lead.' });
+    const leads = fakeLeads({ failure });
+    serve(leads);
+    for (const id of ['7', '007', 'abc', '-1', '1%2F2', '%F0%9F%98%80', '9'.repeat(500)]) {
+      const answer = await app.inject({ url: `/api/v1/leads/${id}`, headers: withKey });
+      expect(answer.statusCode).toBe(404);
+      expect(answer.json().code).toBe('lead-not-found');
+    }
+    expect(leads.read).toHaveLength(7);
+  });
+
+  test('refuses query parameters', async () => {
+    const errors = await errorsOf('/api/v1/leads/7?expand=all');
+    expect(errors).toMatchObject([{ parameter: 'expand', code: 'unknown' }]);
+  });
+});
+
+test.each([
+  ['tracker-failed', 502],
+  ['tracker-unavailable', 503],
+  ['store-unavailable', 503],
+  ['invalid-cursor', 400],
+] as const)('%s of the reader is answered as %i', async (code, status) => {
+  const failure = new TrackportError(code, { detail: 'Sorry.', retryAfterSeconds: 17 });
+  const answer = await serve(fakeLeads({ failure })).inject({
+    url: '/api/v1/leads?cursor=x',
+    headers: withKey,
+  });
+  expect(answer.statusCode).toBe(status);
+  expect(answer.json().code).toBe(code);
+  expect(answer.headers['retry-after']).toBe('17');
+  expect(answer.headers.etag).toBeUndefined();
+});

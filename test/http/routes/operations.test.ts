@@ -1,0 +1,108 @@
+import { Registry } from 'prom-client';
+import { afterEach, expect, test } from 'vitest';
+import { createOperationsApp } from '#http/app.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import type { HealthCheck, OperationsDeps } from '#http/routes/operations/routes.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { buildTestApp, serverDeps } from '../../support/app.ts';
+import { fakeLeads, withKey } from '../../support/http-leads.ts';
+
+let app: HttpApp;
+afterEach(() => app.close());
+
+function operations(checks: HealthCheck[], rest: Partial<OperationsDeps> = {}): OperationsDeps {
+  return { metrics: new Registry(), checks: () => checks, isStopping: () => false, ...rest };
+}
+
+const ok: HealthCheck = { name: 'store', check: () => ({ isReady: true, state: 'ok' }) };
+
+test('is alive while the process is, whatever the checks say', async () => {
+  const down: HealthCheck = {
+    name: 'store',
+    check: () => ({ isReady: false, state: 'unavailable' }),
+  };
+  app = buildTestApp({ operations: operations([down]) });
+  const answer = await app.inject('/healthz');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ status: 'ok' });
+});
+
+test('an impaired part shows and leaves the instance ready', async () => {
+  const paused: HealthCheck = {
+    name: 'worker',
+    check: () => ({ isReady: true, state: 'paused', detail: 'The token lacks a permission.' }),
+  };
+  app = buildTestApp({ operations: operations([ok, paused]) });
+  const answer = await app.inject('/readyz');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({
+    status: 'ready',
+    checks: {
+      store: { state: 'ok' },
+      worker: { state: 'paused', detail: 'The token lacks a permission.' },
+    },
+  });
+});
+
+test('a part that fails makes the instance not ready and says nothing internal', async () => {
+  const broken: HealthCheck = {
+    name: 'store',
+    check: () => Promise.reject(new Error('SQLITE_IOERR /srv/secret')),
+  };
+  app = buildTestApp({ operations: operations([broken]) });
+  const answer = await app.inject('/readyz');
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toEqual({
+    status: 'not-ready',
+    checks: { store: { state: 'unavailable' } },
+  });
+});
+
+test('a part that hangs is not ready after two seconds', async () => {
+  const clock = createFakeClock();
+  const asked = Promise.withResolvers<void>();
+  const hanging: HealthCheck = {
+    name: 'store',
+    check: () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  };
+  app = buildTestApp({ clock, operations: operations([hanging]) });
+  const pending = app.inject('/readyz');
+  await asked.promise;
+  await clock.advance(2000);
+  expect((await pending).statusCode).toBe(503);
+});
+
+test('a stopping instance says so', async () => {
+  app = buildTestApp({ operations: operations([ok], { isStopping: () => true }) });
+  const answer = await app.inject('/readyz');
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json().status).toBe('stopping');
+});
+
+test('metrics count answers by route template, never by address', async () => {
+  const metrics = new Registry();
+  app = buildTestApp({ metrics, leads: fakeLeads(), operations: operations([], { metrics }) });
+  await app.inject({ url: '/api/v1/leads/7', headers: withKey });
+  await app.inject('/nowhere/ada@example.com');
+  const answer = await app.inject('/metrics');
+  expect(answer.headers['content-type']).toContain('text/plain');
+  expect(answer.body).toContain(
+    'trackport_http_request_duration_seconds_count{method="GET",route="/api/v1/leads/:leadId",status="200"} 1',
+  );
+  expect(answer.body).toContain('route="unknown",status="404"} 1');
+  expect(answer.body).not.toContain('ada@example.com');
+});
+
+test('a port of its own serves these three and nothing else', async () => {
+  app = createOperationsApp(serverDeps(), operations([ok]));
+  for (const url of ['/healthz', '/readyz', '/metrics'])
+    expect((await app.inject(url)).statusCode).toBe(200);
+  for (const url of ['/api/v1/leads', '/docs', '/openapi.json']) {
+    const answer = await app.inject(url);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json().code).toBe('not-found');
+  }
+});

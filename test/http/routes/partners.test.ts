@@ -1,0 +1,816 @@
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import nock from 'nock';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { receiptOut } from '#http/routes/receipts/receipt-schema.ts';
+import { sign, signingKey } from '#partners/intake/signature.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { type Log, type LogFields, silentLog } from '#shared/log.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import {
+  buildPartnerServer,
+  callOverHttp,
+  NOW,
+  PARTNER_URL,
+  type PartnerServer,
+  SECRET_ONE,
+  SECRET_TWO,
+  secretsOf,
+  signedHeaders,
+} from '../../partners/support.ts';
+import { bodyOf, secretsOfVector, vectors } from '../../partners/intake/vectors.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+// It would read our broken HTTP in the server's place.
+beforeAll(() => nock.restore());
+
+const DELETIONS = '/api/v1/webhooks/partners/crm-one/deletions';
+const DELETION = '{"eventType":"lead.deletion","eventId":"e-1","externalId":"x-1"}';
+
+type Call = {
+  url?: string;
+  body?: string | Buffer;
+  headers?: Record<string, string | undefined>;
+};
+
+/** A good deletion of the first partner, with what a test changes about it. */
+async function send(
+  server: PartnerServer,
+  { url = DELETIONS, body = DELETION, headers }: Call = {},
+) {
+  const all = { ...signedHeaders('crm-one', { body }), ...headers };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  const answer = await server.app.inject({
+    method: 'POST',
+    url,
+    headers: Object.fromEntries(given) as Record<string, string>,
+    body: Buffer.from(body),
+  });
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+}
+
+async function receipts(server: PartnerServer): Promise<number> {
+  return (await server.store.list({}, 100)).receipts.length;
+}
+
+/** What the log says of each answer. */
+function recordLog() {
+  const fields: LogFields[] = [];
+  const log: Log = { ...silentLog, info: (line) => void fields.push(line) };
+  return { log, fields };
+}
+
+const codeOf = ({ text }: { text: string }) => (JSON.parse(text) as { code?: string }).code;
+
+describe('the 60 shared cases over HTTP', () => {
+  const badBodies = new Set([
+    'github-docs-known-answer',
+    'proto-key-in-body',
+    'event-invalid-utf8-bytes',
+    'event-empty-body',
+  ]);
+
+  test.each(vectors)('$name', async (vector) => {
+    const url = new URL(vector.uri);
+    const partnerId = url.pathname.split('/')[5] ?? 'crm-one';
+    const { scheme } = vector;
+    const server = buildPartnerServer({
+      clock: createFakeClock(vector.now),
+      partners: { [partnerId]: { scheme, secrets: secretsOf(...secretsOfVector(vector)) } },
+    });
+    const isV3 = scheme === 'signature-v3';
+    const headers: [string, string][] = [['content-type', 'application/json']];
+    if (vector.signature !== null)
+      headers.push([isV3 ? 'x-vendor-signature-v3' : 'x-partner-signature', vector.signature]);
+    if (vector.timestamp !== null) headers.push(['x-vendor-request-timestamp', vector.timestamp]);
+    const answer = await callOverHttp(server.app, {
+      path: vector.uri.slice(url.origin.length),
+      headers,
+      body: bodyOf(vector),
+    });
+    const isOurPath = /^\/api\/.*\/(?:events|deletions)$/.test(url.pathname);
+    const isGood = vector.valid && vector.uriMismatch !== true && isOurPath;
+    const expected = isGood ? (badBodies.has(vector.name) ? 400 : 202) : isOurPath ? 401 : 404;
+    expect(answer.status).toBe(expected);
+    expect(await receipts(server)).toBe(expected === 202 ? 1 : 0);
+  });
+});
+
+describe('an accepted delivery', () => {
+  test('is answered with a receipt after it is in the store', async () => {
+    const server = buildPartnerServer();
+    const answer = await send(server);
+    expect(answer.status).toBe(202);
+    const receipt = receiptOut.strict().parse(JSON.parse(answer.text));
+    expect(receipt).toEqual({
+      id: receipt.id,
+      partnerId: 'crm-one',
+      eventType: 'lead.deletion',
+      externalId: 'x-1',
+      correlationId: receipt.correlationId,
+      status: 'ACCEPTED',
+      receivedAt: toRfc3339(NOW),
+    });
+    expect(answer.headers['x-correlation-id']).toBe(receipt.correlationId);
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+    expect(await server.store.read(receipt.id)).toMatchObject({ events: [{ outcome: 'PENDING' }] });
+    expect(server.woken()).toBe(1);
+  });
+
+  test('comes again: the same receipt, marked as replayed, and no second event', async () => {
+    const server = buildPartnerServer();
+    const first = await send(server);
+    await server.clock.advance(60_000);
+    const again = await send(server);
+    expect(again.status).toBe(202);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await receipts(server)).toBe(1);
+    expect(server.woken()).toBe(1);
+  });
+
+  test('comes 50 times at once: one receipt, one event, one answer for all', async () => {
+    const server = buildPartnerServer();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send(server)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(
+      49,
+    );
+    expect(await receipts(server)).toBe(1);
+    expect(server.woken()).toBe(1);
+  });
+
+  test('is signed for a query, which is otherwise ignored', async () => {
+    const server = buildPartnerServer();
+    const path = '/api/v1/webhooks/partners/crm-two/deletions?b=2&a=%20%3A';
+    const body = '{"objectId":1}';
+    const headers = signedHeaders('crm-two', { body, path });
+    const call = async (url: string) =>
+      (await server.app.inject({ method: 'POST', url, headers, body })).statusCode;
+    expect(await call(path)).toBe(202);
+    expect(await call(path.replace('%3A', '%3a'))).toBe(202);
+    expect(await call(path.replace('%20', '+'))).toBe(401);
+    expect(await call(path.replace('b=2&a=%20%3A', 'a=%20%3A&b=2'))).toBe(401);
+    expect(await call(path.split('?')[0] ?? '')).toBe(401);
+  });
+
+  test('is the same whatever host the connection names', async () => {
+    const server = buildPartnerServer();
+    const path = '/api/v1/webhooks/partners/crm-two/deletions';
+    const body = '{"objectId":1}';
+    const headers = {
+      ...signedHeaders('crm-two', { body, path }),
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    };
+    const answer = await callOverHttp(server.app, {
+      path: `http://evil.example${path}`,
+      headers: Object.entries(headers),
+      body: Buffer.from(body),
+    });
+    expect(answer.status).toBe(202);
+  });
+
+  test('may be sent in chunks without a length', async () => {
+    const server = buildPartnerServer();
+    const answer = await callOverHttp(server.app, {
+      path: DELETIONS,
+      headers: [
+        ...Object.entries(signedHeaders('crm-one', { body: DELETION })),
+        ['transfer-encoding', 'chunked'],
+      ],
+      body: Buffer.from(DELETION),
+    });
+    expect(answer.status).toBe(202);
+  });
+
+  test('may carry the header of another scheme, which is ignored', async () => {
+    const server = buildPartnerServer();
+    const answer = await send(server, {
+      headers: { 'x-vendor-signature-v3': 'nonsense', 'x-vendor-request-timestamp': '1' },
+    });
+    expect(answer.status).toBe(202);
+  });
+
+  test('may use the sender’s own header names', async () => {
+    const server = buildPartnerServer({
+      partners: {
+        hubspot: {
+          scheme: 'signature-v3',
+          secrets: secretsOf(SECRET_TWO),
+          headers: {
+            signature: 'X-HubSpot-Signature-v3',
+            timestamp: 'X-HubSpot-Request-Timestamp',
+          },
+        },
+      },
+    });
+    const path = '/api/v1/webhooks/partners/hubspot/deletions';
+    const body = '[{"objectId":1,"subscriptionType":"contact.deletion"}]';
+    const signed = signedHeaders('crm-two', { body, path });
+    const headers = {
+      'content-type': 'application/json',
+      'x-hubspot-signature-V3': signed['x-vendor-signature-v3'] ?? '',
+      'x-hubspot-request-timestamp': signed['x-vendor-request-timestamp'] ?? '',
+    };
+    const inject = (given: Record<string, string>) =>
+      server.app.inject({ method: 'POST', url: path, headers: given, body });
+    expect((await inject(headers)).statusCode).toBe(202);
+    expect((await inject(signed)).statusCode).toBe(401);
+  });
+});
+
+describe('secrets that overlap', () => {
+  const DAY = 86_400_000;
+  const [first, second] = secretsOf(SECRET_ONE, 'the-next-one');
+  const partner = {
+    scheme: 'hmac-sha256' as const,
+    secrets: [
+      { value: second?.value ?? new Secret('-'), notBefore: NOW },
+      { value: first?.value ?? new Secret('-'), notAfter: NOW + DAY },
+    ],
+  };
+
+  test.each([
+    [NOW - 1, 202, 401],
+    [NOW, 202, 202],
+    [NOW + DAY, 202, 202],
+    [NOW + DAY + 1, 401, 202],
+  ])('at %d the old one gives %d and the new one %d', async (now, old, next) => {
+    const server = buildPartnerServer({
+      clock: createFakeClock(now),
+      partners: { 'crm-one': partner },
+    });
+    expect((await send(server)).status).toBe(old);
+    const headers = signedHeaders('crm-one', { body: DELETION, secret: 'the-next-one' });
+    expect((await send(server, { headers })).status).toBe(next);
+  });
+
+  test('none that is active: 401', async () => {
+    const expired = secretsOf(SECRET_ONE).map((secret) => ({ ...secret, notAfter: NOW - 1 }));
+    const server = buildPartnerServer({
+      partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: expired } },
+    });
+    expect((await send(server)).status).toBe(401);
+  });
+});
+
+describe('a call that cannot be verified', () => {
+  const unknown = (id: string): Call => ({ url: `/api/v1/webhooks/partners/${id}/deletions` });
+  const reasons: [string, Call][] = [
+    ['an unknown partner', unknown('nobody')],
+    ['a disabled partner', unknown('gone')],
+    ['another partner’s name', unknown('crm-two')],
+    ['an upper-case name', unknown('CRM-ONE')],
+    ['an escaped slash', unknown('crm-one%2Fx')],
+    ['an escaped NUL', unknown('crm-one%00')],
+    ['a matrix parameter', unknown('crm-one;x=1')],
+    ['an empty name', unknown('')],
+    ['a name of 64 characters', unknown('a'.repeat(64))],
+    ['a name of 2,000 characters', unknown('a'.repeat(2000))],
+    ['broken escapes', unknown('%zz')],
+    ['a name that is not ASCII', unknown('%C3%A9')],
+    ['a name escaped twice', unknown('%2563rm-one')],
+    ['a wrong signature', { headers: { 'x-partner-signature': `sha256=${'0'.repeat(64)}` } }],
+    ['a malformed signature', { headers: { 'x-partner-signature': 'sha1=00' } }],
+    ['no signature', { headers: { 'x-partner-signature': undefined } }],
+    [
+      'a changed body',
+      { body: `${DELETION} `, headers: signedHeaders('crm-one', { body: DELETION }) },
+    ],
+    ['another secret', { headers: signedHeaders('crm-one', { body: DELETION, secret: 'other' }) }],
+  ];
+
+  test.each(reasons)('%s gets the uniform 401', async (_reason, call) => {
+    const server = buildPartnerServer({
+      partners: {
+        'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },
+        'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
+        gone: { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE), enabled: false },
+      },
+    });
+    const answer = await send(server, call);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Signature');
+    expect(JSON.parse(answer.text)).toEqual({
+      type: `${PARTNER_URL}/problems/unauthorized`,
+      title: 'No valid credential',
+      status: 401,
+      detail: 'The signature of this call could not be verified.',
+      instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
+      code: 'unauthorized',
+    });
+    expect(comparable(answer)).toEqual(comparable(await send(server, unknown('nobody'))));
+    expect(await receipts(server)).toBe(0);
+  });
+
+  /** All but what every answer has of its own. */
+  const comparable = ({ headers }: { headers: Record<string, unknown> }) => ({
+    ...headers,
+    'x-request-id': undefined,
+    date: undefined,
+  });
+
+  test('is refused when a header comes twice, even when both values are good', async () => {
+    const server = buildPartnerServer();
+    const headers = Object.entries(signedHeaders('crm-one', { body: DELETION }));
+    const twice = headers.filter(([name]) => name === 'x-partner-signature');
+    const answer = await callOverHttp(server.app, {
+      path: DELETIONS,
+      headers: [...headers, ...twice],
+      body: Buffer.from(DELETION),
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('is refused when a header comes twice of which Node would keep one', async () => {
+    const server = buildPartnerServer({
+      partners: {
+        'crm-one': {
+          scheme: 'hmac-sha256',
+          secrets: secretsOf(SECRET_ONE),
+          headers: { signature: 'Authorization' },
+        },
+      },
+    });
+    const signature = signedHeaders('crm-one', { body: DELETION })['x-partner-signature'] ?? '';
+    const call = (values: string[]) =>
+      callOverHttp(server.app, {
+        path: DELETIONS,
+        headers: [
+          ['content-type', 'application/json'],
+          ...values.map((value): [string, string] => ['authorization', value]),
+        ],
+        body: Buffer.from(DELETION),
+      });
+    expect((await call([signature])).status).toBe(202);
+    expect((await call([signature, 'another'])).status).toBe(401);
+  });
+
+  test('is counted by reason in the metrics and nowhere else', async () => {
+    const server = buildPartnerServer();
+    await send(server, { headers: { 'x-partner-signature': undefined } });
+    await send(server, unknown('nobody'));
+    const text = await server.metrics.metrics();
+    expect(text).toContain(
+      'trackport_partner_refusals_total{partner="crm-one",reason="signature-missing"} 1',
+    );
+    expect(text).toContain(
+      'trackport_partner_refusals_total{partner="",reason="partner-unknown"} 1',
+    );
+  });
+
+  test('by a secret past its time is told from a wrong one in log and metric alone', async () => {
+    const { log, fields } = recordLog();
+    const [secret] = secretsOf(SECRET_ONE);
+    const server = buildPartnerServer({
+      partners: {
+        'crm-one': {
+          scheme: 'hmac-sha256',
+          secrets: [{ value: secret?.value ?? new Secret('-'), notAfter: NOW - 1 }],
+        },
+      },
+      app: { log },
+    });
+    const expired = await send(server);
+    const wrong = await send(server, {
+      headers: signedHeaders('crm-one', { body: DELETION, secret: 'other' }),
+    });
+    expect([expired.status, wrong.status]).toEqual([401, 401]);
+    const { instance: _one, ...answer } = JSON.parse(expired.text) as Record<string, unknown>;
+    expect(JSON.parse(wrong.text)).toMatchObject(answer);
+    expect(comparable(expired)).toEqual(comparable(wrong));
+    expect(fields).toMatchObject([
+      { partnerId: 'crm-one', refusal: 'secret-expired' },
+      { partnerId: 'crm-one', refusal: 'signature-wrong' },
+    ]);
+    const text = await server.metrics.metrics();
+    for (const reason of ['secret-expired', 'signature-wrong'])
+      expect(text).toContain(
+        `trackport_partner_refusals_total{partner="crm-one",reason="${reason}"} 1`,
+      );
+  });
+
+  test('of signature-v3 is logged with the address that was verified, without what its query says', async () => {
+    const { log, fields } = recordLog();
+    const server = buildPartnerServer({ app: { log } });
+    const url = '/api/v1/webhooks/partners/crm-two/deletions';
+    const headers = signedHeaders('crm-two', { body: DELETION, path: '/elsewhere' });
+    for (const query of ['', '?email=ada@example.com&x', '?x'])
+      expect((await send(server, { url: url + query, headers })).status).toBe(401);
+    const other = { 'x-partner-signature': `sha256=${'0'.repeat(64)}` };
+    expect((await send(server, { headers: other })).status).toBe(401);
+    expect(fields.map(({ verifiedAddress }) => verifiedAddress)).toEqual([
+      `${PARTNER_URL}${url}`,
+      `${PARTNER_URL}${url}?…`,
+      `${PARTNER_URL}${url}?…`,
+      undefined,
+    ]);
+    expect(JSON.stringify(fields)).not.toContain('ada');
+  });
+
+  test('of nobody we know leaves no name in the log', async () => {
+    const { log, fields } = recordLog();
+    const server = buildPartnerServer({ app: { log } });
+    await send(server, unknown('ada-lovelace'));
+    expect(fields).toMatchObject([{ refusal: 'partner-unknown', status: 401 }]);
+    expect(JSON.stringify(fields)).not.toContain('ada-lovelace');
+  });
+
+  test('is limited by address, a call that verifies is not', async () => {
+    const server = buildPartnerServer({ refusedPerMinute: 3 });
+    const bad = { headers: { 'x-partner-signature': 'x' } };
+    for (let call = 0; call < 3; call += 1) expect((await send(server, bad)).status).toBe(401);
+    const limited = await send(server, bad);
+    expect([limited.status, codeOf(limited)]).toEqual([429, 'quota-exceeded']);
+    expect(limited.headers['retry-after']).toMatch(/^\d+$/);
+    expect((await send(server, unknown('%zz'))).status).toBe(429);
+    expect((await send(server)).status).toBe(202);
+  });
+});
+
+describe('a path that is not there', () => {
+  const below = (id: string, rest: string) => `/api/v1/webhooks/partners/${id}${rest}`;
+  const wrong = ['/delete', '/deletions/', '/deletions/x', '/Deletions', '/', '', '/%64elete'];
+  const partners = {
+    'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },
+  } as const;
+
+  test.each(wrong)('%j is 404, whoever the partner is', async (rest) => {
+    const server = buildPartnerServer({ partners });
+    for (const id of ['crm-one', 'nobody', 'CRM', '%63rm-one']) {
+      const answer = await send(server, { url: below(id, rest) });
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found']);
+      expect(answer.headers['www-authenticate']).toBeUndefined();
+    }
+    expect(await receipts(server)).toBe(0);
+  });
+
+  test('a doubled slash and none are 404, too', async () => {
+    const server = buildPartnerServer({ partners });
+    for (const url of [below('/crm-one', '/deletions'), '/api/v1/webhooks/partners'])
+      expect((await send(server, { url })).status).toBe(404);
+  });
+
+  test('is not counted as a refused call', async () => {
+    const server = buildPartnerServer({ partners, refusedPerMinute: 1 });
+    for (let call = 0; call < 3; call += 1)
+      expect((await send(server, { url: below('crm-one', '/delete') })).status).toBe(404);
+  });
+});
+
+describe('an escaped letter in the path', () => {
+  const urls = [
+    '/api/v1/webhooks/partners/%63rm-one/deletions',
+    '/api/v1/webhooks/partners/crm-one/%64eletions',
+    '/api/v1/webhooks/p%61rtners/crm-one/deletion%73',
+  ];
+
+  test.each(urls)('%s is the same path', async (url) => {
+    const server = buildPartnerServer();
+    expect((await send(server, { url })).status).toBe(202);
+  });
+
+  test.each(urls)('%s is signed as it was sent', async (url) => {
+    const server = buildPartnerServer();
+    const path = url.replace('%63rm', 'crm').replace('-one', '-two');
+    const escaped = path.replace('crm-two', '%63rm-two');
+    const call = (given: string, signed: string) =>
+      server.app.inject({
+        method: 'POST',
+        url: given,
+        headers: signedHeaders('crm-two', { body: DELETION, path: signed }),
+        body: DELETION,
+      });
+    expect((await call(escaped, escaped)).statusCode).toBe(202);
+    expect((await call(escaped, path)).statusCode).toBe(401);
+  });
+});
+
+describe('the order of checks', () => {
+  const badSignature = { 'x-partner-signature': 'sha256=0' };
+
+  test.each([
+    ['text/plain', 415],
+    ['application/jsonx', 415],
+    ['application/vnd.api+json', 415],
+    [undefined, 415],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/json; charset=utf-8', 401],
+    ['APPLICATION/JSON;charset="UTF-8"', 401],
+    ['application/json', 401],
+  ])('content type %s before the signature: %d', async (type, status) => {
+    const server = buildPartnerServer();
+    const answer = await send(server, { headers: { ...badSignature, 'content-type': type } });
+    expect(answer.status).toBe(status);
+  });
+
+  test('a content type even for a body of no bytes', async () => {
+    const server = buildPartnerServer();
+    const headers = signedHeaders('crm-one', { body: '' });
+    const { 'content-type': _left, ...without } = headers;
+    const call = async (given: Record<string, string>) =>
+      (await server.app.inject({ method: 'POST', url: DELETIONS, headers: given })).statusCode;
+    expect(await call(without)).toBe(415);
+    expect(await call(headers)).toBe(400);
+  });
+
+  test.each([
+    ['gzip', 415],
+    ['br', 415],
+    ['identity, gzip', 415],
+    ['identity', 401],
+  ])('content encoding %s before the signature: %d', async (encoding, status) => {
+    const server = buildPartnerServer();
+    const headers = { ...badSignature, 'content-encoding': encoding };
+    expect((await send(server, { headers })).status).toBe(status);
+  });
+
+  test('the name’s shape before the content type', async () => {
+    const server = buildPartnerServer();
+    const url = DELETIONS.replace('crm-one', 'CRM');
+    expect((await send(server, { url, headers: { 'content-type': 'text/plain' } })).status).toBe(
+      401,
+    );
+  });
+
+  test('the size before the signature, with and without a length', async () => {
+    const server = buildPartnerServer();
+    const fits = Buffer.from(`["${'a'.repeat(1024 * 1024 - 4)}"]`);
+    const tooLarge = Buffer.concat([fits, Buffer.from(' ')]);
+    expect(fits).toHaveLength(1024 * 1024);
+    expect((await send(server, { body: fits, headers: badSignature })).status).toBe(401);
+    expect((await send(server, { body: fits })).status).toBe(202);
+    expect((await send(server, { body: tooLarge, headers: badSignature })).status).toBe(413);
+    const chunked = await callOverHttp(server.app, {
+      path: DELETIONS,
+      headers: [
+        ...Object.entries(signedHeaders('crm-one', { body: tooLarge })),
+        ['transfer-encoding', 'chunked'],
+      ],
+      body: tooLarge,
+    });
+    expect(chunked.status).toBe(413);
+  });
+
+  test.each([
+    '{',
+    '',
+    ' ',
+    '[1,]',
+    '{"a":1}x',
+    '{"__proto__":{"admin":true}}',
+    '{"\\u005f_proto__":1}',
+    '{"leadId":"24","leadId":"25"}',
+    '[{"eventId":"1"},{"data":{"leadId":"24","\\u006ceadId":"25"}}]',
+    '\u0000',
+    '{"a":"\u0000"}',
+    `${'['.repeat(65)}${']'.repeat(65)}`,
+  ])('a good signature over %j: 400, nothing stored', async (body) => {
+    const server = buildPartnerServer();
+    const answer = await send(server, { body });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed-json']);
+    expect(await receipts(server)).toBe(0);
+  });
+
+  test('bytes that are not UTF-8: 400 behind a good signature, 401 behind a bad one', async () => {
+    const server = buildPartnerServer();
+    const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
+    expect((await send(server, { body })).status).toBe(400);
+    expect((await send(server, { body, headers: badSignature })).status).toBe(401);
+  });
+
+  test.each(['"x"', '1', 'null', 'true'])('%s is JSON, but no event: 400', async (body) => {
+    const server = buildPartnerServer();
+    const answer = await send(server, { body });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation-failed']);
+  });
+
+  test.each([
+    '[]',
+    '{}',
+    '[null]',
+    '[[]]',
+    '[1,"a",true]',
+    '{"eventType":{},"eventId":[],"email":1}',
+  ])('%s is accepted, whatever is in it', async (body) => {
+    const server = buildPartnerServer();
+    expect((await send(server, { body })).status).toBe(202);
+    const events = DELETIONS.replace('deletions', 'events');
+    expect((await send(server, { url: events, body })).status).toBe(202);
+  });
+
+  test('500 events are accepted, 501 are too large', async () => {
+    const server = buildPartnerServer();
+    const batch = (length: number) =>
+      JSON.stringify(Array.from({ length }, (_, index) => ({ externalId: index })));
+    const accepted = await send(server, { body: batch(500) });
+    expect(accepted.status).toBe(202);
+    const { id } = JSON.parse(accepted.text) as { id: string };
+    expect((await server.store.read(id))?.events).toHaveLength(500);
+    const refused = await send(server, { body: batch(501) });
+    expect([refused.status, codeOf(refused)]).toEqual([413, 'payload-too-large']);
+    expect(await receipts(server)).toBe(1);
+  });
+
+  test('a byte order mark is signed and then dropped', async () => {
+    const server = buildPartnerServer();
+    expect((await send(server, { body: `\ufeff${DELETION}` })).status).toBe(202);
+  });
+
+  test('only POST is taken', async () => {
+    const server = buildPartnerServer();
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const answer = await server.app.inject({ method, url: DELETIONS });
+      expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'POST']);
+    }
+  });
+});
+
+describe('the correlation id', () => {
+  const visible = '!"#$%&\'()*+,-./09:;<=>?AZ[\\]^_`az{|}~';
+
+  test.each([visible, 'x', 'a'.repeat(128)])('%s is taken and echoed', async (given) => {
+    const server = buildPartnerServer();
+    const answer = await send(server, { headers: { 'x-correlation-id': given } });
+    expect(answer.headers['x-correlation-id']).toBe(given);
+    expect(JSON.parse(answer.text)).toMatchObject({ correlationId: given });
+  });
+
+  test.each(['a'.repeat(129), 'a b', 'a\tb', 'é', '', 'ada@example.com'])(
+    '%j is replaced',
+    async (given) => {
+      const server = buildPartnerServer();
+      const answer = await send(server, { headers: { 'x-correlation-id': given } });
+      expect(answer.status).toBe(202);
+      const { correlationId } = JSON.parse(answer.text) as { correlationId: string };
+      expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(answer.headers['x-correlation-id']).toBe(correlationId);
+    },
+  );
+
+  test('without the header it is the event’s own', async () => {
+    const server = buildPartnerServer();
+    const body = '{"externalId":"x","correlationId":"from-the-event"}';
+    const answer = await send(server, { body });
+    expect(JSON.parse(answer.text)).toMatchObject({ correlationId: 'from-the-event' });
+    expect(answer.headers['x-correlation-id']).toBe('from-the-event');
+  });
+
+  test('is echoed on refusals, too', async () => {
+    const server = buildPartnerServer();
+    const answer = await send(server, {
+      headers: { 'x-correlation-id': 'mine', 'x-partner-signature': 'bad' },
+    });
+    expect([answer.status, answer.headers['x-correlation-id']]).toEqual([401, 'mine']);
+  });
+
+  test('of a repeat is echoed, and the original one stands in the receipt', async () => {
+    const server = buildPartnerServer();
+    await send(server, { headers: { 'x-correlation-id': 'first' } });
+    const again = await send(server, { headers: { 'x-correlation-id': 'second' } });
+    expect(again.headers['x-correlation-id']).toBe('second');
+    expect(JSON.parse(again.text)).toMatchObject({ correlationId: 'first' });
+  });
+});
+
+describe('a partner’s own settings', () => {
+  const settings = { scheme: 'hmac-sha256' as const, secrets: secretsOf(SECRET_ONE) };
+
+  test('limitPerMinute counts verified calls only', async () => {
+    const server = buildPartnerServer({
+      partners: { 'crm-one': { ...settings, limitPerMinute: 2 } },
+    });
+    expect((await send(server, { headers: { 'x-partner-signature': 'bad' } })).status).toBe(401);
+    expect((await send(server)).status).toBe(202);
+    const second = await send(server);
+    expect([second.status, second.headers['ratelimit']]).toEqual([202, '"default";r=0;t=60']);
+    const third = await send(server);
+    expect([third.status, codeOf(third)]).toEqual([429, 'quota-exceeded']);
+    expect(third.headers['retry-after']).toBe('60');
+    await server.clock.advance(60_000);
+    expect((await send(server)).status).toBe(202);
+  });
+
+  test('requireBearer needs a good token besides the signature', async () => {
+    const server = buildPartnerServer({
+      partners: { 'crm-one': { ...settings, requireBearer: true } },
+      checkBearer: async ({ headers }) => {
+        if (headers.authorization !== 'Bearer good')
+          throw new TrackportError('unauthorized', { challenge: 'Bearer error="invalid_token"' });
+      },
+    });
+    const bearer = (authorization: string | undefined) =>
+      send(server, { headers: { authorization } });
+    for (const answer of [await bearer(undefined), await bearer('Bearer bad')]) {
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Signature');
+    }
+    expect((await bearer('Bearer good')).status).toBe(202);
+    const unsigned = { authorization: 'Bearer good', 'x-partner-signature': 'bad' };
+    expect((await send(server, { headers: unsigned })).status).toBe(401);
+  });
+
+  test('events that are ignored on a deletion path are counted', async () => {
+    const server = buildPartnerServer();
+    const path = '/api/v1/webhooks/partners/crm-two/deletions';
+    const body = '[{"subscriptionType":"contact.creation","objectId":1}]';
+    const headers = signedHeaders('crm-two', { body, path });
+    await server.app.inject({ method: 'POST', url: path, headers, body });
+    expect(await server.metrics.metrics()).toContain(
+      'trackport_partner_deletions_ignored_total{partner="crm-two"} 1',
+    );
+  });
+});
+
+describe('a store that cannot commit', () => {
+  test('full: 503 with Retry-After, nothing accepted, and well again with space', async () => {
+    const server = buildPartnerServer();
+    const { handle } = server.database;
+    const pages = handle.pragma('page_count', { simple: true }) as number;
+    handle.pragma(`max_page_count = ${pages}`);
+    const body = `[${Array.from({ length: 200 }, (_, n) => `{"externalId":"${'x'.repeat(500)}${n}"}`).join(',')}]`;
+    const answer = await send(server, { body });
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'store-unavailable']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await receipts(server)).toBe(0);
+    expect(server.woken()).toBe(0);
+    handle.pragma('max_page_count = 1000000');
+    expect((await send(server, { body })).status).toBe(202);
+  });
+
+  test('locked by another process: 503, nothing accepted, and well again when free', async () => {
+    const server = buildPartnerServer();
+    server.database.handle.pragma('busy_timeout = 1');
+    const { connectTo } = await import('../../support/stores.ts');
+    const other = connectTo(server.database.handle.name);
+    other.handle.exec('BEGIN IMMEDIATE');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(server)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    other.handle.exec('ROLLBACK');
+    expect(await receipts(server)).toBe(0);
+    expect((await send(server)).status).toBe(202);
+  });
+});
+
+describe('raw connections', () => {
+  /** Writes the text and answers what comes back until the connection ends. */
+  async function talk(app: PartnerServer['app'], text: string): Promise<string> {
+    if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    return new Promise((resolve, reject) => {
+      let received = '';
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+      socket.on('error', reject).on('close', () => resolve(received));
+    });
+  }
+
+  test('a body slower than the limit: 408, nothing stored', async () => {
+    const limits = { headersTimeoutMs: 200, requestTimeoutMs: 300, checkIntervalMs: 50 };
+    const server = buildPartnerServer({ app: { limits } });
+    const headers = Object.entries(signedHeaders('crm-one', { body: DELETION }));
+    const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    const answer = await talk(
+      server.app,
+      `POST ${DELETIONS} HTTP/1.1\r\nhost: a\r\n${head}content-length: ${DELETION.length}\r\n\r\n{`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await receipts(server)).toBe(0);
+  });
+
+  test('a way up in the path is not walked', async () => {
+    const server = buildPartnerServer();
+    const answer = await talk(
+      server.app,
+      'POST /api/v1/webhooks/partners/%2e%2e/deletions HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test.each([
+    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n'],
+    ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n'],
+  ])('%s at once: 400', async (_what, lengths) => {
+    const server = buildPartnerServer();
+    const answer = await talk(
+      server.app,
+      `POST ${DELETIONS} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${lengths}\r\n{}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+test('a secret that signs is found by its UTF-8 bytes', async () => {
+  const secret = 'Zoë-🦊-secret';
+  const server = buildPartnerServer({
+    partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(secret) } },
+  });
+  const content = { method: 'POST', uri: '', body: Buffer.from(DELETION), timestamp: '' };
+  const signature = sign('hmac-sha256', signingKey(new Secret(secret)), content);
+  expect((await send(server, { headers: { 'x-partner-signature': signature } })).status).toBe(202);
+});

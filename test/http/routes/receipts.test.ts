@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { Settlement } from '#partners/worker/work-store.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
+import { newUuid } from '#shared/ids.ts';
+import { PUBLIC_URL } from '../../support/app.ts';
+import { openOperatorApp, type OperatorApp, sealer } from '../../support/operator.ts';
+
+type Facts = { partnerId?: string; externalId?: string; end?: Settlement };
+
+const failed: Settlement = { outcome: 'FAILED', lastError: 'tracker-unavailable', attempts: 11 };
+const done: Settlement = { outcome: 'DONE', erasure: 'incomplete-history', attempts: 2 };
+
+/** Accepts a delivery of one event now, and ends it where the facts say how. */
+async function receive(
+  { receipts, database, clock }: OperatorApp,
+  { partnerId = 'crm-one', externalId = 'x-1', end }: Facts = {},
+): Promise<string> {
+  const id = newUuid();
+  const receipt: NewReceipt = {
+    id,
+    partnerId,
+    path: 'deletions',
+    eventType: 'lead.deletion',
+    externalId,
+    correlationId: `correlation-${externalId}`,
+    receivedAt: clock.now(),
+    events: [
+      {
+        position: 0,
+        eventId: 'event-1',
+        externalId,
+        sameEventKey: sha256(id),
+        outcome: 'PENDING',
+        names: [],
+        payload: Buffer.from('{}'),
+      },
+    ],
+  };
+  await receipts.accept(receipt);
+  if (end) {
+    const work = createWorkStore({ database, sealer, newId: newUuid, repository: 'acme/leads' });
+    const [item] = await work.lease('match', clock.now(), 1);
+    if (!item || item.receiptId !== id) throw new Error('another event was due');
+    await work.settle(item, end, clock.now());
+  }
+  return id;
+}
+
+const idsOf = (body: { items: { id: string }[] }): string[] => body.items.map(({ id }) => id);
+
+describe('GET /receipts', () => {
+  it('lists newest first, and nothing but what a receipt is', async () => {
+    const server = openOperatorApp();
+    const first = await receive(server, { end: done });
+    await server.clock.advance(1000);
+    const second = await receive(server, { partnerId: 'crm-two' });
+    const reply = await server.call('GET', '/receipts');
+    expect(reply.status).toBe(200);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.body).toEqual({
+      items: [
+        {
+          id: second,
+          partnerId: 'crm-two',
+          eventType: 'lead.deletion',
+          externalId: 'x-1',
+          correlationId: 'correlation-x-1',
+          status: 'ACCEPTED',
+          receivedAt: '2026-03-01T12:00:01Z',
+          outcomes: { PENDING: 1 },
+        },
+        expect.objectContaining({ id: first, status: 'PROCESSED', outcomes: { DONE: 1 } }),
+      ],
+      pagination: { hasMore: false },
+    });
+  });
+
+  it('filters by partner, status, outcome and time, all at once too', async () => {
+    const server = openOperatorApp();
+    const dead = await receive(server, { end: failed });
+    const settled = await receive(server, { end: done });
+    await server.clock.advance(1000);
+    const open = await receive(server, { partnerId: 'crm-two' });
+    const find = async (query: string) =>
+      idsOf((await server.call('GET', `/receipts?${query}`)).body);
+    expect(await find('partnerId=crm-one')).toEqual([settled, dead]);
+    expect(await find('partnerId=nobody')).toEqual([]);
+    expect(await find('status=FAILED')).toEqual([dead]);
+    expect(await find('status=ACCEPTED')).toEqual([open]);
+    expect(await find('outcome=DONE')).toEqual([settled]);
+    expect(await find('outcome=PENDING')).toEqual([open]);
+    expect(await find('since=2026-03-01T12:00:01Z')).toEqual([open]);
+    expect(await find('since=2026-03-01T13:00:01+01:00')).toEqual([open]);
+    expect(await find('since=2026-03-01')).toEqual([open, settled, dead]);
+    expect(await find('partnerId=crm-one&status=FAILED&outcome=FAILED')).toEqual([dead]);
+    expect(await find('partnerId=crm-two&status=FAILED')).toEqual([]);
+  });
+
+  it('filters by what an event was known by, with or without a # before a lead id', async () => {
+    const server = openOperatorApp();
+    const one = await receive(server, { externalId: 'x-1' });
+    const two = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
+    server.database.handle
+      .prepare(`UPDATE event SET leadIds = '["24"]' WHERE externalId = 'x-2'`)
+      .run();
+    const find = async (query: string) =>
+      idsOf((await server.call('GET', `/receipts?${query}`)).body);
+    expect(await find('externalId=x-1')).toEqual([one]);
+    expect(await find('eventId=event-1')).toEqual([two, one]);
+    expect(await find('correlationId=correlation-x-2')).toEqual([two]);
+    expect(await find('leadId=24')).toEqual([two]);
+    expect(await find('leadId=%2324')).toEqual([two]);
+    expect(await find('eventId=event-1&partnerId=crm-one&outcome=PENDING')).toEqual([one]);
+    expect(await find('leadId=25')).toEqual([]);
+  });
+
+  it('refuses a cursor of another event id', async () => {
+    const server = openOperatorApp();
+    for (let at = 0; at < 3; at += 1) await receive(server);
+    const page = await server.call('GET', '/receipts?limit=1&eventId=event-1');
+    const { nextCursor } = page.body.pagination;
+    const other = await server.call('GET', `/receipts?limit=1&eventId=e&cursor=${nextCursor}`);
+    expect([other.status, other.body.code]).toEqual([400, 'invalid-cursor']);
+    expect(other.body.errors).toMatchObject([{ parameter: 'eventId', code: 'differs' }]);
+  });
+
+  it('takes a cursor alone, which repeats every filter', async () => {
+    const server = openOperatorApp();
+    const ids: string[] = [];
+    for (let at = 0; at < 4; at += 1)
+      ids.unshift(await receive(server, { externalId: `x-${at % 2}` }));
+    const filters =
+      'externalId=x-1&eventId=event-1&outcome=PENDING&since=2020-01-01&partnerId=crm-one';
+    const first = await server.call('GET', `/receipts?limit=1&${filters}`);
+    const { nextCursor } = first.body.pagination;
+    for (const beside of ['', `&${filters}`, '&externalId=x-1']) {
+      const rest = await server.call('GET', `/receipts?cursor=${nextCursor}${beside}`);
+      expect(rest.body.items.map(({ id }: { id: string }) => id)).toEqual([ids[2]]);
+    }
+  });
+
+  it('walks pages whose cursor belongs to the filters', async () => {
+    const server = openOperatorApp();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1) ids.unshift(await receive(server, { externalId: `x-${at}` }));
+    const first = await server.call('GET', '/receipts?limit=2&partnerId=crm-one');
+    const { nextCursor } = first.body.pagination;
+    expect(first.headers['link']).toBe(
+      `<${PUBLIC_URL}/api/v1/receipts?limit=2&partnerId=crm-one&cursor=${nextCursor}>; rel="next"`,
+    );
+    const rest = await server.call(
+      'GET',
+      `/receipts?limit=3&partnerId=crm-one&cursor=${nextCursor}`,
+    );
+    expect(rest.body.pagination).toEqual({ hasMore: false });
+    expect([...idsOf(first.body), ...idsOf(rest.body)]).toEqual(ids);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['status=DONE', 'status'],
+    ['status=accepted', 'status'],
+    ['outcome=ACCEPTED', 'outcome'],
+    ['since=yesterday', 'since'],
+    ['since=2026-03-01T12:00:00', 'since'],
+    ['partner=crm-one', 'partner'],
+    ['status=FAILED&status=ACCEPTED', 'status'],
+    ['leadId=x-1', 'leadId'],
+    ['leadId=0', 'leadId'],
+    [`eventId=${'x'.repeat(256)}`, 'eventId'],
+    ['correlationId=a&correlationId=b', 'correlationId'],
+  ])('refuses ?%s', async (query, parameter) => {
+    const { call } = openOperatorApp();
+    const { status, body } = await call('GET', `/receipts?${query}`);
+    expect([status, body.code]).toEqual([400, 'validation-failed']);
+    expect(body.errors).toMatchObject([{ parameter }]);
+  });
+});
+
+describe('GET /receipts/{id}', () => {
+  it('tells what became of each event', async () => {
+    const server = openOperatorApp();
+    const id = await receive(server, { end: failed });
+    const { status, body } = await server.call('GET', `/receipts/${id}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id, status: 'FAILED' });
+    expect(body.events).toEqual([
+      {
+        eventId: 'event-1',
+        externalId: 'x-1',
+        outcome: 'FAILED',
+        leadIds: [],
+        attempts: 11,
+        lastError: 'tracker-unavailable',
+        completedAt: '2026-03-01T12:00:00Z',
+      },
+    ]);
+  });
+
+  it.each(['replay', 'x', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
+    const { call } = openOperatorApp();
+    const { status, body } = await call('GET', `/receipts/${id}`);
+    expect([status, body.code]).toEqual([404, 'not-found']);
+  });
+});
+
+describe('replays', () => {
+  it('have the dead letters of one receipt worked again', async () => {
+    const server = openOperatorApp();
+    const id = await receive(server, { end: failed });
+    const reply = await server.call('POST', `/receipts/${id}/replay`);
+    expect([reply.status, reply.body, server.woken()]).toEqual([202, { queued: 1 }, 1]);
+    const { body } = await server.call('GET', `/receipts/${id}`);
+    expect(body).toMatchObject({ status: 'ACCEPTED', events: [{ outcome: 'PENDING' }] });
+    expect(server.audit.listOf(`receipt/${id}`)).toMatchObject([
+      {
+        action: 'receipt.replay',
+        actor: { kind: 'token', subject: 'operator-1', clientId: 'console' },
+        requestId: reply.headers['x-request-id'],
+      },
+    ]);
+  });
+
+  it('of a receipt without dead letters queue nothing and say why', async () => {
+    const server = openOperatorApp();
+    const id = await receive(server, { end: done });
+    const reply = await server.call('POST', `/receipts/${id}/replay`);
+    const body = { queued: 0, notQueued: { done: 1 } };
+    expect([reply.status, reply.body, server.woken()]).toEqual([202, body, 0]);
+  });
+
+  it('of a receipt that is not there are 404', async () => {
+    const { call } = openOperatorApp();
+    const reply = await call('POST', '/receipts/0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c/replay');
+    expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
+  });
+
+  it('of a filter reach what the list shows, and no more', async () => {
+    const server = openOperatorApp();
+    const mine = await receive(server, { end: failed });
+    const other = await receive(server, { partnerId: 'crm-two', end: failed });
+    const reply = await server.call('POST', '/receipts/replay?partnerId=crm-one&status=FAILED');
+    expect([reply.status, reply.body]).toEqual([202, { queued: 1 }]);
+    const statuses = await Promise.all(
+      [mine, other].map(async (id) => (await server.call('GET', `/receipts/${id}`)).body.status),
+    );
+    expect(statuses).toEqual(['ACCEPTED', 'FAILED']);
+    expect(server.audit.listOf('receipts')).toMatchObject([
+      { changes: { partnerId: 'crm-one', status: 'FAILED' } },
+    ]);
+    expect((await server.call('POST', '/receipts/replay')).body).toEqual({ queued: 1 });
+  });
+
+  it.each(['limit=5', 'cursor=x', 'outcome=failed', 'Status=FAILED'])(
+    'refuse ?%s rather than replay more than was meant',
+    async (query) => {
+      const server = openOperatorApp();
+      await receive(server, { end: failed });
+      const reply = await server.call('POST', `/receipts/replay?${query}`);
+      expect([reply.status, reply.body.code]).toEqual([400, 'validation-failed']);
+      expect(server.woken()).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,65 @@
+import { afterEach, expect, test } from 'vitest';
+import type { HttpApp } from '#http/http-app.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
+import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../../support/http-leads.ts';
+
+let app: HttpApp;
+afterEach(() => app.close());
+
+const url = '/api/v1/leads/removals';
+const someRemovals: RemovalList = {
+  items: [{ id: '7', removedAt: '2026-03-01T10:00:00.123Z' }],
+  pagination: { hasMore: true, nextCursor: 'next-1' },
+};
+
+function serve() {
+  const asked: { query: RemovalListQuery; visibility: unknown }[] = [];
+  const leads = fakeLeads();
+  app = buildTestApp({
+    leads,
+    removals: {
+      ...leads,
+      list: async (query, visibility) => {
+        asked.push({ query, visibility });
+        return someRemovals;
+      },
+    },
+  });
+  return asked;
+}
+
+test('removals are listed, and no lead has that id', async () => {
+  const asked = serve();
+  const answer = await app.inject({ url: `${url}?limit=10&since=2026-03-01`, headers: withKey });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual(someRemovals);
+  expect(answer.headers.link).toBe(
+    `<${PUBLIC_URL}${url}?limit=10&since=2026-03-01&cursor=next-1>; rel="next"`,
+  );
+  expect(asked).toEqual([
+    {
+      query: { limit: 10, since: Date.parse('2026-03-01') },
+      visibility: { consumerId: 'consumer-1', labels: [] },
+    },
+  ]);
+});
+
+test.each([
+  ['without a key', {}, 401],
+  ['without a grant', { 'x-api-key': KEY_WITHOUT_GRANT }, 403],
+])('are refused %s, whatever the parameters', async (_name, headers, status) => {
+  const asked = serve();
+  expect((await app.inject({ url: `${url}?limit=0`, headers })).statusCode).toBe(status);
+  expect(asked).toEqual([]);
+});
+
+test.each(['limit=0', 'limit=101', 'since=soon', 'state=all', 'label=x', 'what=1'])(
+  'are refused with %s',
+  async (query) => {
+    serve();
+    const answer = await app.inject({ url: `${url}?${query}`, headers: withKey });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors).toHaveLength(1);
+  },
+);

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { createRecentEvents } from '#leads/cache/recent-events.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+
+const HOUR = 3_600_000;
+
+function eventOf(number: number, title = 'Lead', updatedAt = 0): TrackerEvent {
+  const issue = {
+    number,
+    title,
+    body: 'text',
+    state: 'open' as const,
+    labels: ['approved'],
+    assignees: [],
+    createdAt: 0,
+    updatedAt,
+    isPullRequest: false,
+  };
+  return { kind: 'issue', issue, gone: false };
+}
+
+/** A clock that knows how often it was asked: every event that is looked at is asked for its age. */
+function createCountingClock(): FakeClock & { asked(): number } {
+  const clock = createFakeClock();
+  let asked = 0;
+  return {
+    ...clock,
+    now: () => {
+      asked += 1;
+      return clock.now();
+    },
+    asked: () => asked,
+  };
+}
+
+describe('taking an event', () => {
+  test.each([
+    ['of as many issues', (at: number) => at],
+    ['of one issue', () => 1],
+  ])('costs the same however many %s came before', (_name, numberOf) => {
+    const clock = createCountingClock();
+    const events = createRecentEvents(clock, HOUR);
+    const takeMany = (count: number): number => {
+      const before = clock.asked();
+      for (let at = 0; at < count; at += 1) events.take(eventOf(numberOf(at), 'Lead', at));
+      return (clock.asked() - before) / count;
+    };
+    const first = takeMany(100);
+    takeMany(5000);
+    expect(takeMany(100)).toBeLessThanOrEqual(first + 1);
+  });
+
+  test('costs no more when many expire at once than they cost together', async () => {
+    const clock = createCountingClock();
+    const events = createRecentEvents(clock, HOUR);
+    for (let at = 0; at < 3000; at += 1) events.take(eventOf(at));
+    await clock.advance(15_000);
+    const before = clock.asked();
+    for (let at = 0; at < 3000; at += 1) events.take(eventOf(at + 10_000));
+    expect(clock.asked() - before).toBeLessThanOrEqual(3000 * 10);
+    expect(events.aheadOf(0)).toBeUndefined();
+  });
+});
+
+describe('what a replica may not have yet', () => {
+  test('is the newest event of each issue, for fifteen seconds', async () => {
+    const clock = createFakeClock();
+    const events = createRecentEvents(clock, HOUR);
+    events.take(eventOf(1, 'first', 1));
+    await clock.advance(10_000);
+    events.take(eventOf(2, 'other', 1));
+    events.take(eventOf(1, 'second', 2));
+    const titles = (): string[] => {
+      const seen: string[] = [];
+      events.someAhead(({ issue }) => {
+        seen.push(issue.title);
+        return false;
+      });
+      return seen;
+    };
+    expect(titles()).toEqual(['other', 'second']);
+    expect(events.aheadOf(1)?.issue).toMatchObject({ title: 'second', body: '' });
+    await clock.advance(14_999);
+    expect(titles()).toEqual(['other', 'second']);
+    await clock.advance(1);
+    expect(titles()).toEqual([]);
+    expect(events.aheadOf(1)).toBeUndefined();
+    expect(events.of(1)?.issue.title).toBe('second');
+  });
+
+  test('is known to be incomplete after more events than are remembered', async () => {
+    const clock = createFakeClock();
+    const events = createRecentEvents(clock, HOUR);
+    for (let number = 1; number <= 20_000; number += 1) events.take(eventOf(number));
+    expect(events.hasForgotten()).toBe(false);
+    events.take(eventOf(20_001));
+    expect(events.hasForgotten()).toBe(true);
+    expect(events.aheadOf(1)).toBeUndefined();
+    expect(events.aheadOf(2)).toBeDefined();
+    await clock.advance(15_000);
+    expect(events.hasForgotten()).toBe(false);
+  });
+});

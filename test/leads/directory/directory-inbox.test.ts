@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { createDirectoryInbox } from '#leads/directory/directory-inbox.ts';
+import { toDirectoryEntry, type DirectoryEntry } from '#leads/directory/lead-directory.ts';
+import type { Issue } from '#leads/lead-tracker.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { silentLog, type LogFields } from '#shared/log.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { leadIssue } from '../../support/deletion-desk.ts';
+import { directoryKey, leadRules } from '../../support/directory.ts';
+
+function setUp() {
+  const clock = createFakeClock();
+  const commits: DirectoryEntry[][] = [];
+  const moved: { number: number; after: number }[] = [];
+  const failures: LogFields[] = [];
+  let isBroken = false;
+  const inbox = createDirectoryInbox({
+    directory: {
+      put: async (entries) => {
+        if (isBroken) throw new TrackportError('store-unavailable');
+        commits.push([...entries]);
+      },
+      noteMoved: async (number) => void moved.push({ number, after: commits.length }),
+    },
+    toEntries: async (issues) =>
+      issues.map((issue) => toDirectoryEntry(issue, leadRules, directoryKey)),
+    clock,
+    log: { ...silentLog, error: (fields) => failures.push(fields) },
+  });
+  return {
+    clock,
+    commits,
+    moved,
+    failures,
+    inbox,
+    breakStore: (now: boolean) => {
+      isBroken = now;
+    },
+    /** Lets what can go on without the clock go on. */
+    turn: async () => {
+      for (let at = 0; at < 5; at += 1) await clock.advance(0);
+    },
+  };
+}
+
+function issueOf(number: number, email = `p${number}@example.com`, updatedAt = 1): Issue {
+  return {
+    number,
+    title: 'Lead',
+    state: 'open',
+    assignees: [],
+    createdAt: 0,
+    updatedAt,
+    isPullRequest: false,
+    labels: ['approved'],
+    body: leadIssue({ email }).body,
+  };
+}
+
+const sizes = (commits: DirectoryEntry[][]) => commits.map((entries) => entries.length);
+
+test('the first issue is kept at once, those of the next tenth of a second together', async () => {
+  const { clock, commits, inbox, turn } = setUp();
+  inbox.take(issueOf(1));
+  await turn();
+  expect(sizes(commits)).toEqual([1]);
+  for (let number = 2; number <= 40; number += 1) inbox.take(issueOf(number));
+  await clock.advance(99);
+  await turn();
+  expect(sizes(commits)).toEqual([1]);
+  await clock.advance(1);
+  await turn();
+  expect(sizes(commits)).toEqual([1, 39]);
+  await clock.advance(100);
+  await turn();
+  inbox.take(issueOf(41));
+  await turn();
+  expect(sizes(commits)).toEqual([1, 39, 1]);
+});
+
+test('a storm of distinct issues takes one commit for 250 of them', async () => {
+  const { commits, inbox } = setUp();
+  for (let number = 1; number <= 1000; number += 1) inbox.take(issueOf(number));
+  await inbox.settled();
+  expect(sizes(commits)).toEqual([1, 250, 250, 250, 249]);
+});
+
+test('a storm about one issue becomes one row, as it was last, with all its identities', async () => {
+  const { commits, inbox } = setUp();
+  const seen = [
+    issueOf(1, 'first@example.com', 1),
+    { ...issueOf(1, 'last@example.com', 9), labels: [] },
+    issueOf(1, 'between@example.com', 5),
+  ];
+  for (let round = 0; round < 300; round += 1) for (const issue of seen) inbox.take(issue);
+  for (let at = 0; at < 5000; at += 1) inbox.take(issueOf(2, 'same@example.com', at));
+  await inbox.settled();
+  const rows = commits.flat();
+  expect(rows.filter(({ number }) => number === 2)).toMatchObject([{ updatedAt: 4999 }]);
+  const ofFirst = rows.filter(({ number }) => number === 1);
+  expect(ofFirst.at(-1)).toMatchObject({ updatedAt: 9, approved: false, labels: [] });
+  const hashes = new Set(
+    ofFirst.flatMap(({ identities }) => identities.map(({ hash }) => hash.toString('hex'))),
+  );
+  expect(hashes.size).toBe(3);
+});
+
+test('what is too much is left to the next catch-up, and what follows is kept', async () => {
+  const { commits, inbox } = setUp();
+  for (let number = 1; number <= 2500; number += 1) inbox.take(issueOf(number));
+  await inbox.settled();
+  expect(commits.flat()).toHaveLength(2001);
+  inbox.take(issueOf(3000));
+  await inbox.settled();
+  expect(commits.flat().at(-1)?.number).toBe(3000);
+});
+
+test('a store that fails costs one log line for each commit, and nothing later', async () => {
+  const { commits, failures, inbox, breakStore } = setUp();
+  breakStore(true);
+  for (let number = 1; number <= 30; number += 1) inbox.take(issueOf(number));
+  await inbox.settled();
+  const error = 'TrackportError(store-unavailable)';
+  expect(failures).toEqual([
+    { issues: 1, error },
+    { issues: 29, error },
+  ]);
+  breakStore(false);
+  inbox.take(issueOf(31));
+  await inbox.settled();
+  expect(sizes(commits)).toEqual([1]);
+});
+
+test('an issue that moved away is noted as such once it is kept', async () => {
+  const { moved, inbox } = setUp();
+  inbox.take(issueOf(1));
+  inbox.take(issueOf(2));
+  inbox.take(issueOf(2), { isMoved: true });
+  await inbox.settled();
+  expect(moved).toEqual([{ number: 2, after: 2 }]);
+});

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LeadIdentity } from '#leads/model/identity.ts';
+import {
+  directoryChecks,
+  hashIdentity,
+  toDirectoryEntry,
+} from '#leads/directory/lead-directory.ts';
+import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { leadRules } from '../../support/directory.ts';
+
+const key = Buffer.alloc(32, 1);
+const hash = (identity: LeadIdentity) => hashIdentity(key, identity).toString('hex');
+
+test('one person has one hash, however the address is written', () => {
+  const same = ['Zoë <Zoë@MÜNCHEN.de>', ' zoe\u0308@xn--mnchen-3ya.de\n', '<zo\u200bë@münchen.de>'];
+  expect(new Set(same.map((value) => hash({ kind: 'email', value }))).size).toBe(1);
+});
+
+test('nothing visible is no identity, so that two of them never meet', () => {
+  const issue = {
+    number: 1,
+    title: '',
+    body: '### First name\n\nAda\n\n### Email\n\n\u200b<\u200b\n',
+    state: 'open' as const,
+    labels: [],
+    assignees: [],
+    createdAt: 0,
+    updatedAt: 0,
+    isPullRequest: false,
+  };
+  expect(toDirectoryEntry(issue, leadRules, key).identities).toHaveLength(1);
+  const blank = { ...issue, body: issue.body.replace('<', '') };
+  expect(toDirectoryEntry(blank, leadRules, key).identities).toEqual([]);
+});
+
+test('identities of different kind, partner or value never share a hash', () => {
+  const text = fc.string({ minLength: 1 }).map((value) => value.trim());
+  const identity = fc.oneof(
+    text.map((value): LeadIdentity => ({ kind: 'correlation-id', value })),
+    fc
+      .tuple(text, text)
+      .map(([partnerId, value]): LeadIdentity => ({ kind: 'external-id', partnerId, value })),
+  );
+  fc.assert(
+    fc.property(identity, identity, (left, right) => {
+      const same = JSON.stringify(left) === JSON.stringify(right);
+      expect(hash(left) === hash(right)).toBe(same);
+    }),
+  );
+});
+
+test('a hash tells nothing without the key, and is short', () => {
+  const identity: LeadIdentity = { kind: 'email', value: 'ada@example.com' };
+  expect(hashIdentity(Buffer.alloc(32, 2), identity).toString('hex')).not.toBe(hash(identity));
+  expect(hashIdentity(key, identity)).toHaveLength(16);
+});
+
+test('a directory that 0.1.0 filled is filled again: it read bodies and compared identities otherwise', () => {
+  const { approvedLabel, form, portalAuthors } = leadRules;
+  const inFirstVersion = hmacSha256(key, JSON.stringify([approvedLabel, form, portalAuthors]));
+  expect(directoryChecks(leadRules, key).rules).not.toEqual(inFirstVersion.subarray(0, 16));
+});

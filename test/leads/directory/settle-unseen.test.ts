@@ -1,0 +1,164 @@
+/** What becomes of directory rows that a full crawl has not met. */
+import { describe, expect, test, vi } from 'vitest';
+import { hashIdentity } from '#leads/directory/lead-directory.ts';
+import type { IssueAnswer } from '#leads/lead-tracker.ts';
+import { settleUnseen } from '#leads/directory/settle-unseen.ts';
+import { DAY } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { claimLeads, directoryKey, entry, openedDirectory } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+
+const emailOf = (number: number) => `person-${number}@example.com`;
+const byEmail = (number: number) =>
+  hashIdentity(directoryKey, { kind: 'email', value: emailOf(number) });
+
+/** A desk after its first crawl of `count` leads. */
+async function filledDesk(count: number) {
+  const clock = createFakeClock();
+  const desk = await openDesk({ clock });
+  for (let number = 1; number <= count; number += 1)
+    desk.tracker.createIssue(leadIssue({ email: emailOf(number) }));
+  desk.filler.start();
+  await vi.waitFor(() => expect(desk.filler.status().state).toBe('complete'), 5000);
+  return { clock, desk };
+}
+
+async function crawlNextDay({ clock, desk }: Awaited<ReturnType<typeof filledDesk>>) {
+  const before = (await desk.directory.state())?.completedAt ?? 0;
+  await clock.advance(DAY);
+  await vi.waitFor(
+    async () => {
+      const state = await desk.directory.state();
+      expect(state).toMatchObject({ crawling: false });
+      expect(state?.completedAt).toBeGreaterThan(before);
+    },
+    { timeout: 5000, interval: 2 },
+  );
+}
+
+const rowsOf = async (desk: Desk, numbers: number[]) =>
+  Promise.all(numbers.map((number) => desk.directory.has(number)));
+
+describe('after the next crawl', () => {
+  test('a deleted or hidden issue has no row, one that moved keeps it for good', async () => {
+    const day = await filledDesk(4);
+    const { desk } = day;
+    desk.tracker.deleteIssue(1);
+    desk.tracker.transferIssue(2, 'acme/elsewhere');
+    desk.tracker.transferIssue(3, 'acme/secret', { hidden: true });
+    for (let round = 0; round < 2; round += 1) {
+      await crawlNextDay(day);
+      expect(await rowsOf(desk, [1, 2, 3, 4])).toEqual([false, true, false, true]);
+    }
+    expect(await desk.directory.find(byEmail(1))).toEqual([]);
+    expect(await desk.directory.find(byEmail(2))).toEqual([2]);
+  });
+
+  test('an issue of which the webhook told that it moved keeps its row, wherever it is', async () => {
+    const day = await filledDesk(2);
+    const { desk } = day;
+    const { number, title, body, state, createdAt, updatedAt } =
+      desk.tracker.readIssue(1) ?? expect.fail();
+    const issue = {
+      number,
+      title,
+      body: body ?? '',
+      state,
+      createdAt,
+      updatedAt,
+      labels: [],
+      assignees: [],
+      isPullRequest: false,
+      author: 'acme-portal[bot]',
+    };
+    desk.tracker.transferIssue(1, 'acme/secret', { hidden: true });
+    desk.filler.apply({ kind: 'issue', issue, gone: true, isMoved: true });
+    await desk.filler.settled();
+    const unknown = { ...issue, number: 77, body: leadIssue({ email: emailOf(77) }).body };
+    desk.filler.apply({ kind: 'issue', issue: unknown, gone: true, isMoved: true });
+    await desk.filler.settled();
+    await crawlNextDay(day);
+    expect(await desk.directory.find(byEmail(1))).toEqual([1]);
+    expect(await desk.directory.find(byEmail(77))).toEqual([77]);
+  });
+
+  test('nothing is removed that could not be asked for, and the crawl ends all the same', async () => {
+    const day = await filledDesk(3);
+    const { desk } = day;
+    for (const number of [1, 2]) desk.tracker.deleteIssue(number);
+    const path = '/issues/\\d+$';
+    desk.tracker.fault({ kind: 'status', status: 500, path, count: 1000 });
+    desk.tracker.calls.clear();
+    await crawlNextDay(day);
+    expect(await rowsOf(desk, [1, 2, 3])).toEqual([true, true, true]);
+    expect(desk.tracker.calls.count({ path: new RegExp(path) })).toBe(1);
+    desk.tracker.clearFaults();
+    await crawlNextDay(day);
+    expect(await rowsOf(desk, [1, 2, 3])).toEqual([false, false, true]);
+  });
+});
+
+test('the deletion of a lead that moved away ends as such, also after the next crawl', async () => {
+  const day = await filledDesk(1);
+  const { desk } = day;
+  desk.tracker.transferIssue(1, 'acme/elsewhere');
+  await crawlNextDay(day);
+  await desk.worker.start();
+  const id = await desk.send({ email: emailOf(1) });
+  const { events } = await desk.settled(id);
+  expect(events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'transferred', leadIds: ['1'] });
+});
+
+describe('an issue that the list left out', () => {
+  const issue = {
+    number: 1,
+    title: '',
+    body: '',
+    state: 'open' as const,
+    labels: [],
+    assignees: [],
+    createdAt: 0,
+    updatedAt: 0,
+    isPullRequest: false,
+  };
+
+  /** A crawl that met none of the rows 1 and 2; the tracker answers as given. */
+  async function settle(answerOf: (number: number) => Promise<IssueAnswer>) {
+    const database = temporaryDatabase();
+    const directory = await openedDirectory(database);
+    await directory.put([entry(1), entry(2)]);
+    await directory.startCrawl(1);
+    const removed = await settleUnseen(
+      {
+        directory,
+        tracker: { readIssue: (number) => answerOf(number) },
+        toEntries: async (issues) => issues.map(({ number }) => entry(number)),
+        budget: { spend: async () => undefined },
+        log: silentLog,
+      },
+      new AbortController().signal,
+    );
+    return { directory, removed, left: (await directory.unseen(0)).numbers };
+  }
+
+  test('but that is there keeps its row, and is met', async () => {
+    const { directory, removed, left } = await settle(async (number) =>
+      number === 1 ? { kind: 'changed', issue } : { kind: 'absent', isMoved: false },
+    );
+    expect({ removed, left }).toEqual({ removed: 1, left: [] });
+    expect([await directory.has(1), await directory.has(2)]).toEqual([true, false]);
+  });
+
+  test('and that is claimed while it is asked for keeps its row', async () => {
+    const database = temporaryDatabase();
+    const directory = await openedDirectory(database);
+    await directory.put([entry(1)]);
+    await directory.startCrawl(1);
+    expect((await directory.unseen(0)).numbers).toEqual([1]);
+    claimLeads(database, { numbers: [1] });
+    await directory.remove(1);
+    expect(await directory.has(1)).toBe(true);
+  });
+});

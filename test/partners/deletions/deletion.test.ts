@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  actionsFor,
+  commentText,
+  isApplied,
+  leastErasure,
+  namesOf,
+  planEdit,
+  REDACTED_BODY,
+  REDACTED_TITLE,
+  type IssueFacts,
+} from '#partners/deletions/deletion.ts';
+import type { PartnerEvent } from '#partners/event.ts';
+import { createPartner, type Action } from '#partners/partner.ts';
+import { waitAfterFailure } from '#partners/worker/retry-schedule.ts';
+
+const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
+const partner = createPartner('crm-two', {
+  scheme: 'signature-v3',
+  secrets: [],
+  deletions: { actions: ['close'], privacy: ['redact'] },
+});
+const named = (facts: Partial<PartnerEvent>): PartnerEvent => ({
+  type: { kind: 'none' },
+  ...facts,
+});
+
+describe('the names of an event', () => {
+  test('stand in the order of matching', () => {
+    const event = named({ email: 'e', externalId: 'x', correlationId: 'c', leadId: '12' });
+    expect(namesOf('crm-two', event)).toEqual([
+      { kind: 'lead-id', number: 12 },
+      { kind: 'correlation-id', value: 'c' },
+      { kind: 'external-id', partnerId: 'crm-two', value: 'x' },
+      { kind: 'email', value: 'e' },
+    ]);
+  });
+
+  test.each(['0', '-1', '1.5', '1e3', '0x1', 'abc', '12 13', '9'.repeat(16), '१२'])(
+    'leave out the lead id %j, which is no issue number',
+    (leadId) => expect(namesOf('crm-two', named({ leadId }))).toEqual([]),
+  );
+
+  test.each(['#12', ' 12 ', '\u200b#12\n'])('take %j for lead 12', (leadId) => {
+    expect(namesOf('crm-two', named({ leadId }))).toEqual([{ kind: 'lead-id', number: 12 }]);
+  });
+});
+
+test('only a privacy deletion takes the privacy actions', () => {
+  expect(actionsFor(partner, named({ canonicalType: 'contact.deletion' }))).toEqual(['close']);
+  expect(actionsFor(partner, named({ canonicalType: 'contact.privacyDeletion' }))).toEqual([
+    'redact',
+  ]);
+});
+
+describe('the plan', () => {
+  const issue: IssueFacts = {
+    title: 'Ada',
+    body: 'secret',
+    state: 'open',
+    labels: ['Approved', 'eu'],
+  };
+
+  test('is one write for relabel, close and redact', () => {
+    expect(planEdit(issue, ['relabel', 'close', 'redact'], labels)).toEqual({
+      labels: ['eu', 'deleted-by-partner'],
+      close: true,
+      title: REDACTED_TITLE,
+      body: REDACTED_BODY,
+    });
+  });
+
+  test('holds nothing that nobody asked for', () => {
+    expect(planEdit(issue, ['comment', 'delete'], labels)).toBeUndefined();
+    expect(planEdit(issue, ['close'], labels)).toEqual({ close: true });
+  });
+
+  test('compares labels without regard to case', () => {
+    const done = { ...issue, labels: ['DELETED-by-partner', 'eu'] };
+    expect(planEdit(done, ['relabel'], labels)).toBeUndefined();
+    const both = { ...issue, labels: ['deleted-BY-partner', 'APPROVED'] };
+    expect(planEdit(both, ['relabel'], labels)).toEqual({ labels: ['deleted-by-partner'] });
+  });
+
+  test('when carried out leaves nothing to do, for any issue and actions', () => {
+    const anyIssue = fc.record({
+      title: fc.string(),
+      body: fc.string(),
+      state: fc.constantFrom('open' as const, 'closed' as const),
+      labels: fc.array(fc.constantFrom('approved', 'APPROVED', 'eu', 'Deleted-By-Partner')),
+    });
+    const anyActions = fc.subarray<Action>(['relabel', 'close', 'comment', 'redact', 'delete']);
+    fc.assert(
+      fc.property(anyIssue, anyActions, (before, actions) => {
+        const { close, ...fields } = planEdit(before, actions, labels) ?? {};
+        const after = { ...before, ...fields, ...(close && { state: 'closed' as const }) };
+        expect(isApplied(after, actions, labels).applied).toBe(true);
+        expect(after.labels).toEqual(
+          actions.includes('relabel') ? expect.not.arrayContaining(['approved']) : before.labels,
+        );
+      }),
+    );
+  });
+
+  test('tells labels that were dropped from other things that were not done', () => {
+    expect(isApplied(issue, ['relabel'], labels)).toEqual({ applied: false, labelsDropped: true });
+    expect(isApplied(issue, ['close'], labels)).toEqual({ applied: false, labelsDropped: false });
+  });
+});
+
+test('the erasure of several leads is that of the least erased', () => {
+  expect(leastErasure(['complete', 'incomplete-history'])).toBe('incomplete-history');
+  expect(leastErasure(['complete', 'impossible', 'incomplete-history'])).toBe('impossible');
+  expect(leastErasure([undefined, 'complete'])).toBe('complete');
+  expect(leastErasure([undefined])).toBeUndefined();
+});
+
+test('a comment holds the receipt id and nothing of the person', () => {
+  expect(commentText('r-1').replaceAll('r-1', '')).toBe(commentText(''));
+});
+
+describe('the retry schedule', () => {
+  const schedule = [5000, 30_000];
+
+  test('waits each time within 20 % of the plan', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
+        for (const [index, planned] of schedule.entries()) {
+          const wait = waitAfterFailure(schedule, index + 1, () => random) ?? 0;
+          expect(wait).toBeGreaterThanOrEqual(planned * 0.8);
+          expect(wait).toBeLessThanOrEqual(planned * 1.2);
+        }
+      }),
+    );
+    expect(waitAfterFailure(schedule, 1, () => 0)).toBe(4000);
+    expect(waitAfterFailure(schedule, 1, () => 0.999_999)).toBe(6000);
+  });
+
+  test('has no try after the last', () => {
+    expect(waitAfterFailure(schedule, 3, () => 0.5)).toBeUndefined();
+  });
+});

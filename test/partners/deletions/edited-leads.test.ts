@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+
+const ids = { 'crm-two': '4711' };
+
+async function deskWith(body: string): Promise<Desk> {
+  const desk = await openDesk({ privacy: ['redact'] });
+  desk.tracker.createIssue({ ...leadIssue(), body });
+  await desk.start();
+  return desk;
+}
+
+const leadIdsOf = async (desk: Desk, event: object, from = 'crm-one'): Promise<string[]> => {
+  const { events } = await desk.settled(await desk.send(event, from));
+  expect(events.map(({ outcome }) => outcome)).toEqual(['DONE']);
+  return events.flatMap(({ leadIds }) => leadIds);
+};
+const byObjectId = (objectId: number) => ({
+  subscriptionType: 'contact.deletion',
+  eventId: objectId,
+  objectId,
+});
+
+test.each([
+  ['above the form', (body: string) => `Called her.\n\n${body}`],
+  ['between two fields', (body: string) => body.replace('### Email', 'Called her.\n### Email')],
+  ['below a value', (body: string) => body.replace('\nAda\n', '\nAda\nor Augusta\n')],
+  ['behind the metadata block', (body: string) => `${body}\nCalled her.`],
+])('a note %s costs a lead neither its e-mail nor its external ids', async (_place, edit) => {
+  const body = edit(leadIssue({ externalIds: ids }).body);
+  expect(await leadIdsOf(await deskWith(body), { email: 'ada@example.com' })).toEqual(['1']);
+  expect(await leadIdsOf(await deskWith(body), byObjectId(4711), 'crm-two')).toEqual(['1']);
+});
+
+test.each([
+  ['in angle brackets', '<ada@example.com>'],
+  ['behind a name', 'Ada Lovelace <Ada@Example.com>'],
+  ['with a zero-width space', 'ada\u200b@example.com'],
+])('an e-mail address written %s is the same, on either side', async (_how, email) => {
+  const { body } = leadIssue({ email });
+  expect(await leadIdsOf(await deskWith(body), { email: 'ada@example.com' })).toEqual(['1']);
+  expect(await leadIdsOf(await deskWith(leadIssue().body), { email })).toEqual(['1']);
+});
+
+test('an international domain is its ASCII form, and `#1` is lead 1', async () => {
+  const { body } = leadIssue({ email: 'ada@münchen.de' });
+  const event = { email: 'ada@XN--MNCHEN-3YA.de' };
+  expect(await leadIdsOf(await deskWith(body), event)).toEqual(['1']);
+  expect(await leadIdsOf(await deskWith(body), { leadId: '#1' })).toEqual(['1']);
+});
+
+test('a lead is found by the address that somebody corrected, and by the new one', async () => {
+  const edit = { body: leadIssue({ email: 'augusta@example.com' }).body };
+  for (const email of ['ada@example.com', 'augusta@example.com']) {
+    const desk = await deskWith(leadIssue({ externalIds: ids }).body);
+    desk.tracker.editIssue(1, edit);
+    expect(await leadIdsOf(desk, { email })).toEqual(['1']);
+  }
+  const desk = await deskWith(leadIssue({ externalIds: ids }).body);
+  desk.tracker.editIssue(1, edit);
+  expect(await leadIdsOf(desk, byObjectId(4711), 'crm-two')).toEqual(['1']);
+});
+
+test('a redacted lead is found by a later deletion', async () => {
+  const desk = await deskWith(leadIssue({ externalIds: ids }).body);
+  const privacy = { ...byObjectId(4711), subscriptionType: 'contact.privacyDeletion' };
+  expect(await leadIdsOf(desk, privacy, 'crm-two')).toEqual(['1']);
+  expect(desk.tracker.readIssue(1)?.body).not.toContain('ada@example.com');
+  await desk.filler.catchUp();
+  expect(await leadIdsOf(desk, { email: 'ada@example.com' })).toEqual(['1']);
+});

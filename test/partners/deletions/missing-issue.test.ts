@@ -1,0 +1,102 @@
+/** An issue that is not found by its number: gone, or only not there yet. */
+import { expect, test, vi } from 'vitest';
+import { HOUR } from '#shared/clock.ts';
+import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+
+async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
+  const desk = await openDesk(options);
+  await desk.start();
+  return desk;
+}
+
+/** A known lead whose number the tracker does not find, for a while or for good. */
+async function leadNotFound(desk: Desk, count = 1000): Promise<number> {
+  const { number } = desk.tracker.createIssue(leadIssue());
+  await desk.filler.catchUp();
+  const path = `/issues/${number}$`;
+  desk.tracker.fault({ kind: 'status', status: 404, method: 'GET', path, count });
+  return number;
+}
+
+const readsOf = (desk: Desk, number: number) =>
+  desk.tracker.calls.count({ method: 'GET', path: new RegExp(`/issues/${number}$`) });
+
+test('one that the list still shows is never done, however often it is not found', async () => {
+  const desk = await runningDesk();
+  const number = await leadNotFound(desk);
+  const { events } = await desk.settled(await desk.send({ leadId: number }));
+  expect(events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'not-found', attempts: 7 });
+  expect((await desk.claims.current()).has(number)).toBe(true);
+});
+
+test('one that the list shows again in time is acted on after all', async () => {
+  const desk = await runningDesk({ worker: { missingLooksMs: [1] } });
+  const number = await leadNotFound(desk, 4);
+  const { events } = await desk.settled(await desk.send({ leadId: number }));
+  expect(events[0]).toMatchObject({ outcome: 'DONE', attempts: 4 });
+  expect(desk.tracker.readIssue(number)?.state).toBe('closed');
+});
+
+test('one that is listed at an instant that many share is found there', async () => {
+  const desk = await openDesk();
+  const updatedAt = Date.now() - HOUR;
+  desk.tracker.seedIssues(
+    Array.from({ length: 250 }, () => ({ ...leadIssue(), createdAt: updatedAt, updatedAt })),
+  );
+  await desk.start();
+  for (const number of [1, 250]) expect(await desk.filler.isListed(number)).toBe(true);
+  expect(await desk.filler.isListed(251)).toBe(false);
+});
+
+test('one that is listed where its last change has moved it is found, though it is claimed', async () => {
+  const desk = await openDesk();
+  const seed = (hoursAgo: number) => {
+    const createdAt = Date.now() - hoursAgo * HOUR;
+    return { ...leadIssue(), createdAt, updatedAt: createdAt };
+  };
+  desk.tracker.seedIssues([seed(3), ...Array.from({ length: 120 }, () => seed(2))]);
+  await desk.start();
+  await desk.settled(await desk.send({ leadId: 1 }));
+  desk.tracker.editIssue(1, { title: 'Changed after the claim' });
+  expect(await desk.filler.isListed(1)).toBe(true);
+});
+
+test('waits for its last look without spending a try, whatever the schedule of tries', async () => {
+  const desk = await runningDesk({ worker: { retryMs: [], missingLooksMs: [10, HOUR] } });
+  const number = await leadNotFound(desk);
+  const id = await desk.send({ leadId: number });
+  await vi.waitFor(() => expect(readsOf(desk, number)).toBe(2), { interval: 5 });
+  expect((await desk.read(id)).events[0]).toMatchObject({
+    outcome: 'PENDING',
+    attempts: 0,
+    lastError: 'not-found',
+  });
+});
+
+test('is not taken for gone while the list cannot be read', async () => {
+  const desk = await runningDesk({ worker: { missingLooksMs: [1] } });
+  const { number } = desk.tracker.createIssue(leadIssue());
+  await desk.filler.catchUp();
+  desk.tracker.deleteIssue(number, { hidden: true });
+  desk.tracker.fault({ kind: 'status', status: 502, path: '/issues$', count: 1000, skip: 1 });
+  const id = await desk.send({ leadId: number });
+  await vi.waitFor(() => expect(readsOf(desk, number)).toBe(2), { interval: 5, timeout: 5000 });
+  await vi.waitFor(async () =>
+    expect((await desk.read(id)).events[0]?.lastError).toBe('not-found'),
+  );
+  expect((await desk.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+});
+
+test('keeps no other lead of the person waiting', async () => {
+  const desk = await runningDesk({ worker: { missingLooksMs: [HOUR] } });
+  const missing = await leadNotFound(desk);
+  const found = desk.tracker.createIssue(leadIssue()).number;
+  const id = await desk.send({ email: 'ada@example.com' });
+  await vi.waitFor(() => expect(desk.tracker.readIssue(found)?.state).toBe('closed'), {
+    timeout: 5000,
+  });
+  expect((await desk.read(id)).events[0]).toMatchObject({
+    outcome: 'PENDING',
+    leadIds: [String(missing), String(found)],
+  });
+});

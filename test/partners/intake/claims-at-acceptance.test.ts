@@ -1,0 +1,265 @@
+/** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
+import { createSecretKey } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { acceptDelivery, type Delivery } from '#partners/intake/accept-delivery.ts';
+import { createPartner } from '#partners/partner.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
+import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { newUuid } from '#shared/ids.ts';
+import {
+  directoryKey,
+  entry,
+  leadRules,
+  openedDirectory,
+  REPOSITORY,
+  REPOSITORY_ID,
+} from '../../support/directory.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { sealer, secretsOf } from '../support.ts';
+import { silentReporter as reporter } from '../../support/reporter.ts';
+
+const partner = createPartner('crm-one', {
+  scheme: 'hmac-sha256',
+  secrets: secretsOf('s'),
+  deletions: { types: ['gone'] },
+});
+
+const email = (value: string): LeadIdentity => ({ kind: 'email', value });
+const externalId = (value: string): LeadIdentity => ({
+  kind: 'external-id',
+  partnerId: 'crm-one',
+  value,
+});
+const correlationId = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
+
+/** The intake of one process, whose worker never gets a turn. */
+function intakeOf(database: Database) {
+  const receipts = createReceiptStore({ database, sealer, repository: 'Acme/Leads' });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const time = { now: 1000 };
+  const deps = {
+    store: receipts,
+    clock: { now: () => time.now },
+    newId: newUuid,
+    hashKey: createSecretKey(directoryKey),
+    readDelivery,
+    reporter,
+    wakeWorker: () => {},
+  };
+  return {
+    receipts,
+    claims,
+    time,
+    deliver: (body: unknown, facts: Partial<Delivery> = {}) =>
+      acceptDelivery(deps, {
+        partner,
+        path: 'deletions',
+        ...facts,
+        body: Buffer.from(JSON.stringify(body)),
+      }),
+    claimed: async () => {
+      const view = await claims.current();
+      return Array.from({ length: 1000 }, (_, number) => number).filter((number) =>
+        view.has(number),
+      );
+    },
+    leadIdsOf: async (id: string) =>
+      (await receipts.read(id))?.events.map(({ leadIds }) => leadIds.join()),
+    removals: async () =>
+      (await claims.listRemovals({ since: 0, labels: [], limit: 100 })).map((one) => one.number),
+  };
+}
+
+async function setUp() {
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.put([
+    entry(24, { identities: [email('a@b.example'), externalId('x-24')] }),
+    entry(25, { identities: [email('a@b.example'), correlationId('c-25')], approved: false }),
+    entry(30, { identities: [email('other@b.example')] }),
+  ]);
+  return { database, directory, ...intakeOf(database) };
+}
+
+describe('the answer to a deletion means that no reader sees', () => {
+  test.each([
+    [{ leadId: '24' }, [24]],
+    [{ leadId: 24 }, [24]],
+    [{ leadId: ' #24' }, [24]],
+    [{ correlationId: 'c-25' }, [25]],
+    [{ externalId: 'x-24' }, [24]],
+    [{ email: 'A <A@B.example>' }, [24, 25]],
+    [{ leadId: '24', email: 'a@b.example' }, [24]],
+    [{ email: 'nobody@b.example' }, []],
+  ])('the leads that %j names', async (event, numbers) => {
+    const { deliver, claimed, leadIdsOf, database } = await setUp();
+    const elsewhere = intakeOf(connectTo(database.handle.name));
+    expect(await elsewhere.claimed()).toEqual([]);
+    const { receipt } = await deliver(event);
+    expect(await claimed()).toEqual(numbers);
+    expect(await elsewhere.claimed()).toEqual(numbers);
+    expect(await leadIdsOf(receipt.id)).toEqual([numbers.join()]);
+  });
+
+  test('the leads of every event of a batch, each on its own event', async () => {
+    const { deliver, claimed, leadIdsOf } = await setUp();
+    const { receipt } = await deliver([
+      { externalId: 'x-24' },
+      { eventType: 'kept', correlationId: 'c-25' },
+      'nonsense',
+      { leadId: '30' },
+    ]);
+    expect(await claimed()).toEqual([24, 30]);
+    expect(await leadIdsOf(receipt.id)).toEqual(['24', '', '', '30']);
+  });
+
+  test('the lead of an event id that comes again with another person', async () => {
+    const { deliver, claimed } = await setUp();
+    await deliver([
+      { eventId: 'B1', leadId: '24' },
+      { eventId: 'B1', leadId: '30' },
+    ]);
+    expect(await claimed()).toEqual([24, 30]);
+  });
+
+  test('nothing when the call could not be accepted', async () => {
+    const { deliver, claimed, database } = await setUp();
+    database.handle.exec(
+      `CREATE TRIGGER full AFTER INSERT ON claim WHEN NEW.number = 30
+       BEGIN SELECT RAISE(ABORT, 'full'); END`,
+    );
+    await expect(deliver([{ leadId: '24' }, { leadId: '30' }])).rejects.toThrow('full');
+    expect(await claimed()).toEqual([]);
+  });
+
+  test('nothing of what comes to the other path', async () => {
+    const { deliver, claimed } = await setUp();
+    await deliver({ leadId: '24' }, { path: 'events' });
+    expect(await claimed()).toEqual([]);
+  });
+});
+
+describe('a lead that belongs to another person than the event names', () => {
+  test.each([
+    [{ leadId: '30', email: 'a@b.example' }, [24, 25]],
+    [{ correlationId: 'c-25', email: 'other@b.example' }, [30]],
+    [{ leadId: '30', email: 'nobody@b.example' }, []],
+  ])('is not claimed: %j', async (event, numbers) => {
+    const { deliver, claimed } = await setUp();
+    await deliver(event);
+    expect(await claimed()).toEqual(numbers);
+  });
+});
+
+describe('a lead id', () => {
+  test('claims a lead that the directory does not know, and what the other names find', async () => {
+    const { deliver, claimed, leadIdsOf } = await setUp();
+    const { receipt } = await deliver({ leadId: '77', externalId: 'x-24' });
+    expect(await claimed()).toEqual([24, 77]);
+    expect(await leadIdsOf(receipt.id)).toEqual(['24,77']);
+  });
+
+  test('claims before the first answer of the tracker, and for good', async () => {
+    const database = temporaryDatabase();
+    const { deliver, claimed, claims } = intakeOf(database);
+    await deliver([{ leadId: '24' }, { email: 'a@b.example' }]);
+    expect(await claimed()).toEqual([24]);
+    const directory = await openedDirectory(database);
+    expect(await claimed()).toEqual([24]);
+    expect((await claims.list({ limit: 9 })).items).toMatchObject([{ number: 24 }]);
+    await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 5);
+    expect(await claimed()).toEqual([24]);
+  });
+
+  test('claims nothing of a repository that the name meant before', async () => {
+    const { deliver, claimed, directory } = await setUp();
+    await deliver({ leadId: '24' });
+    await directory.open(99, directoryChecks(leadRules, directoryKey), 5);
+    expect(await claimed()).toEqual([]);
+  });
+});
+
+describe('the removals feed', () => {
+  test('shows a known lead that was approved', async () => {
+    const { deliver, removals } = await setUp();
+    await deliver([{ leadId: '24' }, { leadId: '25' }]);
+    expect(await removals()).toEqual([24]);
+  });
+
+  test('shows an unknown lead once it is known, behind all that was read before', async () => {
+    const { deliver, claims, time, removals, database } = await setUp();
+    const directory = createLeadDirectory(database, {
+      repository: REPOSITORY,
+      now: () => time.now,
+    });
+    await deliver([{ leadId: '77' }, { leadId: '78' }]);
+    time.now = 2000;
+    await deliver({ leadId: '24' });
+    const everything = { since: 0, labels: [], limit: 100 };
+    const [seen] = await claims.listRemovals(everything);
+    expect(seen).toEqual({ number: 24, removedAt: 2000 });
+    time.now = 1500; // the clock was set back
+    await directory.put([
+      entry(77, { labels: ['approved', 'eu'] }),
+      entry(78, { approved: false }),
+    ]);
+    expect(await removals()).toEqual([24, 77]);
+    const later = await claims.listRemovals({ ...everything, labels: ['eu'], since: 2000 });
+    expect(later).toEqual([{ number: 77, removedAt: 2001 }]);
+    await directory.put([entry(77, { approved: false, updatedAt: 9 })]);
+    await deliver({ leadId: '30' });
+    expect(await claims.listRemovals(everything)).toEqual([
+      seen,
+      ...later,
+      { number: 30, removedAt: 2002 },
+    ]);
+  });
+
+  test('shows a lead that was claimed before the repository was known', async () => {
+    const database = temporaryDatabase();
+    const directory = await openedDirectory(database);
+    await directory.put([entry(24)]);
+    database.handle.exec('DELETE FROM tracker_repository'); // the repository has a new name
+    const { deliver, removals } = intakeOf(database);
+    await deliver({ leadId: '24' });
+    expect(await removals()).toEqual([]);
+    await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 2000);
+    expect(await removals()).toEqual([24]);
+  });
+});
+
+describe('an event that comes again', () => {
+  const release = { actor: { kind: 'cli', subject: 'ops' }, action: 'claim.release' } as const;
+
+  test('claims what is known by then, when it may be a new wish', async () => {
+    const { deliver, claimed, directory, leadIdsOf } = await setUp();
+    const { receipt } = await deliver({ email: 'late@b.example' });
+    await directory.put([entry(40, { identities: [email('late@b.example')] })]);
+    expect(await claimed()).toEqual([]);
+    expect((await deliver({ email: 'late@b.example' })).kind).toBe('repeat');
+    expect(await claimed()).toEqual([40]);
+    expect(await leadIdsOf(receipt.id)).toEqual(['40']);
+  });
+
+  test('claims anew what an operator had given back, when it may be a new wish', async () => {
+    const { deliver, claimed, claims } = await setUp();
+    await deliver({ leadId: '24' });
+    await claims.release(24, { ...release, at: 5, subject: 'claim/24' });
+    expect(await claimed()).toEqual([]);
+    await deliver({ leadId: '24' });
+    expect(await claimed()).toEqual([24]);
+  });
+
+  test('with an id of its own leaves alone what was given back', async () => {
+    const { deliver, claimed, claims } = await setUp();
+    await deliver({ eventId: 'e', leadId: '24' });
+    await claims.release(24, { ...release, at: 5, subject: 'claim/24' });
+    await deliver({ eventId: 'e', leadId: '24' });
+    expect(await claimed()).toEqual([]);
+  });
+});

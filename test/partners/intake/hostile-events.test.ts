@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { hashIdentity } from '#leads/directory/lead-directory.ts';
+import { namesOf } from '#partners/deletions/deletion.ts';
+import { decide, eventKeys, readEvent } from '#partners/event.ts';
+import { createPartner } from '#partners/partner.ts';
+import { parseJsonText } from '#shared/text/json.ts';
+import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
+import { hashKey, secretsOf } from '../support.ts';
+
+const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
+const directoryKey = Buffer.alloc(32, 5);
+
+/** What is done with an event until it is matched. */
+function take(body: string): void {
+  const bytes = Buffer.from(body);
+  const event = readEvent(partner.fields, parseJsonText(bytes));
+  decide(partner, 'deletions', event);
+  eventKeys(hashKey, { partnerId: 'crm-one', path: 'deletions' }, event, bytes);
+  for (const name of event ? namesOf('crm-one', event) : [])
+    if (name.kind !== 'lead-id') hashIdentity(directoryKey, name);
+}
+
+const texts = {
+  'combining marks': combiningMarks,
+  'capitals with dots': repeated('İ'),
+  sigmas: repeated('Σ'),
+  'marks of direction': repeated('\u202e\u2066'),
+  'invisible characters': repeated('\u200b'),
+  'number signs': repeated('#'),
+  digits: repeated('1'),
+  'angle brackets': repeated('<@'),
+  'blanks between letters': (characters: number) => `a${' '.repeat(characters)}a`,
+};
+
+describe('a signed event is taken in linear time, whatever it holds', () => {
+  test.each(Object.entries(texts))('%s', (_what, make) => {
+    const bodyOf = (characters: number): string => {
+      const text = make(characters);
+      const fields = ['eventType', 'eventId', 'externalId', 'leadId', 'email', 'correlationId'];
+      return JSON.stringify(Object.fromEntries(fields.map((field) => [field, text])));
+    };
+    expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
+  });
+
+  test('also an e-mail address alone, which is none', () => {
+    const bodyOf = (characters: number): string =>
+      JSON.stringify({ email: `${combiningMarks(characters)}@example.com` });
+    expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
+import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { toReceiptDetailOut } from '#partners/receipts/receipt-response.ts';
+import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
+import { replayReceipt, replayReceipts } from '#partners/receipts/replay-receipts.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+const cursors = createCursorSealer(Buffer.alloc(32, 9));
+const receipt = (id: string): ReceiptSummary => ({
+  id,
+  partnerId: 'crm-one',
+  eventType: 'lead.deletion',
+  correlationId: 'c',
+  status: 'PROCESSED',
+  receivedAt: 0,
+  outcomes: { DONE: 1 },
+});
+
+/** Five receipts, in pages. */
+const store = {
+  list: async (_filter: ReceiptFilter, limit: number, after = 6) => {
+    const receipts = [5, 4, 3, 2, 1].filter((number) => number < after).slice(0, limit);
+    const last = receipts.at(-1) ?? 1;
+    const found = receipts.map((number) => receipt(String(number)));
+    return last > 1 ? { receipts: found, next: last } : { receipts: found };
+  },
+  read: async (id: string) => (id === '1' ? { ...receipt('1'), events: [] } : undefined),
+};
+
+describe('listing receipts', () => {
+  test('walks page by page; the limit may change', async () => {
+    const first = await listReceipts({ store, cursors }, { filter: {}, limit: 2 });
+    const cursor = first.pagination.nextCursor ?? '';
+    const second = await listReceipts({ store, cursors }, { filter: {}, limit: 10, cursor });
+    expect(first.items.map(({ id }) => id)).toEqual(['5', '4']);
+    expect(first.pagination.hasMore).toBe(true);
+    expect(second.items.map(({ id }) => id)).toEqual(['3', '2', '1']);
+    expect(second.pagination).toEqual({ hasMore: false });
+  });
+
+  test('refuses a cursor of other filters, an altered one, and one of another list', async () => {
+    const { pagination } = await listReceipts({ store, cursors }, { filter: {}, limit: 2 });
+    const cursor = pagination.nextCursor ?? '';
+    const other = cursors.seal('leads/1', '[null,null,null,null]', 3);
+    const reads = [
+      { filter: { partnerId: 'crm-one' }, limit: 2, cursor },
+      { filter: {}, limit: 2, cursor: `${cursor.slice(0, -1)}x` },
+      { filter: {}, limit: 2, cursor: other },
+    ];
+    for (const read of reads)
+      await expect(listReceipts({ store, cursors }, read)).rejects.toMatchObject({
+        code: 'invalid-cursor',
+      });
+  });
+
+  test.each([0, 101, 1.5, Number.NaN])('refuses a limit of %d', async (limit) => {
+    await expect(listReceipts({ store, cursors }, { filter: {}, limit })).rejects.toMatchObject({
+      code: 'validation-failed',
+    });
+  });
+});
+
+describe('reading a receipt', () => {
+  test('that does not exist is not-found', async () => {
+    await expect(readReceipt({ store }, '2')).rejects.toMatchObject({ code: 'not-found' });
+    expect((await readReceipt({ store }, '1')).id).toBe('1');
+  });
+
+  test('shows times as text and leaves out what is not there', () => {
+    const event = { outcome: 'DONE' as const, leadIds: ['7'], attempts: 1, completedAt: 1000 };
+    const { outcomes: _counts, ...shown } = receipt('1');
+    expect(toReceiptDetailOut({ ...shown, events: [event] })).toEqual({
+      ...shown,
+      receivedAt: '1970-01-01T00:00:00Z',
+      events: [{ ...event, completedAt: '1970-01-01T00:00:01Z' }],
+    });
+  });
+});
+
+describe('a replay', () => {
+  const origin = { actor: { kind: 'cli', subject: 'ada' }, requestId: 'r' } as const;
+  const depsFor = (result: ReplayResult | undefined) => {
+    const seen: unknown[] = [];
+    const replaying = {
+      replay: async (...args: unknown[]) => (seen.push(args), result),
+      replayAll: async (...args: unknown[]) => (seen.push(args), result ?? { queued: 0, left: {} }),
+    };
+    return {
+      seen,
+      deps: {
+        store: replaying,
+        clock: { now: () => 5 },
+        wakeWorker: () => void seen.push('woken'),
+      },
+    };
+  };
+
+  test('wakes the worker when something waits, and says who asked', async () => {
+    const { deps, seen } = depsFor({ queued: 2, left: {} });
+    expect(await replayReceipt(deps, '1', origin)).toEqual({ queued: 2 });
+    const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipt/1' };
+    expect(seen).toEqual([['1', entry], 'woken']);
+  });
+
+  test('tells why events are not queued, and lets the worker sleep when none is', async () => {
+    const left = { PENDING: 1, DONE: 2, IGNORED: 3, REJECTED: 4, UNMATCHED: 5, FAILED: 6 };
+    const { deps, seen } = depsFor({ queued: 0, left });
+    expect(await replayReceipt(deps, '1', origin)).toEqual({
+      queued: 0,
+      notQueued: { pending: 1, done: 2, ignored: 3, rejected: 4, payloadDropped: 11 },
+    });
+    expect(seen).not.toContain('woken');
+  });
+
+  test('of a filter names it in the audit log', async () => {
+    const { deps, seen } = depsFor({ queued: 0, left: {} });
+    const filter = { outcome: 'FAILED' } as const;
+    expect(await replayReceipts(deps, filter, origin)).toEqual({ queued: 0 });
+    const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipts' };
+    expect(seen).toEqual([[filter, { ...entry, changes: filter }]]);
+  });
+
+  test('of a receipt that does not exist is not-found', async () => {
+    await expect(replayReceipt(depsFor(undefined).deps, '1', origin)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+  });
+});
+
+describe('purging', () => {
+  test('forgets what is 30 days old, at once and every hour, and survives a failing store', async () => {
+    const clock = createFakeClock(100 * DAY);
+    const asked: number[] = [];
+    const failing = {
+      purge: async (before: number) => {
+        asked.push(before);
+        if (asked.length === 1) throw new Error('busy');
+        return { keys: 1, payloads: 0 };
+      },
+    };
+    const purger = createReceiptPurger({ store: failing, clock, log: silentLog });
+    purger.start();
+    await clock.advance(0);
+    expect(asked).toEqual([70 * DAY]);
+    await clock.advance(HOUR - 1);
+    expect(asked).toHaveLength(1);
+    await clock.advance(1);
+    expect(asked).toEqual([70 * DAY, 70 * DAY + HOUR]);
+    await purger.stop();
+    await clock.advance(HOUR);
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createBackgroundWork } from '#partners/worker/background-work.ts';
+import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+/** Locks of several processes on one store, in memory. */
+function createLocks() {
+  let holder: symbol | undefined;
+  return (): WorkerLock => {
+    const me = Symbol('process');
+    return {
+      take: async () => {
+        holder ??= me;
+        return holder === me;
+      },
+      release: async () => {
+        if (holder === me) holder = undefined;
+      },
+    };
+  };
+}
+
+function setUp() {
+  const clock = createFakeClock();
+  const createLock = createLocks();
+  const logged: string[] = [];
+  const write: Log['info'] = (_fields, text) => void logged.push(text);
+  const log: Log = { isDebug: () => false, debug: write, info: write, warn: write, error: write };
+  const createProcess = (failures = 0) => {
+    const done: string[] = [];
+    let left = failures;
+    const work = createBackgroundWork({
+      lock: createLock(),
+      clock,
+      log,
+      jobs: {
+        start: async () => {
+          left -= 1;
+          if (left >= 0) throw new TrackportError('store-unavailable');
+          done.push('start');
+        },
+        standBy: async () => {
+          done.push('stand by');
+        },
+        stop: async () => {
+          done.push('stop');
+        },
+      },
+    });
+    onTestFinished(() => work.stop());
+    return { work, done };
+  };
+  return { clock, logged, createProcess };
+}
+
+test('the first process works, the second stands by and says so once', async () => {
+  const { clock, logged, createProcess } = setUp();
+  const [first, second] = [createProcess(), createProcess()];
+  await first.work.start();
+  await second.work.start();
+  for (let at = 0; at < 5; at += 1) await clock.advance(2000);
+  expect(first.done).toEqual(['start']);
+  expect(first.work.state()).toBe('working');
+  expect(new Set(second.done)).toEqual(new Set(['stand by']));
+  expect(second.work.state()).toBe('standby');
+  expect(logged).toEqual(['another process works on this store: this one stands by']);
+});
+
+test('the second takes over within two seconds after the first stopped, not before', async () => {
+  const { clock, createProcess } = setUp();
+  const [first, second] = [createProcess(), createProcess()];
+  await first.work.start();
+  await second.work.start();
+  await clock.advance(2000);
+  expect(second.done).not.toContain('start');
+  await first.work.stop();
+  expect(first.done).toEqual(['start', 'stop']);
+  expect(first.work.state()).toBe('stopped');
+  await clock.advance(2000);
+  expect(second.done).toContain('start');
+  expect(second.work.state()).toBe('working');
+});
+
+test('what cannot be begun now is tried again, and nobody else works meanwhile', async () => {
+  const { clock, createProcess } = setUp();
+  const [first, second, third] = [createProcess(), createProcess(2), createProcess()];
+  for (const { work } of [first, second, third]) await work.start();
+  await first.work.stop();
+  await clock.advance(2000);
+  expect(second.work.state()).toBe('standby');
+  await clock.advance(2000);
+  await clock.advance(2000);
+  expect(second.done).toContain('start');
+  expect(third.work.state()).toBe('standby');
+});
+
+test('a process that cannot begin at its start fails, and leaves the work to others', async () => {
+  const { createProcess } = setUp();
+  const [first, second] = [createProcess(1), createProcess()];
+  await expect(first.work.start()).rejects.toMatchObject({ code: 'store-unavailable' });
+  await first.work.stop();
+  await second.work.start();
+  expect(second.work.state()).toBe('working');
+});
+
+test('one that stands by can be stopped and never begins', async () => {
+  const { clock, createProcess } = setUp();
+  const [first, second] = [createProcess(), createProcess()];
+  await first.work.start();
+  await second.work.start();
+  await second.work.stop();
+  await first.work.stop();
+  await clock.advance(10_000);
+  expect(second.done).not.toContain('start');
+  expect(second.work.state()).toBe('stopped');
+});

@@ -1,0 +1,234 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { loadConfig } from '#config/load.ts';
+import { startIssuer, type Issuer } from '#sandbox/issuer/issuer.ts';
+import { startSandbox } from '#sandbox/sandbox.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { startService } from '../../../src/compose.ts';
+import { askForTokens, redeem, signIn } from '../../support/sign-in.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+
+const SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
+const machine = {
+  clientId: 'tool',
+  clientSecret: 'tool-secret-'.repeat(4),
+  scopes: 'catalog:read',
+};
+const stranger = { ...machine, clientId: 'other', scopes: SCOPES, workspaceId: 'other-workspace' };
+
+async function openIssuer(): Promise<Issuer> {
+  const issuer = await startIssuer({ machines: [machine, stranger] });
+  onTestFinished(() => issuer.close());
+  return issuer;
+}
+
+const asMachine = (issuer: Issuer, scope = issuer.scopes, form: Record<string, string> = {}) =>
+  askForTokens(
+    issuer,
+    { grant_type: 'client_credentials', scope, ...form },
+    `${issuer.machine.clientId}:${issuer.machine.clientSecret}`,
+  );
+
+describe('client credentials', () => {
+  let issuer: Issuer;
+  beforeEach(async () => {
+    issuer = await openIssuer();
+  });
+
+  it('give an access token of RFC 9068', async () => {
+    const { status, body } = await asMachine(issuer);
+    expect([status, body.token_type, body.scope]).toEqual([200, 'Bearer', SCOPES]);
+    expect(decodeProtectedHeader(body.access_token)).toEqual({
+      alg: 'ES256',
+      typ: 'at+jwt',
+      kid: expect.any(String),
+    });
+    expect(decodeJwt(body.access_token)).toMatchObject({
+      iss: issuer.url,
+      aud: 'trackport',
+      sub: issuer.machine.clientId,
+      client_id: issuer.machine.clientId,
+      jti: expect.any(String),
+      scope: SCOPES,
+      workspace_id: 'default',
+    });
+  });
+
+  it('give no more than the client may have', async () => {
+    const { body } = await askForTokens(
+      issuer,
+      { grant_type: 'client_credentials', scope: SCOPES },
+      `${machine.clientId}:${machine.clientSecret}`,
+    );
+    expect(body.scope).toBe('catalog:read');
+  });
+
+  it('are refused with another secret, and for another resource', async () => {
+    const form = { grant_type: 'client_credentials' };
+    const wrong = await askForTokens(issuer, form, `${issuer.machine.clientId}:${'x'.repeat(40)}`);
+    expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
+    const foreign = await asMachine(issuer, SCOPES, { resource: 'urn:other:api' });
+    expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_target']);
+  });
+});
+
+describe('the authorization code flow', () => {
+  let issuer: Issuer;
+  beforeEach(async () => {
+    issuer = await openIssuer();
+  });
+
+  it('asks who is there, and comes back with a code for tokens', async () => {
+    const signedIn = await signIn(issuer);
+    expect(signedIn.pages).toHaveLength(1);
+    expect(signedIn.callback.get('state')).toBe('state-1');
+    expect(signedIn.callback.get('iss')).toBe(issuer.url);
+    const { status, body } = await redeem(issuer, signedIn);
+    expect(status).toBe(200);
+    expect(decodeJwt(body.access_token)).toMatchObject({
+      sub: 'owner',
+      client_id: issuer.portalClientId,
+      scope: SCOPES,
+    });
+    expect(decodeJwt(body.id_token)).toMatchObject({
+      sub: 'owner',
+      aud: issuer.portalClientId,
+      nonce: 'nonce-1',
+    });
+  });
+
+  it('gives a person only what that person may have', async () => {
+    const { body } = await redeem(issuer, await signIn(issuer, { person: 'viewer' }));
+    expect(decodeJwt(body.access_token)).toMatchObject({ sub: 'viewer', scope: 'catalog:read' });
+  });
+
+  it('takes a code once, and only with its verifier', async () => {
+    const first = await signIn(issuer);
+    const stolen = await redeem(issuer, { ...first, verifier: 'x'.repeat(43) });
+    expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
+    const second = await signIn(issuer);
+    expect((await redeem(issuer, second)).status).toBe(200);
+    expect((await redeem(issuer, second)).body.error).toBe('invalid_grant');
+  });
+
+  it('needs PKCE', async () => {
+    const parameters = { code_challenge: '', code_challenge_method: '' };
+    const { callback } = await signIn(issuer, { parameters });
+    expect(callback.get('error')).toBe('invalid_request');
+  });
+
+  it('comes back to the portal on loopback, and nowhere else', async () => {
+    for (const redirect_uri of [
+      'http://127.0.0.1/elsewhere',
+      'https://evil.example/portal/callback',
+    ]) {
+      const { callback } = await signIn(issuer, { parameters: { redirect_uri } });
+      expect(callback.get('status')).toBe('400');
+    }
+  });
+
+  it('tells a person with a stale link to start again', async () => {
+    const answer = await fetch(`${issuer.url}/interaction/never-begun`);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      'This sign-in has ended. Start again where you came from.\n',
+    ]);
+  });
+});
+
+describe('the issuer', () => {
+  it('writes nothing to the terminal', async () => {
+    const methods = (['log', 'info', 'warn', 'error'] as const).map((name) =>
+      vi.spyOn(console, name).mockReturnValue(),
+    );
+    const issuer = await openIssuer();
+    await redeem(issuer, await signIn(issuer));
+    await signIn(issuer, { parameters: { redirect_uri: 'https://evil.example/' } });
+    const calls = methods.flatMap((method) => method.mock.calls);
+    for (const method of methods) method.mockRestore();
+    expect(calls).toEqual([]);
+  });
+
+  it('keeps what one instance gave from another', async () => {
+    const [one, other] = [await openIssuer(), await openIssuer()];
+    const form = { grant_type: 'client_credentials' };
+    const { clientId, clientSecret } = one.machine;
+    expect((await askForTokens(other, form, `${clientId}:${clientSecret}`)).status).toBe(401);
+  });
+});
+
+/** The whole service as the sandbox configures it. */
+async function openService() {
+  const sandbox = await startSandbox({ clock: systemClock, log: silentLog }, { host: '127.0.0.1' });
+  onTestFinished(() => sandbox.close());
+  const store = { url: `sqlite:${temporaryFolder()}/trackport.db` };
+  const settings = { ...sandbox.config, store };
+  const config = loadConfig({ environment: {}, port: '0', settings });
+  const service = await startService({ config, clock: systemClock, log: silentLog });
+  onTestFinished(() => service.stop());
+  const call = async (method: string, path: string, token?: string, body?: unknown) => {
+    const response = await fetch(`${service.url}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  return { issuer: sandbox.issuer, service, call };
+}
+
+const artifact = { id: 'orders', version: '1.0.0', type: 'API', owner: 'team', title: 'Orders' };
+
+describe('the whole service', () => {
+  it('takes a machine from its credentials to a published artifact', async () => {
+    const { issuer, call } = await openService();
+    expect((await call('GET', '/catalog/orders')).status).toBe(401);
+    const { body } = await asMachine(issuer);
+    const token = body.access_token;
+    expect((await call('POST', '/catalog', token, artifact)).status).toBe(201);
+    expect((await call('POST', '/catalog/orders/publish?version=1.0.0', token)).status).toBe(200);
+    expect((await call('GET', '/catalog/orders', token)).body).toMatchObject({
+      ...artifact,
+      lifecycle: 'PUBLISHED',
+      workspaceId: 'default',
+    });
+    const consumers = await call('GET', '/consumers', token);
+    expect([consumers.status, consumers.body]).toMatchObject([200, { items: [] }]);
+    expect((await call('GET', '/receipts', token)).status).toBe(200);
+  });
+
+  it('takes a person from the sign-in page to what that person may do', async () => {
+    const { issuer, call } = await openService();
+    const owner = (await redeem(issuer, await signIn(issuer))).body;
+    expect((await call('POST', '/catalog', owner.access_token, artifact)).status).toBe(201);
+    const viewer = (await redeem(issuer, await signIn(issuer, { person: 'viewer' }))).body;
+    const publish = '/catalog/orders/publish?version=1.0.0';
+    const refused = await call('POST', publish, viewer.access_token);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="catalog:publish"',
+    ]);
+    expect((await call('POST', publish, owner.access_token)).status).toBe(200);
+    expect((await call('GET', '/catalog/orders', viewer.access_token)).status).toBe(200);
+    const asIdToken = await call('GET', '/catalog/orders', owner.id_token);
+    expect([asIdToken.status, asIdToken.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ]);
+  });
+
+  it('tells in /readyz how the issuer is', async () => {
+    const { issuer, service, call } = await openService();
+    const check = async () => {
+      const response = await fetch(`${service.url}/readyz`);
+      return ((await response.json()) as { checks: { issuer: object } }).checks.issuer;
+    };
+    expect(await check()).toEqual({ state: 'unknown', detail: 'Not asked in the last 24 hours.' });
+    await call('GET', '/catalog', (await asMachine(issuer)).body.access_token);
+    expect(await check()).toEqual({ state: 'ok', detail: '1 key known.' });
+  });
+});

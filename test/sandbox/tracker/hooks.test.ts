@@ -1,0 +1,222 @@
+import examples from '@octokit/webhooks-examples' with { type: 'json' };
+import { Webhooks } from '@octokit/webhooks';
+import { describe, expect, test } from 'vitest';
+
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+
+import { problemsOfPayload } from '../github-description.ts';
+import type { Received } from '../support.ts';
+import { openReceiver, openTracker, REPO, send } from '../support.ts';
+
+const SECRET = "It's a Secret to Everybody";
+
+type Payload = Record<string, never> & { action?: string };
+
+async function openHooked() {
+  const receiver = await openReceiver();
+  const tracker = await openTracker();
+  tracker.hooks.add({
+    url: receiver.url,
+    secret: SECRET,
+    events: ['issues', 'label', 'repository', 'issue_comment'],
+  });
+  await tracker.hooks.settled();
+  receiver.received.length = 0;
+  return { tracker, ...receiver };
+}
+
+function payloadOf({ body }: Received): Payload {
+  return JSON.parse(body) as Payload;
+}
+
+function namesOf(received: readonly Received[]): string[] {
+  return received.map(
+    (item) => `${String(item.headers['x-github-event'])}.${payloadOf(item).action ?? ''}`,
+  );
+}
+
+/** Every kind of change that the tracker tells of. */
+function changeEverything(tracker: Tracker): void {
+  tracker.createIssue({ title: 'A', body: 'old' });
+  tracker.createIssue({ title: 'B' });
+  tracker.editIssue(1, { title: 'A2', body: 'new' });
+  tracker.relabel(1, { add: ['approved'] });
+  tracker.relabel(1, { remove: ['approved'] });
+  tracker.editIssue(1, { assignees: ['ada'] });
+  tracker.editIssue(1, { assignees: [] });
+  tracker.setState(1, 'closed');
+  tracker.setState(1, 'open');
+  tracker.addComment(1, 'Hello');
+  tracker.renameLabel('approved', 'accepted');
+  tracker.deleteLabel('accepted');
+  tracker.transferIssue(1, 'acme/archive');
+  tracker.deleteIssue(2);
+  tracker.renameRepository('prospects');
+}
+
+describe('payloads', () => {
+  test('each change is told once, in the description’s shape', async () => {
+    const { tracker, received } = await openHooked();
+    changeEverything(tracker);
+    await tracker.hooks.settled();
+    expect(namesOf(received).sort()).toEqual([
+      'issue_comment.created',
+      'issues.assigned',
+      'issues.closed',
+      'issues.deleted',
+      'issues.edited',
+      'issues.labeled',
+      'issues.opened',
+      'issues.opened',
+      'issues.reopened',
+      'issues.transferred',
+      'issues.unassigned',
+      'issues.unlabeled',
+      'label.created',
+      'label.deleted',
+      'label.edited',
+      'repository.renamed',
+    ]);
+    for (const item of received) {
+      const payload = payloadOf(item);
+      const name = `${String(item.headers['x-github-event'])}-${payload.action ?? ''}`.replace(
+        '_',
+        '-',
+      );
+      expect({ name, problems: problemsOfPayload(name, payload) }).toEqual({ name, problems: [] });
+    }
+  });
+
+  test('they have every key of the published examples', async () => {
+    const { tracker, received } = await openHooked();
+    changeEverything(tracker);
+    await tracker.hooks.settled();
+    const samples = examples as unknown as { name: string; examples: Payload[] }[];
+    for (const item of received) {
+      const payload = payloadOf(item);
+      const kind = samples.find(({ name }) => name === item.headers['x-github-event']);
+      const sample = kind?.examples.find(
+        ({ action, installation }) => action === payload.action && !installation,
+      );
+      if (!sample) continue;
+      expect(Object.keys(payload)).toEqual(expect.arrayContaining(Object.keys(sample)));
+      for (const part of ['issue', 'label', 'repository', 'sender'].filter((key) => sample[key])) {
+        const { draft: _, ...expected } = sample[part] as unknown as Record<string, unknown>;
+        expect(Object.keys(payload[part] ?? {})).toEqual(
+          expect.arrayContaining(Object.keys(expected)),
+        );
+      }
+    }
+  });
+
+  test('an edit carries the whole old text', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.createIssue({ title: 'A', body: 'old' });
+    tracker.editIssue(1, { title: 'B', body: 'new' });
+    await tracker.hooks.settled();
+    const edited = received.map(payloadOf).find(({ action }) => action === 'edited');
+    expect(edited).toMatchObject({ changes: { title: { from: 'A' }, body: { from: 'old' } } });
+  });
+
+  test('pull requests are told to nobody who asked for issues', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.createIssue({ title: 'PR', isPullRequest: true });
+    tracker.setState(1, 'closed');
+    await tracker.hooks.settled();
+    expect(received).toEqual([]);
+  });
+
+  test('seeding tells nobody', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.seedIssues([{ title: 'A' }]);
+    await tracker.hooks.settled();
+    expect(received).toEqual([]);
+  });
+});
+
+describe('delivery', () => {
+  test('a new hook gets a ping', async () => {
+    const { url, received } = await openReceiver();
+    const tracker = await openTracker({ webhooks: [{ url, secret: SECRET }] });
+    await tracker.hooks.settled();
+    expect(received).toHaveLength(1);
+    expect(received[0]?.headers['x-github-event']).toBe('ping');
+    expect(problemsOfPayload('ping', JSON.parse(received[0]?.body ?? ''))).toEqual([]);
+  });
+
+  test('is signed the way @octokit/webhooks verifies it, under a fresh GUID each', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.createIssue({ title: 'Grüße 👋', body: 'a\r\nb' });
+    tracker.createIssue({ title: 'B' });
+    await tracker.hooks.settled();
+    const webhooks = new Webhooks({ secret: SECRET });
+    for (const { headers, body } of received) {
+      expect(await webhooks.verify(body, String(headers['x-hub-signature-256']))).toBe(true);
+      expect(headers['x-hub-signature']).toMatch(/^sha1=[0-9a-f]{40}$/);
+      expect(headers['user-agent']).toMatch(/^GitHub-Hookshot\//);
+    }
+    expect(new Set(received.map(({ headers }) => headers['x-github-delivery'])).size).toBe(2);
+  });
+
+  test('is tried once; a redelivery has the old GUID and the old bytes', async () => {
+    const { tracker, received, answerWith } = await openHooked();
+    answerWith(500);
+    tracker.createIssue({ title: 'A' });
+    await tracker.hooks.settled();
+    const [delivery] = tracker.hooks.deliveries.slice(-1);
+    expect(delivery?.statuses).toEqual([500]);
+    answerWith(202);
+    tracker.setState(1, 'closed');
+    await tracker.hooks.redeliver(delivery?.guid ?? '');
+    await tracker.hooks.settled();
+    expect(delivery?.statuses).toEqual([500, 202]);
+    const same = received.filter(({ headers }) => headers['x-github-delivery'] === delivery?.guid);
+    expect(same).toHaveLength(2);
+    expect(same[0]?.body).toBe(same[1]?.body);
+  });
+
+  test('can be kept back and sent in reverse', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.hooks.hold();
+    tracker.createIssue({ title: 'A' });
+    tracker.setState(1, 'closed');
+    expect(received).toEqual([]);
+    await tracker.hooks.release('reverse');
+    expect(namesOf(received)).toEqual(['issues.closed', 'issues.opened']);
+  });
+
+  test('can be lost', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.hooks.drop(1);
+    tracker.createIssue({ title: 'A' });
+    tracker.setState(1, 'closed');
+    await tracker.hooks.settled();
+    expect(namesOf(received)).toEqual(['issues.closed']);
+  });
+
+  test('many at once arrive complete', async () => {
+    const { tracker, received } = await openHooked();
+    for (let count = 0; count < 100; count += 1) tracker.createIssue({ title: 'A' });
+    await tracker.hooks.settled();
+    expect(received).toHaveLength(100);
+  });
+
+  test('a late one does not leave after close', async () => {
+    const { tracker, received } = await openHooked();
+    tracker.hooks.delay(60_000);
+    tracker.createIssue({ title: 'A' });
+    await tracker.close();
+    expect(received).toEqual([]);
+    expect(tracker.hooks.deliveries.at(-1)?.statuses).toEqual([0]);
+  });
+
+  test('a write over the API is told as well, and close waits for it', async () => {
+    const receiver = await openReceiver();
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'A' });
+    tracker.addWebhook(receiver.url, SECRET);
+    await send(tracker, `PATCH ${REPO}/issues/1`, { body: { state: 'closed' } });
+    await tracker.close();
+    expect(namesOf(receiver.received).sort()).toEqual(['issues.closed', 'ping.']);
+  });
+});

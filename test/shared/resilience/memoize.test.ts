@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+
+import { memoize, memoizePair } from '#shared/resilience/memoize.ts';
+
+test('the same object is worked out once, an equal one again', () => {
+  const make = vi.fn<(key: { a: number }) => object>(({ a }) => ({ a }));
+  const of = memoize(make);
+  const key = { a: 1 };
+  expect(of(key)).toBe(of(key));
+  expect(of({ a: 1 })).not.toBe(of(key));
+  expect(make).toHaveBeenCalledTimes(2);
+});
+
+test('undefined is a value like any other', () => {
+  const make = vi.fn<(key: object) => undefined>(() => undefined);
+  const of = memoize(make);
+  const key = {};
+  of(key);
+  of(key);
+  expect(make).toHaveBeenCalledOnce();
+});
+
+test('what is thrown is not kept', () => {
+  let failures = 1;
+  const of = memoize((_key: object) => {
+    if (failures-- > 0) throw new Error('not yet');
+    return 'made';
+  });
+  const key = {};
+  expect(() => of(key)).toThrow('not yet');
+  expect(of(key)).toBe('made');
+});
+
+test('a pair is worked out once, in that order of the two', () => {
+  const make = vi.fn<(first: object, second: object, context: string) => object>(() => ({}));
+  const of = memoizePair(make);
+  const [a, b] = [{}, {}];
+  expect(of(a, b, 'x')).toBe(of(a, b, 'x'));
+  expect(of(b, a, 'x')).not.toBe(of(a, b, 'x'));
+  expect(make).toHaveBeenCalledTimes(2);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { readYaml, renderYamlFault, type YamlOptions } from '#shared/text/yaml.ts';
+
+function faultsOf(text: string, options?: YamlOptions): string[] {
+  const read = readYaml(text, options);
+  return 'faults' in read ? read.faults.map(renderYamlFault) : [];
+}
+
+const ownLine = 'expected name: value, with a blank behind the colon, on a line of its own';
+
+describe('what is wrong with YAML is told by line and column, with what to do', () => {
+  test.each([
+    [
+      'a: 1\nb: 2\na: 3',
+      'line 3, column 1: found the key a again, expected each key once: it stands in line 1',
+    ],
+    [
+      'p:\n  x: {a: 1, "a": 2}',
+      'line 2, column 13: found the key a again, expected each key once: it stands in line 2',
+    ],
+    [
+      'a:\n\tb: 1',
+      'line 2, column 1: found a tab, expected spaces: YAML takes no tabs at the start of a line',
+    ],
+    ['a: 1\n---\nb: 2', 'line 2, column 1: found a second document (---), expected one document'],
+    [
+      'a:\n  b: 1\n c: 2',
+      'line 3, column 1: found a line that starts in another column than its neighbours, expected the same column, or the ] or } that is missing before it',
+    ],
+    [
+      'a: [1, 2\nb: 3',
+      'line 2, column 1: found a line that starts in another column than its neighbours, expected the same column, or the ] or } that is missing before it',
+    ],
+    [
+      'a: {b: [1\n',
+      'line 2, column 1: found the end of the file, expected the ] or } that closes what is open',
+    ],
+    [
+      'a: "x\nb: 1',
+      'line 2, column 5: found the end of a text in quotation marks, expected the quotation mark that closes it',
+    ],
+    [
+      'a: "\\q"',
+      "line 1, column 5: found a \\ that begins no escape, expected \\\\ in its place, or single quotation marks ('…') around the text",
+    ],
+    ['a: 1\nb\nc: 2', `line 2, column 1: found a line without a colon and a blank, ${ownLine}`],
+    ['a:1\nb: 2', `line 1, column 1: found a line without a colon and a blank, ${ownLine}`],
+    [
+      'a: b: c',
+      'line 1, column 4: found a second key on the same line, expected quotation marks around a text that has a colon and a blank in it, or name: value, with a blank behind the colon, on a line of its own',
+    ],
+    [
+      'a: @x',
+      'line 1, column 4: found a @, expected a value here, or quotation marks around a text that has such a sign in it',
+    ],
+    [
+      'a: - b',
+      'line 1, column 4: found a -, expected a value here, or quotation marks around a text that has such a sign in it',
+    ],
+    [
+      'a: "x" y',
+      'line 1, column 8: found more text, expected a value here, or quotation marks around a text that has such a sign in it',
+    ],
+    [
+      'a: *x',
+      'line 1, column 4: found an alias (*) of nothing, expected its anchor (&) before it, or quotation marks around a text that begins with *',
+    ],
+    [
+      'a: !foo x',
+      'line 1, column 4: found a tag (!), expected quotation marks around a text that begins with !',
+    ],
+  ])('%j', (text, fault) => {
+    expect(faultsOf(text)).toEqual([fault]);
+  });
+
+  test('each line once, however many faults follow from one', () => {
+    expect(faultsOf('a: [\n- b\n]\n')).toHaveLength(2);
+    expect(faultsOf('a: 1\n- b\n')).toHaveLength(1);
+  });
+
+  test('all of them', () => {
+    expect(faultsOf('a: @\nb: 1\nb: 2\nc: *x')).toHaveLength(3);
+  });
+
+  test('a merge of what is no map, and aliases without end', () => {
+    expect(faultsOf('<<: 3', { merge: true })).toEqual([expect.stringContaining('merges of maps')]);
+    const bomb = [
+      'a: &a [x]',
+      ...'bcdefgh'.split('').map((name, at) => {
+        const below = 'abcdefg'.charAt(at);
+        return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${below}`).join(', ')}]`;
+      }),
+    ];
+    expect(faultsOf(bomb.join('\n'))).toEqual([expect.stringContaining('too many aliases')]);
+  });
+
+  test('without a value of it, and without the words of the parser', () => {
+    const SECRET = 'hunter2hunter2';
+    const texts = [
+      `a: "${SECRET}`,
+      `a: b: ${SECRET}`,
+      `a: "x" ${SECRET}`,
+      `a: !${SECRET} x`,
+      `a: *${SECRET}`,
+      `a: &x &${SECRET} 1`,
+      `${SECRET}\nb: 1`,
+      `a: @${SECRET}`,
+      `a: |${SECRET}\n b`,
+      `%${SECRET} x\n---\na: 1`,
+      `a: {b: ${SECRET}\nc: 1`,
+      `b: &x 1\na: &${SECRET} *x`,
+      `${'x'.repeat(1100)}: ${SECRET}`,
+      `a: !!str !!int ${SECRET}`,
+    ];
+    for (const text of texts) {
+      const faults = faultsOf(text).join(' ');
+      expect(faults).toMatch(/^line \d+, column \d+: found .+, expected ./);
+      expect(faults).not.toContain(SECRET);
+      expect(faults).not.toMatch(/implicit|flow|plain value|block|scalar|node|token|unresolved/i);
+    }
+  });
+});
+
+test('what is right comes as plain values', () => {
+  expect(readYaml('a: [1, x, null, true]\nb: &b { c: 1 }\nd: *b')).toEqual({
+    value: { a: [1, 'x', null, true], b: { c: 1 }, d: { c: 1 } },
+  });
+  expect(readYaml('n: 12345678901234567890', { intAsBigInt: true })).toEqual({
+    value: { n: 12345678901234567890n },
+  });
+  expect(readYaml('')).toEqual({ value: null });
+});
