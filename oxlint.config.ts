@@ -141,6 +141,7 @@ const config = {
         complexity: 'off',
         'import/no-default-export': 'off',
         'vitest/require-mock-type-parameters': 'off',
+        'vitest/consistent-test-it': ['error', { fn: 'test', withinDescribe: 'test' }],
       },
     },
   ],

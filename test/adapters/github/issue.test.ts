@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { issueSchema } from '#adapters/github/issue.ts';
 import { wireIssue } from './support.ts';
 
 describe('an issue of the tracker', () => {
-  it('becomes ours', () => {
+  test('becomes ours', () => {
     expect(issueSchema.parse(wireIssue)).toEqual({
       number: 7,
       title: 'A lead',
@@ -19,36 +19,36 @@ describe('an issue of the tracker', () => {
     });
   });
 
-  it('has the address where people see it, when the tracker tells one', () => {
+  test('has the address where people see it, when the tracker tells one', () => {
     const html_url = 'https://github.com/acme/leads/issues/7';
     expect(issueSchema.parse({ ...wireIssue, html_url }).url).toBe(html_url);
     for (const none of [null, undefined, 7])
       expect(issueSchema.parse({ ...wireIssue, html_url: none })).not.toHaveProperty('url');
   });
 
-  it('may have lost its author', () => {
+  test('may have lost its author', () => {
     expect(issueSchema.parse({ ...wireIssue, user: null })).not.toHaveProperty('author');
   });
 
-  it.each([
+  test.each([
     ['null', { ...wireIssue, body: null }],
     ['missing', { ...wireIssue, body: undefined }],
   ])('may have a body that is %s', (_, wire) => {
     expect(issueSchema.parse(wire).body).toBe('');
   });
 
-  it('has labels as texts or objects, some without a name', () => {
+  test('has labels as texts or objects, some without a name', () => {
     const labels = ['plain', { name: 'object', description: null }, { name: null }, { id: 3 }];
     expect(issueSchema.parse({ ...wireIssue, labels }).labels).toEqual(['plain', 'object']);
   });
 
-  it('is read without looking at the singular assignee', () => {
+  test('is read without looking at the singular assignee', () => {
     const gone = { ...wireIssue, assignees: [null, { login: 'kim' }] };
     expect(issueSchema.parse({ ...gone, assignee: 'whatever' }).assignees).toEqual(['kim']);
     expect(issueSchema.parse({ ...wireIssue, assignees: null }).assignees).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['an object', { url: 'x' }, true],
     ['null', null, false],
     ['missing', undefined, false],
@@ -56,19 +56,19 @@ describe('an issue of the tracker', () => {
     expect(issueSchema.parse({ ...wireIssue, pull_request }).isPullRequest).toBe(isPullRequest);
   });
 
-  it('keeps offsets apart from local time', () => {
+  test('keeps offsets apart from local time', () => {
     const wire = { ...wireIssue, updated_at: '2026-02-02T13:30:05+02:00' };
     expect(issueSchema.parse(wire).updatedAt).toBe(Date.parse('2026-02-02T11:30:05Z'));
   });
 
-  it('has ids that no double can hold, which nobody reads', () => {
+  test('has ids that no double can hold, which nobody reads', () => {
     const wire = JSON.parse(
       JSON.stringify(wireIssue).replace('1001', '9007199254740993'),
     ) as object;
     expect(JSON.stringify(issueSchema.parse(wire))).toContain('"number":7');
   });
 
-  it.each([
+  test.each([
     ['number', 0],
     ['number', '7'],
     ['title', null],

@@ -1,5 +1,5 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
 import {
@@ -28,7 +28,7 @@ function linkTo(after: string): { link: string } {
 }
 
 describe('listing issues', () => {
-  it('sends exactly what the query says, and never a page', async () => {
+  test('sends exactly what the query says, and never a page', async () => {
     nock(API).get(ISSUES).query(newestParameters).reply(200, [wireIssue]);
     const { tracker } = createParts();
     const answer = await tracker.listIssues(newest);
@@ -37,7 +37,7 @@ describe('listing issues', () => {
     expect(answer).not.toHaveProperty('validator');
   });
 
-  it('sends since in whole seconds, labels together, and the cursor as it came', async () => {
+  test('sends since in whole seconds, labels together, and the cursor as it came', async () => {
     nock(API)
       .get(ISSUES)
       .query({
@@ -64,14 +64,14 @@ describe('listing issues', () => {
     });
   });
 
-  it('sends no label filter when no name can be sent', async () => {
+  test('sends no label filter when no name can be sent', async () => {
     nock(API).get(ISSUES).query(newestParameters).reply(200, []);
     const { tracker } = createParts();
     const answer = await tracker.listIssues({ ...newest, labels: ['a,b'] });
     expect(answer.kind).toBe('changed');
   });
 
-  it('hands out pull requests, marked as such', async () => {
+  test('hands out pull requests, marked as such', async () => {
     nock(API)
       .get(ISSUES)
       .query(true)
@@ -83,7 +83,7 @@ describe('listing issues', () => {
     });
   });
 
-  it('keeps the entity tag as it came and sends it back as it was', async () => {
+  test('keeps the entity tag as it came and sends it back as it was', async () => {
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], { etag: 'W/"abc"' });
     nock(API, { reqheaders: { 'if-none-match': 'W/"abc"' } })
       .get(ISSUES)
@@ -95,7 +95,7 @@ describe('listing issues', () => {
     await expect(tracker.listIssues(newest, 'W/"abc"')).resolves.toEqual({ kind: 'unchanged' });
   });
 
-  it('takes the cursor of the next page from a 304 too', async () => {
+  test('takes the cursor of the next page from a 304 too', async () => {
     nock(API).get(ISSUES).query(true).reply(304, undefined, linkTo('bmV3'));
     const { tracker } = createParts();
     await expect(tracker.listIssues(newest, '"abc"')).resolves.toEqual({
@@ -104,7 +104,7 @@ describe('listing issues', () => {
     });
   });
 
-  it('reads a 200 in place of a 304 as a change with a tag of its own', async () => {
+  test('reads a 200 in place of a 304 as a change with a tag of its own', async () => {
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], { etag: 'W/"after-rotation"' });
     const { tracker } = createParts();
     await expect(tracker.listIssues(newest, 'W/"before"')).resolves.toMatchObject({
@@ -113,7 +113,7 @@ describe('listing issues', () => {
     });
   });
 
-  it('never follows a next link to another host', async () => {
+  test('never follows a next link to another host', async () => {
     const thief = await startServer((_, response) => response.end('[]'));
     const link = `<${thief.url}/steal?after=Zm9v>; rel="next"`;
     nock(API).get(ISSUES).query(newestParameters).reply(200, [wireIssue], { link });
@@ -127,7 +127,7 @@ describe('listing issues', () => {
     await thief.close();
   });
 
-  it('would rather fail than take a list for complete that goes on', async () => {
+  test('would rather fail than take a list for complete that goes on', async () => {
     const paged = { link: '<https://api.github.com/repositories/1/issues?page=2>; rel="next"' };
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], paged);
     const { tracker } = createParts();
@@ -137,7 +137,7 @@ describe('listing issues', () => {
     await expect(tracker.listIssues(further)).rejects.toMatchObject(isFailed);
   });
 
-  it('does not walk in a circle', async () => {
+  test('does not walk in a circle', async () => {
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], linkTo('c2FtZQ'));
     const { tracker } = createParts();
     await expect(tracker.listIssues({ ...newest, after: 'c2FtZQ' })).rejects.toMatchObject(
@@ -145,7 +145,7 @@ describe('listing issues', () => {
     );
   });
 
-  it('walks 1,500 issues against a tracker that refuses deep pages', async () => {
+  test('walks 1,500 issues against a tracker that refuses deep pages', async () => {
     const rows = Array.from({ length: 1500 }, (_, at) => ({ ...wireIssue, number: 1500 - at }));
     const server = await startServer((request, response) => {
       const { searchParams } = new URL(request.url ?? '', 'http://localhost');
@@ -169,7 +169,7 @@ describe('listing issues', () => {
 
 describe('a list that cannot be had', () => {
   const html = { 'content-type': 'text/html' };
-  it.each([
+  test.each([
     ['truncated', '[{"number": 1,', {}],
     ['HTML', '<html>private words</html>', html],
     ['empty', '', {}],
@@ -185,7 +185,7 @@ describe('a list that cannot be had', () => {
     expect(everythingIn(error)).not.toContain('private words');
   });
 
-  it.each([
+  test.each([
     ['401', 401, {}],
     ['403 of an archived repository', 403, { 'x-ratelimit-remaining': '4000' }],
     ['404: hidden or gone', 404, {}],
@@ -203,7 +203,7 @@ describe('a list that cannot be had', () => {
     expect(everythingIn(error)).not.toContain('private words');
   });
 
-  it.each([
+  test.each([
     ['HTML', '<html>private words</html>', html],
     ['JSON', '{"message":"private words"}', { 'retry-after': '30' }],
   ])('is tracker-unavailable on 503 with %s', async (kind, body, headers) => {
@@ -221,7 +221,7 @@ describe('a list that cannot be had', () => {
     expect(everythingIn(error)).not.toContain('private words');
   });
 
-  it('is tracker-unavailable while a limit is in force, without a call', async () => {
+  test('is tracker-unavailable while a limit is in force, without a call', async () => {
     nock(API).get(ISSUES).query(true).reply(429, {}, { 'retry-after': '20' });
     const { tracker } = createParts();
     const limited = { ...isUnavailable, retryAfterSeconds: 20 };
@@ -229,7 +229,7 @@ describe('a list that cannot be had', () => {
     await expect(tracker.readIssue(7)).rejects.toMatchObject(limited);
   });
 
-  it('is tracker-unavailable when nothing answers', async () => {
+  test('is tracker-unavailable when nothing answers', async () => {
     const server = await startServer(() => {});
     await server.close();
     const { tracker } = createParts({ apiUrl: server.url });
@@ -240,7 +240,7 @@ describe('a list that cannot be had', () => {
 describe('reading one issue', () => {
   const ISSUE = `${ISSUES}/7`;
 
-  it('answers it with its tag, and unchanged on a 304', async () => {
+  test('answers it with its tag, and unchanged on a 304', async () => {
     nock(API)
       .get(ISSUE)
       .reply(200, wireIssue, { etag: '"one"' })
@@ -256,7 +256,7 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7, '"one"')).resolves.toEqual({ kind: 'unchanged' });
   });
 
-  it('answers a pull request, marked as such', async () => {
+  test('answers a pull request, marked as such', async () => {
     nock(API)
       .get(ISSUE)
       .reply(200, { ...wireIssue, pull_request: { url: 'x' } });
@@ -264,7 +264,7 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7)).resolves.toMatchObject({ issue: { isPullRequest: true } });
   });
 
-  it.each([
+  test.each([
     ['missing or hidden', 404],
     ['deleted', 410],
     ['moved to another repository', 301],
@@ -281,7 +281,7 @@ describe('reading one issue', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['hidden', 404, {}],
     ['renamed', 301, {}],
     ['blocked', 451, {}],
@@ -294,13 +294,13 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7)).rejects.toMatchObject(isUnavailable);
   });
 
-  it('is unknown when the repository answers nonsense', async () => {
+  test('is unknown when the repository answers nonsense', async () => {
     nock(API).get(ISSUE).reply(404).get(REPOSITORY).reply(200, '<html>');
     const { tracker } = createParts();
     await expect(tracker.readIssue(7)).rejects.toMatchObject(isFailed);
   });
 
-  it('asks for the repository once for many absent issues, and again after two seconds', async () => {
+  test('asks for the repository once for many absent issues, and again after two seconds', async () => {
     nock(API).get(ISSUE).times(12).reply(404);
     nock(API).get(REPOSITORY).reply(200, wireRepository);
     const { tracker, clock } = createParts();
@@ -311,7 +311,7 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7)).rejects.toMatchObject(isUnavailable);
   });
 
-  it.each([
+  test.each([
     ['no issue', {}],
     ['another issue', { ...wireIssue, number: 8 }],
   ])('is tracker-failed when the success is %s', async (_, body) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerClient } from '#adapters/github/transport/client.ts';
@@ -58,7 +58,7 @@ describe('recorded issues', () => {
   const LIST = `/repos/${OWNER}/paginate-issues/issues`;
   const query: IssueQuery = { state: 'open', labels: [], order: 'created-desc' };
 
-  it('are understood, all of them', () => {
+  test('are understood, all of them', () => {
     const rows = pages.flatMap(({ response }) => z.array(z.unknown()).parse(response));
     expect(rows).toHaveLength(13);
     for (const row of rows) {
@@ -72,7 +72,7 @@ describe('recorded issues', () => {
     }
   });
 
-  it('are walked to the end by the cursors that the tracker sends today', async () => {
+  test('are walked to the end by the cursors that the tracker sends today', async () => {
     const { tracker } = partsFor('paginate-issues');
     for (const { headers, status, response } of pages) {
       const link = (headers['link'] ?? '').replaceAll(/([?&])page=(\d+)/g, '$1after=c$2&page=$2');
@@ -90,14 +90,14 @@ describe('recorded issues', () => {
     expect(issues.map(({ number }) => number)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  it('with the page links of former days are refused rather than cut short', async () => {
+  test('with the page links of former days are refused rather than cut short', async () => {
     const [first] = pages;
     const { tracker } = partsFor('paginate-issues');
     nock(RECORDED_HOST).get(LIST).query(true).reply(200, first?.response, first?.headers);
     await expect(tracker.listIssues(query)).rejects.toMatchObject({ code: 'tracker-failed' });
   });
 
-  it('tell the quota', async () => {
+  test('tell the quota', async () => {
     const last = pages.at(-1);
     const { tracker } = partsFor('paginate-issues');
     nock(RECORDED_HOST).get(LIST).query(true).reply(200, last?.response, last?.headers);
@@ -107,14 +107,14 @@ describe('recorded issues', () => {
 });
 
 describe('a recorded repository', () => {
-  it('is identified', async () => {
+  test('is identified', async () => {
     const { repository } = partsFor('hello-world');
     const [answer] = recorded('get-repository');
     if (answer) play(answer);
     await expect(repository.identify()).resolves.toBe(1000);
   });
 
-  it('that was renamed is not followed, neither by a read nor by a write', async () => {
+  test('that was renamed is not followed, neither by a read nor by a write', async () => {
     const { client, repository, tracker } = partsFor('rename-repository');
     const moved = recorded('rename-repository').filter(({ status }) => status > 300);
     expect(moved.map(({ method, status }) => `${method} ${status}`)).toEqual([
@@ -142,7 +142,7 @@ describe('a recorded repository', () => {
 });
 
 describe('recorded labels', () => {
-  it('are found and created', async () => {
+  test('are found and created', async () => {
     const parts = partsFor('labels');
     const named = (method: string): Recorded[] =>
       recorded('labels').filter(
@@ -163,7 +163,7 @@ describe('recorded labels', () => {
     });
   });
 
-  it('that are refused say so', async () => {
+  test('that are refused say so', async () => {
     const [refusal] = recorded('errors');
     if (refusal) play(refusal);
     nock(RECORDED_HOST).get(`/repos/${OWNER}/errors/labels/foo`).reply(404);

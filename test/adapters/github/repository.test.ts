@@ -1,5 +1,5 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
 import { parseRepositoryName } from '#adapters/github/repository.ts';
@@ -8,7 +8,7 @@ import { API, createParts, endNock, REPOSITORY, wireRepository } from './support
 afterEach(endNock);
 
 describe('the name of a repository', () => {
-  it('is owner/name and nothing else', () => {
+  test('is owner/name and nothing else', () => {
     expect(parseRepositoryName('acme/leads')).toEqual({ owner: 'acme', repo: 'leads' });
     for (const text of ['acme', 'acme/', '/leads', 'a/b/c', 'a b/c', ''])
       expect(() => parseRepositoryName(text)).toThrow('owner/name');
@@ -16,7 +16,7 @@ describe('the name of a repository', () => {
 });
 
 describe('identifying the repository', () => {
-  it('tells its numeric id', async () => {
+  test('tells its numeric id', async () => {
     nock(API).get(REPOSITORY).reply(200, wireRepository);
     const { repository } = createParts();
     expect(repository.id()).toBeUndefined();
@@ -24,7 +24,7 @@ describe('identifying the repository', () => {
     expect(repository.id()).toBe(4711);
   });
 
-  it('is tracker-unavailable without it', async () => {
+  test('is tracker-unavailable without it', async () => {
     nock(API).get(REPOSITORY).reply(404);
     const { repository } = createParts();
     await expect(repository.identify()).rejects.toMatchObject({ code: 'tracker-unavailable' });
@@ -32,7 +32,7 @@ describe('identifying the repository', () => {
 });
 
 describe('inspecting the repository', () => {
-  it('tells permissions, labels, the token and the clock', async () => {
+  test('tells permissions, labels, the token and the clock', async () => {
     const { client, repository, clock } = createParts();
     nock(API)
       .get(REPOSITORY)
@@ -66,7 +66,7 @@ describe('inspecting the repository', () => {
     });
   });
 
-  it('leaves out what the tracker does not tell', async () => {
+  test('leaves out what the tracker does not tell', async () => {
     const { client, repository, clock } = createParts();
     const { id, full_name, has_issues } = wireRepository;
     nock(API).get(REPOSITORY).reply(200, { id, full_name, has_issues });
@@ -75,7 +75,7 @@ describe('inspecting the repository', () => {
     expect(inspection.facts).toMatchObject({ isAdmin: false, mayWrite: undefined });
   });
 
-  it.each([
+  test.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [404, 'repository-missing'],
@@ -90,13 +90,13 @@ describe('inspecting the repository', () => {
 describe('creating a label', () => {
   const LABELS = `${REPOSITORY}/labels`;
 
-  it('creates it', async () => {
+  test('creates it', async () => {
     nock(API).post(LABELS, { name: 'approved', color: '0e8a16' }).reply(201, { name: 'approved' });
     const label = { name: 'approved', color: '0e8a16' };
     await expect(createLabel(createParts(), label)).resolves.toBe('created');
   });
 
-  it.each([
+  test.each([
     ['exists', 200],
     ['refused', 404],
   ])('that the tracker does not take: %s', async (outcome, status) => {
@@ -104,7 +104,7 @@ describe('creating a label', () => {
     await expect(createLabel(createParts(), { name: 'approved' })).resolves.toBe(outcome);
   });
 
-  it('without write access fails', async () => {
+  test('without write access fails', async () => {
     nock(API).post(LABELS).reply(403);
     await expect(createLabel(createParts(), { name: 'a' })).rejects.toMatchObject({
       kind: 'forbidden',

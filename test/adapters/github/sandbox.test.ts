@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe('walking the list', () => {
-  it('reads 1,234 issues once each, in 13 calls, pull requests marked', async () => {
+  test('reads 1,234 issues once each, in 13 calls, pull requests marked', async () => {
     const { remote, tracker, clock } = await setUp();
     remote.seedIssues(
       Array.from({ length: 1234 }, (_, at) => ({
@@ -56,7 +56,7 @@ describe('walking the list', () => {
     expect(remote.calls.entries.some(({ query }) => /(^|&)page=/.test(query))).toBe(false);
   });
 
-  it('goes on where it was when issues are closed, deleted and opened meanwhile', async () => {
+  test('goes on where it was when issues are closed, deleted and opened meanwhile', async () => {
     const { remote, tracker, clock } = await setUp();
     remote.seedIssues(
       Array.from({ length: 250 }, (_, at) => ({
@@ -74,7 +74,7 @@ describe('walking the list', () => {
     expect(numbers).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
   });
 
-  it('by change sees an issue that is touched ahead of it, and loses none', async () => {
+  test('by change sees an issue that is touched ahead of it, and loses none', async () => {
     const { remote, tracker, clock } = await setUp();
     remote.seedIssues(
       Array.from({ length: 150 }, (_, at) => ({
@@ -91,7 +91,7 @@ describe('walking the list', () => {
     expect(rest.at(-1)).toMatchObject({ number: 140, title: 'Touched' });
   });
 
-  it('filters by labels, state and the second of the change', async () => {
+  test('filters by labels, state and the second of the change', async () => {
     const { remote, tracker, clock } = await setUp();
     const at = clock.now() - 100_000;
     remote.createIssue({ title: 'both', labels: ['approved', 'Größe L'], createdAt: at });
@@ -108,7 +108,7 @@ describe('walking the list', () => {
 });
 
 describe('conditional requests', () => {
-  it('of an unchanged page cost nothing', async () => {
+  test('of an unchanged page cost nothing', async () => {
     const { remote, tracker } = await setUp();
     remote.createIssue({ title: 'Lead' });
     const { validator } = await listPage(tracker, newest);
@@ -118,7 +118,7 @@ describe('conditional requests', () => {
     expect(remote.calls.entries.at(-1)).toMatchObject({ status: 304, billed: false });
   });
 
-  it('of an unchanged full page tell that now more follows', async () => {
+  test('of an unchanged full page tell that now more follows', async () => {
     const { remote, tracker, clock } = await setUp();
     remote.seedIssues(
       Array.from({ length: 100 }, (_, at) => ({
@@ -133,7 +133,7 @@ describe('conditional requests', () => {
     expect(answer).toEqual({ kind: 'unchanged', after: expect.any(String) });
   });
 
-  it('of one issue tell a change', async () => {
+  test('of one issue tell a change', async () => {
     const { remote, tracker, clock } = await setUp();
     const { number } = remote.createIssue({ title: 'Before', author: null, body: null });
     const first = await tracker.readIssue(number);
@@ -150,7 +150,7 @@ describe('conditional requests', () => {
 });
 
 describe('an issue that is not there', () => {
-  it('never was, was deleted, was hidden, was moved: absent', async () => {
+  test('never was, was deleted, was hidden, was moved: absent', async () => {
     const { remote, tracker } = await setUp();
     for (const title of ['a', 'b', 'c', 'd']) remote.createIssue({ title });
     remote.deleteIssue(1);
@@ -164,7 +164,7 @@ describe('an issue that is not there', () => {
       });
   });
 
-  it.each([
+  test.each([
     ['renamed', (remote: Tracker) => remote.renameRepository('contacts')],
     ['left without issues', (remote: Tracker) => remote.disableIssues()],
     ['hidden', (remote: Tracker) => remote.fault({ kind: 'repository-missing', count: 9 })],
@@ -180,7 +180,7 @@ describe('an issue that is not there', () => {
 });
 
 describe('faults', () => {
-  it.each([
+  test.each([
     ['truncated', { kind: 'truncated' }, 'tracker-failed'],
     ['empty', { kind: 'empty' }, 'tracker-failed'],
     ['HTML', { kind: 'status', status: 200, text: '<html>' }, 'tracker-failed'],
@@ -196,7 +196,7 @@ describe('faults', () => {
     await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
   });
 
-  it.each([
+  test.each([
     ['502', { kind: 'status', status: 502, text: '<html>' }],
     ['reset', { kind: 'reset' }],
   ] as const)('a single %s is not noticed', async (_, fault) => {
@@ -205,7 +205,7 @@ describe('faults', () => {
     await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
   });
 
-  it('a used-up quota stops the calls until its reset', async () => {
+  test('a used-up quota stops the calls until its reset', async () => {
     const { remote, tracker, clock } = await setUp({ quota: 2 });
     await tracker.listIssues(newest);
     await tracker.listIssues(newest);
@@ -217,7 +217,7 @@ describe('faults', () => {
     await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
   });
 
-  it.each([
+  test.each([
     ['primary', { kind: 'primary-limit', resetAfterSeconds: 90 }, 90],
     ['primary as 429', { kind: 'primary-limit', status: 429, resetAfterSeconds: 90 }, 90],
     ['secondary', { kind: 'secondary-limit', retryAfterSeconds: 45 }, 45],
@@ -253,7 +253,7 @@ describe('an App', () => {
     privateKey: new Secret(privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()),
   });
 
-  it('goes on with a new token in the middle of a walk', async () => {
+  test('goes on with a new token in the middle of a walk', async () => {
     const { remote, tracker } = await setUp(app(7001), credential(7001));
     remote.seedIssues(Array.from({ length: 150 }, (_, at) => ({ title: `Issue ${at}` })));
     const first = await listPage(tracker, newest);
@@ -265,7 +265,7 @@ describe('an App', () => {
     await expect(tracker.listIssues(newest, validator)).resolves.toMatchObject({ kind: 'changed' });
   });
 
-  it('that is suspended is tracker-unavailable, and works again afterwards', async () => {
+  test('that is suspended is tracker-unavailable, and works again afterwards', async () => {
     const { remote, tracker } = await setUp(app(7002), credential(7002));
     await tracker.listIssues(newest);
     remote.suspendInstallation(7002, true);
@@ -276,7 +276,7 @@ describe('an App', () => {
 });
 
 describe('webhooks of the tracker', () => {
-  it('are genuine and understood', async () => {
+  test('are genuine and understood', async () => {
     const secret = 'hook secret';
     const verifier = createWebhookVerifier({ secrets: [new Secret(secret)], name: NAME });
     const events: Promise<TrackerEvent>[] = [];

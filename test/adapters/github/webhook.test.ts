@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
@@ -24,7 +24,7 @@ function deliver(event: string | undefined, payload: unknown, use = verifier) {
 const repository = { ...wireRepository, owner: { login: 'acme' } };
 const edited = { action: 'edited', issue: wireIssue, repository };
 
-it('is not lost for a name that stands twice in it', async () => {
+test('is not lost for a name that stands twice in it', async () => {
   const text = JSON.stringify(edited).replace('{', '{"action":"opened",');
   expect(await deliver('issues', text)).toMatchObject({ kind: 'issue', gone: false });
 });
@@ -33,13 +33,13 @@ describe('the signature', () => {
   const rawBody = Buffer.from('Hello, World!');
   const official = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
 
-  it('of the documented example holds, whose body is then no JSON', async () => {
+  test('of the documented example holds, whose body is then no JSON', async () => {
     await expect(
       verifier.verify({ event: 'issues', signature: official, rawBody }),
     ).rejects.toMatchObject({ code: 'malformed-json' });
   });
 
-  it.each([
+  test.each([
     ['missing', undefined],
     ['empty', ''],
     ['of another body', sign('Hello, World?')],
@@ -59,7 +59,7 @@ describe('the signature', () => {
     );
   });
 
-  it('may be of any of several secrets while one is replaced', async () => {
+  test('may be of any of several secrets while one is replaced', async () => {
     const secrets = [new Secret('new'), new Secret(''), new Secret('old')];
     const rotating = createWebhookVerifier({ secrets, name: NAME });
     const body = Buffer.from(JSON.stringify(edited));
@@ -72,7 +72,7 @@ describe('the signature', () => {
     ).rejects.toMatchObject(isRefused);
   });
 
-  it('holds for nothing when no secret is configured, not even the empty one', async () => {
+  test('holds for nothing when no secret is configured, not even the empty one', async () => {
     const open = createWebhookVerifier({ secrets: [new Secret('')], name: NAME });
     const signature = sign(rawBody, '');
     await expect(open.verify({ event: 'ping', signature, rawBody })).rejects.toMatchObject(
@@ -84,21 +84,21 @@ describe('the signature', () => {
     );
   });
 
-  it('covers the bytes as they came', async () => {
+  test('covers the bytes as they came', async () => {
     const pretty = JSON.stringify(edited, null, 2).replaceAll('\n', '\r\n');
     const escaped = JSON.stringify({ ...edited, note: '🎉 é' }).replace('🎉', String.raw`🎉`);
     for (const text of [pretty, escaped, `\n${JSON.stringify(edited)} \n`])
       await expect(deliver('issues', text)).resolves.toMatchObject({ kind: 'issue' });
   });
 
-  it('never holds for an empty body', async () => {
+  test('never holds for an empty body', async () => {
     const empty = Buffer.alloc(0);
     await expect(
       verifier.verify({ event: 'ping', signature: sign(empty), rawBody: empty }),
     ).rejects.toMatchObject(isRefused);
   });
 
-  it('never holds for bytes that are no text', async () => {
+  test('never holds for bytes that are no text', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
     await expect(
       verifier.verify({ event: 'ping', signature: sign(bytes), rawBody: bytes }),
@@ -107,7 +107,7 @@ describe('the signature', () => {
 });
 
 describe('a genuine body', () => {
-  it.each([
+  test.each([
     ['no JSON', 'not json'],
     ['cut off', JSON.stringify(edited).slice(0, -1)],
     ['two texts', '{} {}'],
@@ -117,13 +117,13 @@ describe('a genuine body', () => {
     await expect(deliver('issues', text)).rejects.toMatchObject({ code: 'malformed-json' });
   });
 
-  it('may begin with a byte order mark', async () => {
+  test('may begin with a byte order mark', async () => {
     await expect(deliver('issues', `\uFEFF${JSON.stringify(edited)}`)).resolves.toMatchObject({
       kind: 'issue',
     });
   });
 
-  it.each(['null', '[]', '"x"', '1', 'true', '{}', '[null]', '{"repository":null}'])(
+  test.each(['null', '[]', '"x"', '1', 'true', '{}', '[null]', '{"repository":null}'])(
     '%s is ignored under any name',
     async (text) => {
       for (const event of ['issues', 'label', 'repository', 'ping', 'unheard-of', '', undefined])
@@ -131,21 +131,21 @@ describe('a genuine body', () => {
     },
   );
 
-  it.each(['ping', 'issue_comment', 'pull_request', 'push', 'star', 'unheard-of', '', undefined])(
+  test.each(['ping', 'issue_comment', 'pull_request', 'push', 'star', 'unheard-of', '', undefined])(
     'of the event %s is ignored',
     async (event) => {
       await expect(deliver(event, edited)).resolves.toEqual(IGNORED);
     },
   );
 
-  it('of 25 MB is read', async () => {
+  test('of 25 MB is read', async () => {
     const big = { ...edited, changes: { body: { from: 'x'.repeat(25_000_000) } } };
     await expect(deliver('issues', big)).resolves.toMatchObject({ kind: 'issue' });
   });
 });
 
 describe('an issues event', () => {
-  it('tells the issue as it is now, and nothing of what it was', async () => {
+  test('tells the issue as it is now, and nothing of what it was', async () => {
     const changes = { body: { from: 'old private words' }, title: { from: 'old title' } };
     const event = await deliver('issues', { ...edited, changes });
     expect(event).toEqual({
@@ -166,7 +166,7 @@ describe('an issues event', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['opened', false],
     ['closed', false],
     ['reopened', false],
@@ -182,18 +182,18 @@ describe('an issues event', () => {
     expect('isMoved' in event && event.isMoved).toBe(action === 'transferred');
   });
 
-  it('about a pull request is ignored', async () => {
+  test('about a pull request is ignored', async () => {
     const issue = { ...wireIssue, pull_request: { url: 'x' } };
     await expect(deliver('issues', { ...edited, issue })).resolves.toEqual(IGNORED);
   });
 
-  it('whose issue cannot be read may be about any issue', async () => {
+  test('whose issue cannot be read may be about any issue', async () => {
     const issue = { ...wireIssue, number: 'seven' };
     await expect(deliver('issues', { ...edited, issue })).resolves.toEqual({ kind: 'everything' });
     await expect(deliver('issues', { repository })).resolves.toEqual({ kind: 'everything' });
   });
 
-  it('that is a comment’s event under another name tells nothing', async () => {
+  test('that is a comment’s event under another name tells nothing', async () => {
     const comment = { id: 1, body: 'x' };
     const body = { ...edited, action: 'deleted', comment };
     await expect(deliver('issues', body)).resolves.toEqual(IGNORED);
@@ -201,7 +201,7 @@ describe('an issues event', () => {
 });
 
 describe('the repository of an event', () => {
-  it.each([
+  test.each([
     ['another', { ...repository, full_name: 'acme/other' }, 'ignored'],
     ['one whose name begins like ours', { ...repository, full_name: 'acme/leads-2' }, 'ignored'],
     ['ours in other letters', { ...repository, full_name: 'ACME/Leads' }, 'issue'],
@@ -209,7 +209,7 @@ describe('the repository of an event', () => {
     await expect(deliver('issues', { ...edited, repository })).resolves.toMatchObject({ kind });
   });
 
-  it('is known by its number after it was renamed', async () => {
+  test('is known by its number after it was renamed', async () => {
     const renamed = { ...repository, full_name: 'acme/contacts', name: 'contacts' };
     const byId = createWebhookVerifier({
       secrets: [new Secret(SECRET)],
@@ -224,14 +224,14 @@ describe('the repository of an event', () => {
     ).resolves.toEqual(IGNORED);
   });
 
-  it('and its labels change everything', async () => {
+  test('and its labels change everything', async () => {
     for (const event of ['label', 'repository'])
       await expect(deliver(event, { action: 'deleted', repository })).resolves.toEqual({
         kind: 'everything',
       });
   });
 
-  it('says goodbye under its new name', async () => {
+  test('says goodbye under its new name', async () => {
     const renamed = {
       action: 'renamed',
       repository: { ...repository, name: 'contacts', full_name: 'acme/contacts' },
@@ -273,7 +273,7 @@ describe('the published examples', () => {
     return { kind: 'issue', gone, issue: { number: issue?.number } };
   }
 
-  it('of issues are all understood', async () => {
+  test('of issues are all understood', async () => {
     const issues = payloads.filter(({ name }) => name === 'issues');
     expect(issues).toHaveLength(29);
     for (const { payload } of issues) {
@@ -282,7 +282,7 @@ describe('the published examples', () => {
     }
   });
 
-  it('of labels and the repository change everything', async () => {
+  test('of labels and the repository change everything', async () => {
     const others = payloads.filter(({ name }) => name === 'label' || name === 'repository');
     expect(others).toHaveLength(19);
     for (const { name, payload } of others)
@@ -291,7 +291,7 @@ describe('the published examples', () => {
       });
   });
 
-  it('of everything else are ignored, and all of another repository', async () => {
+  test('of everything else are ignored, and all of another repository', async () => {
     const meant = new Set(['issues', 'label', 'repository']);
     for (const { name, payload } of payloads) {
       await expect(deliver(name, payload)).resolves.toEqual(IGNORED);

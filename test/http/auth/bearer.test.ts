@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import { createKeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
@@ -39,7 +39,7 @@ const operatorPaths = [
 ] as const;
 
 describe.each(operatorPaths)('%s %s', (method, path) => {
-  it('asks for a token, without an error code when there is none', async () => {
+  test('asks for a token, without an error code when there is none', async () => {
     const { call } = openOperatorApp();
     const { status, headers, body } = await call(method, `${path}?wrong=1`, { token: null });
     expect([status, body.code, headers['www-authenticate']]).toEqual([
@@ -49,7 +49,7 @@ describe.each(operatorPaths)('%s %s', (method, path) => {
     ]);
   });
 
-  it('refuses a bad token before it looks at anything else', async () => {
+  test('refuses a bad token before it looks at anything else', async () => {
     const { call } = openOperatorApp();
     const { status, headers, body } = await call(method, `${path}?wrong=1`, {
       token: 'bad',
@@ -62,7 +62,7 @@ describe.each(operatorPaths)('%s %s', (method, path) => {
     ]);
   });
 
-  it('refuses a good token without the scope, and names it', async () => {
+  test('refuses a good token without the scope, and names it', async () => {
     const { call } = openOperatorApp();
     const { status, headers, body } = await call(method, path, { token: 'owner' });
     expect([status, body.code, headers['www-authenticate']]).toEqual([
@@ -74,7 +74,7 @@ describe.each(operatorPaths)('%s %s', (method, path) => {
 });
 
 describe('the Authorization header', () => {
-  it.each(['Bearer admin', 'bearer admin', 'BEARER admin', 'Bearer  admin', ' Bearer admin '])(
+  test.each(['Bearer admin', 'bearer admin', 'BEARER admin', 'Bearer  admin', ' Bearer admin '])(
     '"%s" is taken',
     async (authorization) => {
       const { call } = openOperatorApp();
@@ -83,7 +83,7 @@ describe('the Authorization header', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['Basic YTpi', 'Bearer'],
     ['admin', 'Bearer'],
     ['BearerX admin', 'Bearer'],
@@ -98,7 +98,7 @@ describe('the Authorization header', () => {
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, challenge]);
   });
 
-  it('is refused when there are two, even of the same', async () => {
+  test('is refused when there are two, even of the same', async () => {
     const { app } = openOperatorApp();
     const call = (...values: string[]) =>
       callOverHttp(app, {
@@ -115,7 +115,7 @@ describe('the Authorization header', () => {
     ]);
   });
 
-  it('is the only place for a token', async () => {
+  test('is the only place for a token', async () => {
     const { call } = openOperatorApp();
     const reply = await call('GET', '/receipts?access_token=admin', { token: null });
     expect(reply.status).toBe(401);
@@ -123,7 +123,7 @@ describe('the Authorization header', () => {
 });
 
 describe('many bad tokens', () => {
-  it('from one address are 429 in time; good ones pass all the while', async () => {
+  test('from one address are 429 in time; good ones pass all the while', async () => {
     const { call, clock } = openOperatorApp();
     for (let at = 0; at < 300; at += 1)
       expect((await call('GET', '/receipts', { token: 'bad' })).status).toBe(401);
@@ -186,7 +186,7 @@ async function openIssuedApp(timeoutMs = 5000) {
 }
 
 describe('an issuer', () => {
-  it('gives tokens that are taken for their scope', async () => {
+  test('gives tokens that are taken for their scope', async () => {
     const { issuer, call } = await openIssuedApp();
     const claims = { scope: 'trackport:admin' };
     expect((await call(await makeToken(issuer, { claims }))).status).toBe(200);
@@ -195,7 +195,7 @@ describe('an issuer', () => {
     expect((await call(await makeToken(issuer, { claims, key }))).status).toBe(401);
   });
 
-  it('that hangs before its keys are known makes 503, not 401, and says when', async () => {
+  test('that hangs before its keys are known makes 503, not 401, and says when', async () => {
     const { issuer, call } = await openIssuedApp(100);
     issuer.behave('hang');
     const { status, headers, body } = await call(await makeToken(issuer));
@@ -207,7 +207,7 @@ describe('an issuer', () => {
     ]);
   });
 
-  it('leaves no trace of a token in the log', async () => {
+  test('leaves no trace of a token in the log', async () => {
     const { issuer, call, lines } = await openIssuedApp();
     const claims = { scope: 'trackport:admin' };
     const good = await makeToken(issuer, { claims });
@@ -236,7 +236,7 @@ describe('a partner with requireBearer', () => {
   const checkBearer = (request: Parameters<typeof authenticateBearer>[1]) =>
     authenticateBearer(verifierOfNames, request);
 
-  it('is heard with a signature and any valid token', async () => {
+  test('is heard with a signature and any valid token', async () => {
     const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
     const send = (authorization: string[]) =>
       callOverHttp(app, {
@@ -254,7 +254,7 @@ describe('a partner with requireBearer', () => {
     }
   });
 
-  it('is not heard with a token alone', async () => {
+  test('is not heard with a token alone', async () => {
     const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
     const reply = await app.inject({
       method: 'POST',

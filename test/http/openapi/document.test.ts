@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operationsOf, readOpenApi, type JsonObject } from '../../support/openapi.ts';
 
 const { text, document } = readOpenApi();
@@ -40,25 +40,25 @@ function bodySchemas(schema: JsonObject, seen = new Set<unknown>()): JsonObject[
 }
 
 describe('for generators of clients, openapi.json', () => {
-  it('has no schema with one shape to read and another to write', () => {
+  test('has no schema with one shape to read and another to write', () => {
     expect(text).not.toMatch(/"(?:readOnly|writeOnly)"/);
   });
 
-  it('has no default in a body, which some generators take for a field that is required', () => {
+  test('has no default in a body, which some generators take for a field that is required', () => {
     const preset = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       [...objectsOf(schema['properties'], name)].filter(([, { default: value }]) => value),
     );
     expect(preset).toEqual([]);
   });
 
-  it('bounds no number by what a double can hold', () => {
+  test('bounds no number by what a double can hold', () => {
     const bounded = [...objectsOf(raw)].filter(([, { minimum, maximum }]) =>
       [minimum, maximum].some((bound) => Math.abs(Number(bound ?? 0)) >= BIGGEST_EXACT_INTEGER),
     );
     expect(bounded.map(([path]) => path)).toEqual([]);
   });
 
-  it('spells the name of each header in one way', () => {
+  test('spells the name of each header in one way', () => {
     const names = new Set([
       ...operationsOf(document).flatMap(({ operation: { parameters = [], responses } }) => [
         ...parameters.filter((one) => one.in === 'header').map(({ name }) => name),
@@ -74,7 +74,7 @@ describe('for generators of clients, openapi.json', () => {
     expect([...names].filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
   });
 
-  it('limits every text, list and number that a caller sends', () => {
+  test('limits every text, list and number that a caller sends', () => {
     const unlimited = sentSchemas().flatMap(([place, schema]) =>
       [...objectsOf(schema, place)].filter(
         ([path, part]) => !/examples?\//.test(path) && !isLimited(part),
@@ -83,7 +83,7 @@ describe('for generators of clients, openapi.json', () => {
     expect(unlimited.map(([path]) => path)).toEqual([]);
   });
 
-  it('writes no parameter and no problem twice', () => {
+  test('writes no parameter and no problem twice', () => {
     const operations = Object.values(raw.paths).flatMap((item) => Object.values(item));
     const parameters = operations.flatMap((one) => one.parameters ?? []).map(toText);
     const problems = operations

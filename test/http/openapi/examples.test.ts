@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 type Schema = { examples?: unknown[]; properties?: object; required?: string[] };
 
@@ -17,13 +17,13 @@ const withExamples = Object.entries(document.components.schemas).filter(
 );
 
 describe('the examples of openapi.json', () => {
-  it('are there for what people look for first', () => {
+  test('are there for what people look for first', () => {
     expect(withExamples.map(([name]) => name)).toEqual(
       expect.arrayContaining(['Lead', 'LeadList', 'Receipt', 'Artifact', 'Consumer', 'Problem']),
     );
   });
 
-  it.each(withExamples)('of %s are what their schema says', (name, { examples = [] }) => {
+  test.each(withExamples)('of %s are what their schema says', (name, { examples = [] }) => {
     const validate = ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
     for (const example of examples) {
       validate(example);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operationsOf, readOpenApi, type DeclaredResponse } from '../../support/openapi.ts';
 
 const { document } = readOpenApi();
@@ -14,7 +14,7 @@ function codesOf({ description }: DeclaredResponse): string[] {
 }
 
 describe('the problems of openapi.json', () => {
-  it.each(problems)('$method $path $status shows each of its codes', ({ status, response }) => {
+  test.each(problems)('$method $path $status shows each of its codes', ({ status, response }) => {
     const { examples = {} } = response.content?.['application/problem+json'] ?? {};
     expect(Object.keys(examples).sort()).toEqual(codesOf(response).sort());
     for (const [code, { $ref }] of Object.entries(examples)) {
@@ -23,7 +23,7 @@ describe('the problems of openapi.json', () => {
     }
   });
 
-  it.each(operations.filter(({ method }) => method !== 'get'))(
+  test.each(operations.filter(({ method }) => method !== 'get'))(
     '$method $path tells what a body is refused for, wanted or not',
     ({ operation: { responses } }) => {
       const codes = Object.values(responses).flatMap(codesOf);
@@ -33,7 +33,7 @@ describe('the problems of openapi.json', () => {
     },
   );
 
-  it.each(operations.filter(({ operation }) => operation.security.length > 0))(
+  test.each(operations.filter(({ operation }) => operation.security.length > 0))(
     '$method $path tells that refused calls are limited',
     ({ operation: { responses } }) => {
       expect(Object.keys(responses)).toContain('429');

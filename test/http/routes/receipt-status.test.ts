@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
@@ -40,7 +40,7 @@ async function settle({ database, clock }: PartnerServer, end: Settlement): Prom
 }
 
 describe('a status address', () => {
-  it('tells from the first moment on what became of each event', async () => {
+  test('tells from the first moment on what became of each event', async () => {
     const server = buildPartnerServer();
     const { id, location } = await deliver(server, [
       { eventId: 'e-1', eventType: 'gone', leadId: '24' },
@@ -79,7 +79,7 @@ describe('a status address', () => {
     });
   });
 
-  it('tells nothing of the person, and no issue number', async () => {
+  test('tells nothing of the person, and no issue number', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, {
       eventId: 'ada@example.com',
@@ -92,7 +92,7 @@ describe('a status address', () => {
     expect(JSON.stringify(body)).not.toMatch(/4711|ada|example/);
   });
 
-  it('is the same for a repeat, and another for another delivery', async () => {
+  test('is the same for a repeat, and another for another delivery', async () => {
     const server = buildPartnerServer();
     const event = { eventId: 'e-1', leadId: '24' };
     const { location } = await deliver(server, event);
@@ -101,7 +101,7 @@ describe('a status address', () => {
     expect((await deliver(server, { ...event, leadId: '25' })).location).not.toBe(location);
   });
 
-  it('is there for an empty batch', async () => {
+  test('is there for an empty batch', async () => {
     const server = buildPartnerServer();
     const { id, location } = await deliver(server, []);
     const { body, headers } = await read(server, location);
@@ -109,7 +109,7 @@ describe('a status address', () => {
     expect(headers).not.toHaveProperty('retry-after');
   });
 
-  it('answers 304 until something changes', async () => {
+  test('answers 304 until something changes', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, { leadId: '24' });
     const { headers } = await read(server, location);
@@ -122,7 +122,7 @@ describe('a status address', () => {
     expect(changed).toMatchObject({ status: 200, body: { status: 'FAILED' } });
   });
 
-  it('says when it makes sense to ask again', async () => {
+  test('says when it makes sense to ask again', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, { leadId: '24' });
     const waits: [number, string][] = [
@@ -136,7 +136,7 @@ describe('a status address', () => {
     }
   });
 
-  it('lasts for 30 days', async () => {
+  test('lasts for 30 days', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, { leadId: '24' });
     await server.clock.advance(30 * DAY - 1);
@@ -156,7 +156,7 @@ describe('what is no status address', () => {
     },
   });
 
-  it('gets one and the same 404, and no look into the store', async () => {
+  test('gets one and the same 404, and no look into the store', async () => {
     const server = buildPartnerServer({ watch: watched });
     const { location } = await deliver(server, { leadId: '24' });
     const base = location.slice(0, location.lastIndexOf('/') + 1);
@@ -190,7 +190,7 @@ describe('what is no status address', () => {
     expect(asked).toEqual([]);
   });
 
-  it('takes no query and no other method', async () => {
+  test('takes no query and no other method', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, { leadId: '24' });
     expect((await read(server, `${location}?verbose=1`)).status).toBe(400);

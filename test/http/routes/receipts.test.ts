@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
@@ -51,7 +51,7 @@ async function receive(
 const idsOf = (body: { items: { id: string }[] }): string[] => body.items.map(({ id }) => id);
 
 describe('GET /receipts', () => {
-  it('lists newest first, and nothing but what a receipt is', async () => {
+  test('lists newest first, and nothing but what a receipt is', async () => {
     const server = openOperatorApp();
     const first = await receive(server, { end: done });
     await server.clock.advance(1000);
@@ -77,7 +77,7 @@ describe('GET /receipts', () => {
     });
   });
 
-  it('filters by partner, status, outcome and time, all at once too', async () => {
+  test('filters by partner, status, outcome and time, all at once too', async () => {
     const server = openOperatorApp();
     const dead = await receive(server, { end: failed });
     const settled = await receive(server, { end: done });
@@ -98,7 +98,7 @@ describe('GET /receipts', () => {
     expect(await find('partnerId=crm-two&status=FAILED')).toEqual([]);
   });
 
-  it('filters by what an event was known by, with or without a # before a lead id', async () => {
+  test('filters by what an event was known by, with or without a # before a lead id', async () => {
     const server = openOperatorApp();
     const one = await receive(server, { externalId: 'x-1' });
     const two = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
@@ -116,7 +116,7 @@ describe('GET /receipts', () => {
     expect(await find('leadId=25')).toEqual([]);
   });
 
-  it('refuses a cursor of another event id', async () => {
+  test('refuses a cursor of another event id', async () => {
     const server = openOperatorApp();
     for (let at = 0; at < 3; at += 1) await receive(server);
     const page = await server.call('GET', '/receipts?limit=1&eventId=event-1');
@@ -126,7 +126,7 @@ describe('GET /receipts', () => {
     expect(other.body.errors).toMatchObject([{ parameter: 'eventId', code: 'differs' }]);
   });
 
-  it('takes a cursor alone, which repeats every filter', async () => {
+  test('takes a cursor alone, which repeats every filter', async () => {
     const server = openOperatorApp();
     const ids: string[] = [];
     for (let at = 0; at < 4; at += 1)
@@ -141,7 +141,7 @@ describe('GET /receipts', () => {
     }
   });
 
-  it('walks pages whose cursor belongs to the filters', async () => {
+  test('walks pages whose cursor belongs to the filters', async () => {
     const server = openOperatorApp();
     const ids: string[] = [];
     for (let at = 0; at < 5; at += 1) ids.unshift(await receive(server, { externalId: `x-${at}` }));
@@ -158,7 +158,7 @@ describe('GET /receipts', () => {
     expect([...idsOf(first.body), ...idsOf(rest.body)]).toEqual(ids);
   });
 
-  it.each([
+  test.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['status=DONE', 'status'],
@@ -181,7 +181,7 @@ describe('GET /receipts', () => {
 });
 
 describe('GET /receipts/{id}', () => {
-  it('tells what became of each event', async () => {
+  test('tells what became of each event', async () => {
     const server = openOperatorApp();
     const id = await receive(server, { end: failed });
     const { status, body } = await server.call('GET', `/receipts/${id}`);
@@ -200,7 +200,7 @@ describe('GET /receipts/{id}', () => {
     ]);
   });
 
-  it.each(['replay', 'x', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
+  test.each(['replay', 'x', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
     const { call } = openOperatorApp();
     const { status, body } = await call('GET', `/receipts/${id}`);
     expect([status, body.code]).toEqual([404, 'not-found']);
@@ -208,7 +208,7 @@ describe('GET /receipts/{id}', () => {
 });
 
 describe('replays', () => {
-  it('have the dead letters of one receipt worked again', async () => {
+  test('have the dead letters of one receipt worked again', async () => {
     const server = openOperatorApp();
     const id = await receive(server, { end: failed });
     const reply = await server.call('POST', `/receipts/${id}/replay`);
@@ -224,7 +224,7 @@ describe('replays', () => {
     ]);
   });
 
-  it('of a receipt without dead letters queue nothing and say why', async () => {
+  test('of a receipt without dead letters queue nothing and say why', async () => {
     const server = openOperatorApp();
     const id = await receive(server, { end: done });
     const reply = await server.call('POST', `/receipts/${id}/replay`);
@@ -232,13 +232,13 @@ describe('replays', () => {
     expect([reply.status, reply.body, server.woken()]).toEqual([202, body, 0]);
   });
 
-  it('of a receipt that is not there are 404', async () => {
+  test('of a receipt that is not there are 404', async () => {
     const { call } = openOperatorApp();
     const reply = await call('POST', '/receipts/0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c/replay');
     expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
   });
 
-  it('of a filter reach what the list shows, and no more', async () => {
+  test('of a filter reach what the list shows, and no more', async () => {
     const server = openOperatorApp();
     const mine = await receive(server, { end: failed });
     const other = await receive(server, { partnerId: 'crm-two', end: failed });
@@ -254,7 +254,7 @@ describe('replays', () => {
     expect((await server.call('POST', '/receipts/replay')).body).toEqual({ queued: 1 });
   });
 
-  it.each(['limit=5', 'cursor=x', 'outcome=failed', 'Status=FAILED'])(
+  test.each(['limit=5', 'cursor=x', 'outcome=failed', 'Status=FAILED'])(
     'refuse ?%s rather than replay more than was meant',
     async (query) => {
       const server = openOperatorApp();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { TrackportError } from '#shared/errors.ts';
 
@@ -12,7 +12,7 @@ function event(world: World, number: number, gone = false): void {
 }
 
 describe('freshness', () => {
-  it('serves a fresh list and every lead in it without a call', async () => {
+  test('serves a fresh list and every lead in it without a call', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -26,7 +26,7 @@ describe('freshness', () => {
     expect(world.tracker.calls).toHaveLength(1);
   });
 
-  it('asks again when the time is over, for nothing while nothing changed', async () => {
+  test('asks again when the time is over, for nothing while nothing changed', async () => {
     const world = createWorld();
     world.tracker.open();
     const first = await world.list();
@@ -37,7 +37,7 @@ describe('freshness', () => {
     expect(world.tracker.billed).toBe(1);
   });
 
-  it('shares one call among identical reads, and one failure', async () => {
+  test('shares one call among identical reads, and one failure', async () => {
     const world = createWorld();
     world.tracker.open();
     await Promise.all(Array.from({ length: 50 }, () => world.list()));
@@ -50,21 +50,21 @@ describe('freshness', () => {
     expect(world.tracker.calls).toHaveLength(2);
   });
 
-  it('shares upstream pages among all limits', async () => {
+  test('shares upstream pages among all limits', async () => {
     const world = createWorld();
     for (let index = 0; index < 90; index += 1) world.tracker.open();
     for (const limit of [1, 7, 50, 100]) await world.list({ limit });
     expect(world.tracker.calls).toHaveLength(1);
   });
 
-  it('answers even when nothing fits into the cache', async () => {
+  test('answers even when nothing fits into the cache', async () => {
     const world = createWorld({ cacheSizeMax: 10 });
     for (let index = 0; index < 150; index += 1) world.tracker.open();
     expect(await world.walk({ limit: 50 })).toHaveLength(150);
     await expect(Promise.all([world.ids(), world.ids({ state: 'all' })])).resolves.toHaveLength(2);
   });
 
-  it('takes the cursor of the next page from an unchanged answer', async () => {
+  test('takes the cursor of the next page from an unchanged answer', async () => {
     const world = createWorld();
     for (let index = 0; index < 100; index += 1)
       world.tracker.open({ createdAt: Date.parse('2026-01-01') + index * 1000 });
@@ -74,7 +74,7 @@ describe('freshness', () => {
     expect(await world.walk({ limit: 100 })).toHaveLength(101);
   });
 
-  it('keeps the cursor of the next page when an unchanged answer names none', async () => {
+  test('keeps the cursor of the next page when an unchanged answer names none', async () => {
     const world = createWorld();
     for (let index = 0; index < 150; index += 1) world.tracker.open();
     expect(await world.walk({ limit: 100 })).toHaveLength(150);
@@ -88,7 +88,7 @@ describe('freshness', () => {
 });
 
 describe('a lead by its id', () => {
-  it.each(['0', '-1', 'abc', '1e3', '01', '99999999999', '', '1 ', '٣'])(
+  test.each(['0', '-1', 'abc', '1e3', '01', '99999999999', '', '1 ', '٣'])(
     'is not found as %j, without a call',
     async (id) => {
       const world = createWorld();
@@ -99,7 +99,7 @@ describe('a lead by its id', () => {
     },
   );
 
-  it('is not found when missing, unapproved, a pull request, claimed or out of sight', async () => {
+  test('is not found when missing, unapproved, a pull request, claimed or out of sight', async () => {
     const world = createWorld();
     world.tracker.open({ labels: ['other'] });
     world.tracker.open({ isPullRequest: true });
@@ -118,7 +118,7 @@ describe('a lead by its id', () => {
     ).toBe('4');
   });
 
-  it('that is missing is remembered as missing', async () => {
+  test('that is missing is remembered as missing', async () => {
     const world = createWorld();
     for (let index = 0; index < 3; index += 1)
       await expect(world.leads.reader.read('5', everybody)).rejects.toThrow();
@@ -127,7 +127,7 @@ describe('a lead by its id', () => {
 });
 
 describe('the webhook', () => {
-  it('makes lists and details current at once', async () => {
+  test('makes lists and details current at once', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -142,7 +142,7 @@ describe('the webhook', () => {
     expect(await fresh).toEqual(['3', '2']);
   });
 
-  it('leaves pages alone that the change cannot concern', async () => {
+  test('leaves pages alone that the change cannot concern', async () => {
     const world = createWorld();
     for (let index = 0; index < 300; index += 1)
       world.tracker.open({ createdAt: Date.parse('2026-01-01') + index * 1000 });
@@ -160,7 +160,7 @@ describe('the webhook', () => {
     expect(world.tracker.calls).toHaveLength(calls + 1);
   });
 
-  it('is not undone by a read that was already under way', async () => {
+  test('is not undone by a read that was already under way', async () => {
     const world = createWorld();
     world.tracker.open();
     const gate = Promise.withResolvers<void>();
@@ -177,7 +177,7 @@ describe('the webhook', () => {
     expect(await world.ids()).toEqual([]);
   });
 
-  it('lets nobody see what it refuted, though the replica lags', async () => {
+  test('lets nobody see what it refuted, though the replica lags', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -199,7 +199,7 @@ describe('the webhook', () => {
     expect(world.tracker.calls).toHaveLength(calls);
   });
 
-  it('keeps an answer that lags for a second only', async () => {
+  test('keeps an answer that lags for a second only', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -213,7 +213,7 @@ describe('the webhook', () => {
     expect(await world.ids()).toEqual(['2', '1']);
   });
 
-  it('makes a deleted issue vanish even while the tracker is down', async () => {
+  test('makes a deleted issue vanish even while the tracker is down', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -223,7 +223,7 @@ describe('the webhook', () => {
     expect(await world.ids()).toEqual(['2']);
   });
 
-  it('is not forgotten while last good answers are served', async () => {
+  test('is not forgotten while last good answers are served', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -238,7 +238,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('loads a key at most once a second in a storm, and never shows what was refuted', async () => {
+  test('loads a key at most once a second in a storm, and never shows what was refuted', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -254,7 +254,7 @@ describe('the webhook', () => {
     expect(world.tracker.calls.length - calls).toBeLessThanOrEqual(5);
   });
 
-  it('of a label or the repository makes everything be asked again', async () => {
+  test('of a label or the repository makes everything be asked again', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -268,7 +268,7 @@ describe('the webhook', () => {
 });
 
 describe('a claim', () => {
-  it('takes a lead out of lists, details and stale answers at once', async () => {
+  test('takes a lead out of lists, details and stale answers at once', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -282,7 +282,7 @@ describe('a claim', () => {
     expect(cache.outcome).toBe('stale');
   });
 
-  it('answers not found without a call, also while the tracker is down', async () => {
+  test('answers not found without a call, also while the tracker is down', async () => {
     const world = createWorld();
     world.tracker.open();
     world.claim(1);
@@ -293,7 +293,7 @@ describe('a claim', () => {
     expect(world.tracker.calls).toEqual([]);
   });
 
-  it('costs one look at the claims where no call is needed', async () => {
+  test('costs one look at the claims where no call is needed', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.leads.reader.read('1', everybody);
@@ -302,7 +302,7 @@ describe('a claim', () => {
     expect(world.looksAtClaims() - looks).toBe(1);
   });
 
-  it('made while the tracker is being asked counts for that answer', async () => {
+  test('made while the tracker is being asked counts for that answer', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -319,7 +319,7 @@ describe('a claim', () => {
 });
 
 describe('a released claim', () => {
-  it('gives the lead back although it was released while the tracker was being asked', async () => {
+  test('gives the lead back although it was released while the tracker was being asked', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.open();
@@ -336,7 +336,7 @@ describe('a released claim', () => {
 });
 
 describe('while the tracker fails', () => {
-  it('serves the last good answer, marked, for as long as allowed', async () => {
+  test('serves the last good answer, marked, for as long as allowed', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -349,7 +349,7 @@ describe('while the tracker fails', () => {
     await expect(world.list()).rejects.toMatchObject({ code: 'tracker-unavailable' });
   });
 
-  it('serves a lead from a list that was good when the lead itself was never asked for', async () => {
+  test('serves a lead from a list that was good when the lead itself was never asked for', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -364,7 +364,7 @@ describe('while the tracker fails', () => {
     await expect(read()).rejects.toMatchObject({ code: 'tracker-unavailable' });
   });
 
-  it('serves the newer of a lead’s own answer and a list’s', async () => {
+  test('serves the newer of a lead’s own answer and a list’s', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.leads.reader.read('1', everybody);
@@ -376,7 +376,7 @@ describe('while the tracker fails', () => {
     expect((await world.leads.reader.read('1', everybody)).value.title).toBe('Newer');
   });
 
-  it('makes few calls when the answers are nonsense', async () => {
+  test('makes few calls when the answers are nonsense', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -392,7 +392,7 @@ describe('while the tracker fails', () => {
     expect((await world.list()).cache.outcome).toBe('miss');
   });
 
-  it('makes few calls', async () => {
+  test('makes few calls', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();
@@ -406,7 +406,7 @@ describe('while the tracker fails', () => {
     expect(world.tracker.calls.length).toBeLessThan(30);
   });
 
-  it('tells a cold reader how long to wait', async () => {
+  test('tells a cold reader how long to wait', async () => {
     const world = createWorld();
     world.tracker.failure = trackerDown(120);
     await expect(world.list()).rejects.toMatchObject({ retryAfterSeconds: 120 });
@@ -418,7 +418,7 @@ describe('while the tracker fails', () => {
     expect(world.tracker.calls).toHaveLength(1);
   });
 
-  it('keeps nonsense away from other keys and out of the cache', async () => {
+  test('keeps nonsense away from other keys and out of the cache', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.failure = new TrackportError('tracker-failed');
@@ -427,7 +427,7 @@ describe('while the tracker fails', () => {
     expect(await world.ids()).toEqual(['1']);
   });
 
-  it('recovers at the first good answer', async () => {
+  test('recovers at the first good answer', async () => {
     const world = createWorld();
     world.tracker.open();
     world.tracker.failure = trackerDown();
@@ -439,7 +439,7 @@ describe('while the tracker fails', () => {
 });
 
 describe('the quota', () => {
-  it('below a fifth makes answers last longer', async () => {
+  test('below a fifth makes answers last longer', async () => {
     const world = createWorld();
     world.tracker.open();
     const resetAt = world.clock.now() + 3_600_000;
@@ -453,7 +453,7 @@ describe('the quota', () => {
     expect(world.tracker.calls).toHaveLength(2);
   });
 
-  it('below a tenth is the worker’s: cold reads wait for the reset, warm ones are served', async () => {
+  test('below a tenth is the worker’s: cold reads wait for the reset, warm ones are served', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.ids();

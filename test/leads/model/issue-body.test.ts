@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { readForm } from '#leads/model/issue-body.ts';
 
@@ -33,34 +33,34 @@ const renderWithTail = (values: Answers, correlationId: string): string =>
   `${render(values)}\n### Correlation ID\n\n${correlationId}\n`;
 
 describe('reading an issue form', () => {
-  it('reads every field', () => {
+  test('reads every field', () => {
     expect(readForm(render(answers), form)).toEqual(answers);
   });
 
-  it.each(['\r\n', '\n', '\r'])('does not care for line endings (%j)', (eol) => {
+  test.each(['\r\n', '\n', '\r'])('does not care for line endings (%j)', (eol) => {
     expect(readForm(render(answers, eol), form)).toEqual(answers);
   });
 
-  it('reads mixed endings and trailing spaces', () => {
+  test('reads mixed endings and trailing spaces', () => {
     const body = render(answers, '\r\n')
       .replace('### Email\r\n', '### Email  \n')
       .replace('ada@', '  ada@');
     expect(readForm(body, form)).toEqual(answers);
   });
 
-  it('leaves out what was not answered', () => {
+  test('leaves out what was not answered', () => {
     const { company: _, sourcePage: __, ...rest } = answers;
     expect(readForm(render(rest), form)).toEqual(rest);
     expect(readForm(render({}), form)).toEqual({});
     expect(readForm('', form)).toEqual({});
   });
 
-  it('keeps `None`, options with commas and check boxes as they are', () => {
+  test('keeps `None`, options with commas and check boxes as they are', () => {
     const values = { ...answers, interest: 'None', company: 'A, B', message: '- [X] a\n- [ ] b' };
     expect(readForm(render(values), form)).toEqual(values);
   });
 
-  it.each([
+  test.each([
     ['a known heading', 'x\n\n### Email\n\nevil@example.org\n\n### Company\n\nEvil'],
     ['the last heading', 'x\n\n### Source page\n\n/evil'],
     ['an open fence', '```\n### Source page\n\n/evil'],
@@ -73,7 +73,7 @@ describe('reading an issue form', () => {
     expect(readForm(render({ ...answers, message }), form)).toEqual({ ...answers, message });
   });
 
-  it.each(['firstName', 'email', 'company', 'interest', 'sourcePage'] as const)(
+  test.each(['firstName', 'email', 'company', 'interest', 'sourcePage'] as const)(
     'lets any heading stand as the value of %s',
     (name) => {
       for (const { heading } of form) {
@@ -83,7 +83,7 @@ describe('reading an issue form', () => {
     },
   );
 
-  it('gives no value to a heading that is not in its place', () => {
+  test('gives no value to a heading that is not in its place', () => {
     const changed = render(answers).replace('### Email', '### E-Mail');
     const { email: _, ...rest } = answers;
     expect(readForm(changed, form)).toEqual(rest);
@@ -95,7 +95,7 @@ describe('reading an issue form', () => {
     expect(readForm(swapped, form)).toEqual({ ...others, company: 'ada@example.com' });
   });
 
-  it('takes an empty field before its repeated heading for that heading as a value', () => {
+  test('takes an empty field before its repeated heading for that heading as a value', () => {
     const body = renderWithTail({ ...answers, sourcePage: '### Correlation ID' }, '');
     expect(readForm(body, withTail)).toEqual({ ...answers, sourcePage: '### Correlation ID' });
     const blank = render(answers).replace('ada@example.com', '');
@@ -103,21 +103,21 @@ describe('reading an issue form', () => {
     expect(readForm(blank, form)).toEqual(rest);
   });
 
-  it('compares headings in NFC', () => {
+  test('compares headings in NFC', () => {
     const german = [line('company', 'Büro')];
     expect(readForm('### Bu\u0308ro\n\nHier', german)).toEqual({ company: 'Hier' });
     const decomposed = [line('company', 'Bu\u0308ro')];
     expect(readForm('### Büro\n\nHier', decomposed)).toEqual({ company: 'Hier' });
   });
 
-  it('knows no heading of more than 200 characters', () => {
+  test('knows no heading of more than 200 characters', () => {
     const heading = (length: number) => [line('email', 'ü'.repeat(length))];
     const body = (length: number) => `### ${'ü'.repeat(length)}\n\na@example.com`;
     expect(readForm(body(200), heading(200))).toEqual({ email: 'a@example.com' });
     expect(readForm(body(201), heading(201))).toEqual({});
   });
 
-  it('survives NUL, lone surrogates and 65,536 characters', () => {
+  test('survives NUL, lone surrogates and 65,536 characters', () => {
     const message = `\u0000\uD800${'### Email\n\n'.repeat(5000)}end`;
     expect(readForm(render({ ...answers, message }), form)).toEqual({ ...answers, message });
   });
@@ -126,11 +126,11 @@ describe('reading an issue form', () => {
 describe('a note that a person adds', () => {
   const note = 'Called her.\n- wants a demo\n#### next week\n';
 
-  it('on top costs no field', () => {
+  test('on top costs no field', () => {
     expect(readForm(`${note}\n${render(answers)}`, form)).toEqual(answers);
   });
 
-  it.each(form.map(({ heading }) => heading))('above %s costs no field', (heading) => {
+  test.each(form.map(({ heading }) => heading))('above %s costs no field', (heading) => {
     const body = render(answers).replace(`### ${heading}`, `${note}\n### ${heading}`);
     const { message, ...rest } = readForm(body, form);
     expect({ ...rest, message }).toEqual(
@@ -140,7 +140,7 @@ describe('a note that a person adds', () => {
     );
   });
 
-  it.each(['Ada', 'ada@example.com', 'Analytical Engines', 'Pricing', '/pricing'])(
+  test.each(['Ada', 'ada@example.com', 'Analytical Engines', 'Pricing', '/pricing'])(
     'below %s costs no field',
     (value) => {
       const body = render(answers).replace(`\n${value}\n`, `\n${value}\n${note}`);
@@ -148,7 +148,7 @@ describe('a note that a person adds', () => {
     },
   );
 
-  it('at the end costs no field behind the message', () => {
+  test('at the end costs no field behind the message', () => {
     const body = `${renderWithTail(answers, 'c-1')}\n${note}`;
     expect(readForm(body, withTail)).toEqual({ ...answers, correlationId: 'c-1' });
     const inOneLine = `${renderWithTail(answers, 'c-1')}call back`;
@@ -157,7 +157,7 @@ describe('a note that a person adds', () => {
 });
 
 describe('the fields behind the message', () => {
-  it('count only all together', () => {
+  test('count only all together', () => {
     const broken = renderWithTail(answers, 'c-1').replace('### Source page', '### Page');
     const values = readForm(broken, withTail);
     expect(values).not.toHaveProperty('sourcePage');
@@ -165,13 +165,13 @@ describe('the fields behind the message', () => {
     expect(values['message']).toContain('### Page');
   });
 
-  it('are the last that stand together: a visitor’s can only come before them', () => {
+  test('are the last that stand together: a visitor’s can only come before them', () => {
     const message = 'x\n\n### Source page\n\n/evil\n\n### Correlation ID\n\nevil';
     const body = `${renderWithTail({ ...answers, message }, 'c-1')}\nA note.`;
     expect(readForm(body, withTail)).toEqual({ ...answers, message, correlationId: 'c-1' });
   });
 
-  it.each([
+  test.each([
     ['all of them', 'x\n\n### Source page\n\n/evil\n\n### Correlation ID\n\nevil'],
     ['what the true ones complete', 'x\n\n### Source page\n\n/evil\n\n### Correlation ID'],
   ])('are not a visitor’s (%s) when a note breaks the true ones', (_what, message) => {
@@ -184,7 +184,7 @@ describe('the fields behind the message', () => {
     expect(values).not.toHaveProperty('correlationId');
   });
 
-  it('may hold their own headings as values, beside a message that ends with one', () => {
+  test('may hold their own headings as values, beside a message that ends with one', () => {
     const values = { ...answers, message: 'x\n\n### Source page', sourcePage: '### Source page' };
     expect(readForm(renderWithTail(values, 'c-1'), withTail)).toEqual({
       ...values,

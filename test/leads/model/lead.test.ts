@@ -1,5 +1,5 @@
 import { carriesAll } from '#leads/model/labels.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { isApproved, toLead, type LeadRules } from '#leads/model/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
@@ -22,7 +22,7 @@ const issue: Issue = {
 };
 
 describe('a lead', () => {
-  it('is mapped field by field', () => {
+  test('is mapped field by field', () => {
     expect(toLead(issue, rules)).toEqual({
       id: '7',
       title: 'Ada wants a demo',
@@ -37,14 +37,14 @@ describe('a lead', () => {
     });
   });
 
-  it('leaves out what nothing is known of, but for contact and connect', () => {
+  test('leaves out what nothing is known of, but for contact and connect', () => {
     const lead = toLead({ ...issue, body: '', labels: ['approved'], assignees: [] }, rules);
     expect(lead).not.toHaveProperty('priority');
     expect(lead).not.toHaveProperty('assignee');
     expect(lead).toMatchObject({ contact: {}, connect: {} });
   });
 
-  it('is an approved issue in any case of the label, never a pull request', () => {
+  test('is an approved issue in any case of the label, never a pull request', () => {
     expect(isApproved(issue, rules)).toBe(true);
     expect(isApproved({ ...issue, labels: ['approved-not'] }, rules)).toBe(false);
     expect(isApproved({ ...issue, isPullRequest: true }, rules)).toBe(false);
@@ -65,7 +65,7 @@ describe('what the configuration adds to a lead', () => {
   const tail = '\n### Source page\n\n/\n\n### Budget\n\n5,000\n\n### Consent\n\n- [X] yes\n';
   const full = `${body}\n### Company\n\nAcme\n\n### Message\n\nHello\n${tail}`;
 
-  it('is, with `expose`, fields of the form under their names', () => {
+  test('is, with `expose`, fields of the form under their names', () => {
     const { contact } = toLead({ ...issue, body: full }, exposing);
     expect(contact).toMatchObject({ company: 'Acme', sourcePage: '/' });
     expect(contact.fields).toEqual({ company: 'Acme', constructor: '5,000' });
@@ -73,7 +73,7 @@ describe('what the configuration adds to a lead', () => {
     expect(toLead({ ...issue, body: blank }, exposing).contact).not.toHaveProperty('fields');
   });
 
-  it('is, with `url`, the address of the issue', () => {
+  test('is, with `url`, the address of the issue', () => {
     const url = 'https://github.com/acme/leads/issues/7';
     expect(toLead({ ...issue, url }, { ...rules, url: true }).url).toBe(url);
     expect(toLead({ ...issue, url }, rules)).not.toHaveProperty('url');
@@ -83,7 +83,7 @@ describe('what the configuration adds to a lead', () => {
   });
 });
 
-it('has no e-mail of more than 320 characters', () => {
+test('has no e-mail of more than 320 characters', () => {
   const email = (length: number) => 'a@example.com'.padStart(length, 'a');
   const contactOf = (text: string) =>
     toLead({ ...issue, body: body.replace('ada@example.com', text) }, rules).contact;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readIssueBody } from '#leads/model/lead.ts';
 import { form, rules } from '../support.ts';
 
@@ -32,15 +32,15 @@ const isBelieved = (body: string): boolean => {
 };
 
 describe('the metadata block', () => {
-  it('counts at the end of what a portal wrote', () => {
+  test('counts at the end of what a portal wrote', () => {
     expect(read(`${head}\n${block}\n\n`)).toEqual({ contact, ...facts });
   });
 
-  it.each(['\r\n', '\r'])('counts whatever the line endings are (%j)', (eol) => {
+  test.each(['\r\n', '\r'])('counts whatever the line endings are (%j)', (eol) => {
     expect(read(`${head}\n${block}\n`.replaceAll('\n', eol))).toEqual({ contact, ...facts });
   });
 
-  it('counts for nobody else, and is text there', () => {
+  test('counts for nobody else, and is text there', () => {
     const { contact, correlationId, externalIds } = read(message(block), 'ada');
     expect(correlationId).toBeUndefined();
     expect(externalIds).toEqual({});
@@ -49,7 +49,7 @@ describe('the metadata block', () => {
     expect(withoutAuthor.externalIds).toEqual({});
   });
 
-  it('wins over headings', () => {
+  test('wins over headings', () => {
     const own = [
       ...form.slice(0, 2),
       { name: 'correlationId', heading: 'Correlation ID', multiline: false },
@@ -62,7 +62,7 @@ describe('the metadata block', () => {
     expect(correlationIdOf(`${body}\n${block}`)).toBe('0b9f');
   });
 
-  it('shows only an http or https address of at most 2,048 characters as portalRunUrl', () => {
+  test('shows only an http or https address of at most 2,048 characters as portalRunUrl', () => {
     const script = block.replace('https://portal.example.com/runs/81', 'javascript:alert(1)');
     expect(read(`${head}\n${script}`)).not.toHaveProperty('portalRunUrl');
     const url = (length: number) => 'https://portal.example.com/'.padEnd(length, 'a');
@@ -71,7 +71,7 @@ describe('the metadata block', () => {
     expect(read(`${head}\n${blockWith(2049)}`)).not.toHaveProperty('portalRunUrl');
   });
 
-  it.each([
+  test.each([
     ['block style', 'correlationId: 0b9f\nexternalIds:\n  crm-two: "4711"'],
     ['folded text', 'correlationId: >-\n  0b9f\nexternalIds: {crm-two: "4711"}'],
     ['JSON', '{ "correlationId": "0b9f",\n  "externalIds": { "crm-two": "4711" } }'],
@@ -91,7 +91,7 @@ describe('the metadata block', () => {
 });
 
 describe('a note beside the block', () => {
-  it.each([
+  test.each([
     ['below it', `${block}\nCalled her.`],
     ['behind it, on its last line', `${block} called her`],
     ['below it, after an end without a start', `${block}\n-->\nmore`],
@@ -107,18 +107,18 @@ describe('a note beside the block', () => {
     });
   });
 
-  it('is no part of the message when the message is the last field', () => {
+  test('is no part of the message when the message is the last field', () => {
     expect(read(`${message('Hi')}\n${block}\nCalled her.`).contact.message).toBe('Hi');
   });
 });
 
 describe('the last block', () => {
-  it('is the one that counts when a visitor typed one before it', () => {
+  test('is the one that counts when a visitor typed one before it', () => {
     expect(read(`${message(evil)}\n${block}`)).toMatchObject(facts);
     expect(read(`${message(evil)}${tail}\n${block}\nA note.`)).toMatchObject(facts);
   });
 
-  it.each([
+  test.each([
     ['broken YAML', '<!-- trackport\n: : {\n-->'],
     ['a list', '<!-- trackport\n- a\n-->'],
     ['an alias', '<!-- trackport\na: &x 1\nb: *x\n-->'],
@@ -142,13 +142,13 @@ describe('the last block', () => {
     expect(isBelieved(`${message(evil)}\n${last}`)).toBe(false);
   });
 
-  it('counts as none when a heading of the form stands behind it', () => {
+  test('counts as none when a heading of the form stands behind it', () => {
     expect(isBelieved(`${message(block)}${tail}`)).toBe(false);
     expect(isBelieved(`${block}\n${message('Hi')}`)).toBe(false);
     expect(isBelieved(`${block}\n${message('Hi')}\n\nA note.\n#### Email`)).toBe(false);
   });
 
-  it('is not a visitor’s when a person moved the portal’s to the front', () => {
+  test('is not a visitor’s when a person moved the portal’s to the front', () => {
     expect(isBelieved(`${block}\n${message(evil)}`)).toBe(false);
     expect(isBelieved(`${head}\n${block}\n### Message\n\n${evil}`)).toBe(false);
     expect(
@@ -158,7 +158,7 @@ describe('the last block', () => {
     ).toBe(false);
   });
 
-  it('starts with its word alone', () => {
+  test('starts with its word alone', () => {
     expect(isBelieved(`${message('Hi')}\n${block.replace('trackport', 'trackporter')}`)).toBe(
       false,
     );
@@ -183,7 +183,7 @@ describe('no reader sees a block of a portal', () => {
     ['twice', (body: string) => `${body}\n${block}\n\n${block}`],
   ] as const;
 
-  it.each(hidden)('%s', (_what, edit) => {
+  test.each(hidden)('%s', (_what, edit) => {
     for (const body of [message('Hi'), `${message('Hi')}${tail}`]) {
       const { contact: seen } = read(edit(body));
       expect(JSON.stringify(seen)).not.toMatch(/4711|0b9f/);
@@ -192,7 +192,7 @@ describe('no reader sees a block of a portal', () => {
     }
   });
 
-  it('also where it is a visitor’s, whose other text stays', () => {
+  test('also where it is a visitor’s, whose other text stays', () => {
     expect(read(`${message(`a\n${evil}\nb`)}\n${block}`).contact.message).toBe('a\n\nb');
     const inline = evil.replaceAll('\n', ' ');
     expect(read(`${message(`a ${inline} b\n${inline}\nc`)}\n${block}`).contact.message).toBe(
@@ -202,7 +202,7 @@ describe('no reader sees a block of a portal', () => {
     expect(read(asName).contact).toEqual({ email: 'ada@example.com' });
   });
 
-  it('but what is only begun like one is text', () => {
+  test('but what is only begun like one is text', () => {
     const text = '<!-- trackport\n<!-- trackporter -->\n```\n<!-- -->';
     expect(
       read(`${message(text.replace('\n<!-- trackporter -->', ''))}${tail}\n${block}`).contact,

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { parseSince } from '#shared/clock.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import { toFilter, toIssueQuery } from '#leads/reading/prepared-query.ts';
 
 describe('since', () => {
-  it.each([
+  test.each([
     ['2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z'],
     ['2026-03-01t10:00:00.250z', '2026-03-01T10:00:00.250Z'],
     ['2026-03-01T10:00:00+07:00', '2026-03-01T03:00:00Z'],
@@ -17,7 +17,7 @@ describe('since', () => {
     expect(parseSince(text)).toBe(Date.parse(expected));
   });
 
-  it.each([
+  test.each([
     '',
     'yesterday',
     '2026-03-01T10:00:00',
@@ -35,11 +35,11 @@ describe('since', () => {
 });
 
 describe('labels', () => {
-  it('may be repeated, comma-separated, or both', () => {
+  test('may be repeated, comma-separated, or both', () => {
     expect(splitLabels(['a, b', 'c', ' ', ''])).toEqual(['a', 'b', 'c']);
   });
 
-  it('make the same question in any case and order', () => {
+  test('make the same question in any case and order', () => {
     const ask = (labels: string[], visible: string[]) =>
       toIssueQuery(toFilter({ label: labels }, { labels: visible }, 'Approved'));
     expect(ask(['B', 'a'], ['C'])).toEqual(ask(['c', 'A', 'a'], ['b']));

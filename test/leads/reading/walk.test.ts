@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createWorld, everybody, type World } from '../support.ts';
 
@@ -12,14 +12,14 @@ function seed(world: World, count: number, facts: (index: number) => object = ()
 }
 
 describe('walking the list', () => {
-  it.each([1, 7, 50, 100])('is complete and in order with limit %i', async (limit) => {
+  test.each([1, 7, 50, 100])('is complete and in order with limit %i', async (limit) => {
     const world = createWorld();
     seed(world, 250);
     const ids = (await world.walk({ limit })).map((lead) => lead.id);
     expect(ids).toEqual(numbers(250, 1));
   });
 
-  it('fills every page but the last, whatever stands between', async () => {
+  test('fills every page but the last, whatever stands between', async () => {
     const world = createWorld();
     seed(world, 350, (index) => ({
       isPullRequest: index % 3 === 0,
@@ -38,20 +38,20 @@ describe('walking the list', () => {
     expect(sizes.at(-1)).toBeGreaterThan(0);
   });
 
-  it('finds the one lead behind a page of pull requests', async () => {
+  test('finds the one lead behind a page of pull requests', async () => {
     const world = createWorld();
     seed(world, 101, (index) => ({ isPullRequest: index > 0 }));
     expect(await world.ids({ limit: 10 })).toEqual(['1']);
   });
 
-  it('says that nothing follows when only invisible issues do', async () => {
+  test('says that nothing follows when only invisible issues do', async () => {
     const world = createWorld();
     seed(world, 150, (index) => ({ isPullRequest: index < 140 }));
     const { value } = await world.list({ limit: 10 });
     expect(value.pagination).toEqual({ hasMore: false });
   });
 
-  it('orders issues of one second by number, across upstream pages too', async () => {
+  test('orders issues of one second by number, across upstream pages too', async () => {
     const world = createWorld();
     const createdAt = Date.parse('2026-01-01');
     for (let index = 0; index < 230; index += 1)
@@ -59,7 +59,7 @@ describe('walking the list', () => {
     expect((await world.walk({ limit: 30 })).map((lead) => lead.id)).toEqual(numbers(230, 1));
   });
 
-  it('costs one call for each hundred rows', async () => {
+  test('costs one call for each hundred rows', async () => {
     const world = createWorld();
     seed(world, 1000, (index) => ({ isPullRequest: index % 5 === 0 }));
     await world.walk({ limit: 50 });
@@ -68,7 +68,7 @@ describe('walking the list', () => {
     expect(world.tracker.billed).toBe(10);
   });
 
-  it('may change its limit from page to page', async () => {
+  test('may change its limit from page to page', async () => {
     const world = createWorld();
     seed(world, 20);
     const first = await world.list({ limit: 3 });
@@ -76,7 +76,7 @@ describe('walking the list', () => {
     expect(await world.ids({ limit: 100, cursor })).toEqual(numbers(17, 1));
   });
 
-  it('goes on where the lead of the cursor was closed or deleted', async () => {
+  test('goes on where the lead of the cursor was closed or deleted', async () => {
     const world = createWorld();
     seed(world, 30);
     const { value } = await world.list({ limit: 10 });
@@ -90,7 +90,7 @@ describe('walking the list', () => {
 });
 
 describe('a cursor', () => {
-  it('carries its filters: alone, and beside the same ones, the walk goes on', async () => {
+  test('carries its filters: alone, and beside the same ones, the walk goes on', async () => {
     const world = createWorld();
     seed(world, 40, (index) => ({
       labels: ['approved', ...(index % 2 === 0 ? ['Hot', 'emea'] : [])],
@@ -112,7 +112,7 @@ describe('a cursor', () => {
     expect(third.value.items.map(({ id }) => id)).toEqual(whole.slice(10));
   });
 
-  it('names each filter beside it that differs, and no other', async () => {
+  test('names each filter beside it that differs, and no other', async () => {
     const world = createWorld();
     seed(world, 5, () => ({ labels: ['approved', 'a'] }));
     const first = await world.list({ limit: 2, state: 'all', labels: ['a'] });
@@ -127,7 +127,7 @@ describe('a cursor', () => {
     });
   });
 
-  it('is long enough for the longest filters', async () => {
+  test('is long enough for the longest filters', async () => {
     const world = createWorld();
     const labels = Array.from({ length: 10 }, (_, at) => `${'ÿ'.repeat(199)}${at}`);
     seed(world, 3, () => ({ labels: ['approved', ...labels] }));
@@ -136,7 +136,7 @@ describe('a cursor', () => {
     expect((await world.list({ cursor })).value.items).toHaveLength(2);
   });
 
-  it.each([
+  test.each([
     ['other labels', { labels: ['x'] }, everybody],
     ['another state', { state: 'all' as const }, everybody],
     ['since', { since: 1 }, everybody],
@@ -153,7 +153,7 @@ describe('a cursor', () => {
     expect(world.tracker.calls).toHaveLength(calls);
   });
 
-  it('is refused when any character was changed or cut off', async () => {
+  test('is refused when any character was changed or cut off', async () => {
     const world = createWorld();
     seed(world, 5);
     const cursor = (await world.list({ limit: 2 })).value.pagination.nextCursor ?? '';
@@ -266,7 +266,7 @@ describe('whatever happens between two pages', () => {
     return { ids, stayed: members.filter((number) => !moved.has(number)) };
   };
 
-  it('skips and repeats nobody who stays, newest first', async () => {
+  test('skips and repeats nobody who stays, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(
         seeds,
@@ -284,7 +284,7 @@ describe('whatever happens between two pages', () => {
     );
   });
 
-  it('skips nobody who stays, with since', async () => {
+  test('skips nobody who stays, with since', async () => {
     await fc.assert(
       fc.asyncProperty(
         seeds,

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { startIssuer, type Issuer } from '#sandbox/issuer/issuer.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
@@ -36,7 +36,7 @@ describe('client credentials', () => {
     issuer = await openIssuer();
   });
 
-  it('give an access token of RFC 9068', async () => {
+  test('give an access token of RFC 9068', async () => {
     const { status, body } = await asMachine(issuer);
     expect([status, body.token_type, body.scope]).toEqual([200, 'Bearer', SCOPES]);
     expect(decodeProtectedHeader(body.access_token)).toEqual({
@@ -55,7 +55,7 @@ describe('client credentials', () => {
     });
   });
 
-  it('give no more than the client may have', async () => {
+  test('give no more than the client may have', async () => {
     const { body } = await askForTokens(
       issuer,
       { grant_type: 'client_credentials', scope: SCOPES },
@@ -64,7 +64,7 @@ describe('client credentials', () => {
     expect(body.scope).toBe('catalog:read');
   });
 
-  it('are refused with another secret, and for another resource', async () => {
+  test('are refused with another secret, and for another resource', async () => {
     const form = { grant_type: 'client_credentials' };
     const wrong = await askForTokens(issuer, form, `${issuer.machine.clientId}:${'x'.repeat(40)}`);
     expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
@@ -79,7 +79,7 @@ describe('the authorization code flow', () => {
     issuer = await openIssuer();
   });
 
-  it('asks who is there, and comes back with a code for tokens', async () => {
+  test('asks who is there, and comes back with a code for tokens', async () => {
     const signedIn = await signIn(issuer);
     expect(signedIn.pages).toHaveLength(1);
     expect(signedIn.callback.get('state')).toBe('state-1');
@@ -98,12 +98,12 @@ describe('the authorization code flow', () => {
     });
   });
 
-  it('gives a person only what that person may have', async () => {
+  test('gives a person only what that person may have', async () => {
     const { body } = await redeem(issuer, await signIn(issuer, { person: 'viewer' }));
     expect(decodeJwt(body.access_token)).toMatchObject({ sub: 'viewer', scope: 'catalog:read' });
   });
 
-  it('takes a code once, and only with its verifier', async () => {
+  test('takes a code once, and only with its verifier', async () => {
     const first = await signIn(issuer);
     const stolen = await redeem(issuer, { ...first, verifier: 'x'.repeat(43) });
     expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
@@ -112,13 +112,13 @@ describe('the authorization code flow', () => {
     expect((await redeem(issuer, second)).body.error).toBe('invalid_grant');
   });
 
-  it('needs PKCE', async () => {
+  test('needs PKCE', async () => {
     const parameters = { code_challenge: '', code_challenge_method: '' };
     const { callback } = await signIn(issuer, { parameters });
     expect(callback.get('error')).toBe('invalid_request');
   });
 
-  it('comes back to the portal on loopback, and nowhere else', async () => {
+  test('comes back to the portal on loopback, and nowhere else', async () => {
     for (const redirect_uri of [
       'http://127.0.0.1/elsewhere',
       'https://evil.example/portal/callback',
@@ -128,7 +128,7 @@ describe('the authorization code flow', () => {
     }
   });
 
-  it('tells a person with a stale link to start again', async () => {
+  test('tells a person with a stale link to start again', async () => {
     const answer = await fetch(`${issuer.url}/interaction/never-begun`);
     expect([answer.status, await answer.text()]).toEqual([
       400,
@@ -138,7 +138,7 @@ describe('the authorization code flow', () => {
 });
 
 describe('the issuer', () => {
-  it('writes nothing to the terminal', async () => {
+  test('writes nothing to the terminal', async () => {
     const methods = (['log', 'info', 'warn', 'error'] as const).map((name) =>
       vi.spyOn(console, name).mockReturnValue(),
     );
@@ -150,7 +150,7 @@ describe('the issuer', () => {
     expect(calls).toEqual([]);
   });
 
-  it('keeps what one instance gave from another', async () => {
+  test('keeps what one instance gave from another', async () => {
     const [one, other] = [await openIssuer(), await openIssuer()];
     const form = { grant_type: 'client_credentials' };
     const { clientId, clientSecret } = one.machine;
@@ -184,7 +184,7 @@ async function openService() {
 const artifact = { id: 'orders', version: '1.0.0', type: 'API', owner: 'team', title: 'Orders' };
 
 describe('the whole service', () => {
-  it('takes a machine from its credentials to a published artifact', async () => {
+  test('takes a machine from its credentials to a published artifact', async () => {
     const { issuer, call } = await openService();
     expect((await call('GET', '/catalog/orders')).status).toBe(401);
     const { body } = await asMachine(issuer);
@@ -201,7 +201,7 @@ describe('the whole service', () => {
     expect((await call('GET', '/receipts', token)).status).toBe(200);
   });
 
-  it('takes a person from the sign-in page to what that person may do', async () => {
+  test('takes a person from the sign-in page to what that person may do', async () => {
     const { issuer, call } = await openService();
     const owner = (await redeem(issuer, await signIn(issuer))).body;
     expect((await call('POST', '/catalog', owner.access_token, artifact)).status).toBe(201);
@@ -221,7 +221,7 @@ describe('the whole service', () => {
     ]);
   });
 
-  it('tells in /readyz how the issuer is', async () => {
+  test('tells in /readyz how the issuer is', async () => {
     const { issuer, service, call } = await openService();
     const check = async () => {
       const response = await fetch(`${service.url}/readyz`);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
@@ -15,7 +15,7 @@ const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .toString();
 
 describe('the private key of an App', () => {
-  it.each([
+  test.each([
     ['PKCS#8', pkcs8],
     ['PKCS#1', pkcs1],
     ['CRLF', pkcs1.replaceAll('\n', '\r\n')],
@@ -26,7 +26,7 @@ describe('the private key of an App', () => {
     expect(normalizePrivateKey(text)).toEqual({ kind: 'key', pem: pkcs8 });
   });
 
-  it.each([
+  test.each([
     ['empty', ' \n', 'empty'],
     ['quoted', `"${pkcs8}"`, 'quotation marks'],
     ['quoted on one side', `${pkcs8.trim()}'`, 'quotation marks'],

@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
@@ -32,7 +32,7 @@ function minted(token: string): object {
 afterEach(endNock);
 
 describe('an App', () => {
-  it('makes one token for many calls, with a key in any accepted form', async () => {
+  test('makes one token for many calls, with a key in any accepted form', async () => {
     const { credential, mintPath } = createApp(pem.replaceAll('\n', String.raw`\n`));
     let jwt = '';
     nock(API)
@@ -52,7 +52,7 @@ describe('an App', () => {
     expect(isSignedBy(jwt)).toBe(true);
   });
 
-  it('renews its token once for all calls that were refused together', async () => {
+  test('renews its token once for all calls that were refused together', async () => {
     const { credential, mintPath } = createApp();
     nock(API)
       .post(mintPath)
@@ -73,7 +73,7 @@ describe('an App', () => {
     await expect(client.request('GET /x', {}, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('does not renew a token again for a call that was refused late', async () => {
+  test('does not renew a token again for a call that was refused late', async () => {
     const refusals: ServerResponse[] = [];
     const { credential, mintPath } = createApp();
     let mints = 0;
@@ -96,7 +96,7 @@ describe('an App', () => {
     await server.close();
   });
 
-  it('renews its token in the middle of a write, which a 401 has not done', async () => {
+  test('renews its token in the middle of a write, which a 401 has not done', async () => {
     const { credential, mintPath } = createApp();
     nock(API)
       .post(mintPath)
@@ -108,7 +108,7 @@ describe('an App', () => {
     await expect(client.request('PATCH /x', {}, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('gives up when the new token is refused as well', async () => {
+  test('gives up when the new token is refused as well', async () => {
     const { credential, mintPath } = createApp();
     nock(API).post(mintPath).times(2).reply(201, minted('ghs_any')).get('/x').times(2).reply(401);
     const { client } = createParts({ credential });
@@ -117,7 +117,7 @@ describe('an App', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['unknown', 404, 'unauthorized'],
     ['of another key', 401, 'unauthorized'],
     ['suspended', 403, 'forbidden'],
@@ -140,7 +140,7 @@ describe('an App', () => {
     await expect(client.request('GET /x', {}, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('never uses a token that is none', async () => {
+  test('never uses a token that is none', async () => {
     const { credential, mintPath } = createApp();
     nock(API).post(mintPath).reply(201, '<html>').post(mintPath).reply(201, minted('ghs_good'));
     nock(API, { reqheaders: { authorization: 'token ghs_good' } })
@@ -151,7 +151,7 @@ describe('an App', () => {
     await expect(client.request('GET /x', {}, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('whose token never comes is stopped by the deadline of the call', async () => {
+  test('whose token never comes is stopped by the deadline of the call', async () => {
     const server = await startServer(() => {});
     const { credential } = createApp();
     const { client } = createParts({ credential, apiUrl: server.url, requestTimeoutMs: 300 });
@@ -159,7 +159,7 @@ describe('an App', () => {
     await server.close();
   });
 
-  it('with an unusable key is refused when it is built, without a word of the key', () => {
+  test('with an unusable key is refused when it is built, without a word of the key', () => {
     const { credential } = createApp(`"${pem}"`);
     const build = (): unknown => createParts({ credential });
     expect(build).toThrow(TypeError);
@@ -169,7 +169,7 @@ describe('an App', () => {
 });
 
 describe('a token', () => {
-  it('that is refused is not tried again', async () => {
+  test('that is refused is not tried again', async () => {
     nock(API).get('/x').reply(401, { message: 'Bad credentials' });
     const { client } = createParts();
     await expect(client.request('GET /x', {}, shape)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerCall } from '#adapters/github/transport/wire.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 describe('a call', () => {
-  it('names itself, the API version and the credential, and reads the answer', async () => {
+  test('names itself, the API version and the credential, and reads the answer', async () => {
     nock(API, {
       reqheaders: {
         authorization: `token ${TOKEN}`,
@@ -47,20 +47,20 @@ describe('a call', () => {
     expect(answer.headers['x-more']).toBe('yes');
   });
 
-  it('keeps the path of an API address that has one', async () => {
+  test('keeps the path of an API address that has one', async () => {
     nock(API).get(`/api/v3${PATH}`).reply(200, { ok: true });
     const { client } = createParts({ apiUrl: `${API}/api/v3` });
     await expect(client.request(ROUTE, NAMED, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('encodes what it puts into the path', async () => {
+  test('encodes what it puts into the path', async () => {
     nock(API).get('/things/a%2F..%2Fb%3Fc').reply(200, { ok: true });
     const { client } = createParts();
     const answer = await client.request(ROUTE, { name: 'a/../b?c' }, shape);
     expect(answer.kind).toBe('success');
   });
 
-  it('takes 204 as no content', async () => {
+  test('takes 204 as no content', async () => {
     nock(API).delete(PATH).reply(204);
     const { client } = createParts();
     const none = { schema: z.undefined() };
@@ -70,7 +70,7 @@ describe('a call', () => {
     });
   });
 
-  it('hands out statuses that the caller can use, and no others', async () => {
+  test('hands out statuses that the caller can use, and no others', async () => {
     nock(API).get(PATH).times(2).reply(404, { message: 'Not Found' });
     const { client } = createParts();
     await expect(client.request(ROUTE, NAMED, { ...shape, accept: [404] })).resolves.toMatchObject({
@@ -80,7 +80,7 @@ describe('a call', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('takes a 304 only when it asked for one', async () => {
+  test('takes a 304 only when it asked for one', async () => {
     nock(API, { reqheaders: { 'if-none-match': 'W/"a"' } })
       .get(PATH)
       .reply(304);
@@ -94,7 +94,7 @@ describe('a call', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'nonsense' });
   });
 
-  it('tells an observer what went over the wire, and nothing else', async () => {
+  test('tells an observer what went over the wire, and nothing else', async () => {
     nock(API).get(PATH).reply(502).get(PATH).reply(200, { ok: true }).get(PATH).reply(304);
     const calls: TrackerCall[] = [];
     const { client } = createParts({ onCall: (call) => calls.push(call) });
@@ -110,7 +110,7 @@ describe('a call', () => {
 
 describe('a success that cannot be understood is nonsense', () => {
   const json = { 'content-type': 'application/json; charset=utf-8' };
-  it.each([
+  test.each([
     ['truncated JSON', '{"ok": tr', json],
     ['HTML', '<!doctype html><title>Unicorn!</title>', { 'content-type': 'text/html' }],
     ['HTML that says it is JSON', '<html></html>', json],
@@ -127,7 +127,7 @@ describe('a success that cannot be understood is nonsense', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'nonsense' });
   });
 
-  it('but its content type does not matter', async () => {
+  test('but its content type does not matter', async () => {
     nock(API).get(PATH).reply(200, '{"ok":true}', { 'content-type': '///' });
     const { client } = createParts();
     await expect(client.request(ROUTE, NAMED, shape)).resolves.toMatchObject({ status: 200 });
@@ -135,7 +135,7 @@ describe('a success that cannot be understood is nonsense', () => {
 });
 
 describe('refusals are told apart', () => {
-  it.each([
+  test.each([
     [400, 'invalid'],
     [401, 'unauthorized'],
     [403, 'forbidden'],
@@ -155,7 +155,7 @@ describe('refusals are told apart', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind, status });
   });
 
-  it('a 403 for a missing permission closes nothing', async () => {
+  test('a 403 for a missing permission closes nothing', async () => {
     nock(API)
       .patch(PATH)
       .reply(
@@ -174,7 +174,7 @@ describe('refusals are told apart', () => {
 
   const primary = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '0' };
   const secondary = { message: 'You have exceeded a secondary rate limit.' };
-  it.each([
+  test.each([
     ['primary', 900, [403, { message: 'API rate limit exceeded' }, primary]],
     ['secondary with retry-after', 33, [403, secondary, { 'retry-after': '33' }]],
     ['secondary by its text alone', 60, [403, secondary, {}]],
@@ -194,7 +194,7 @@ describe('refusals are told apart', () => {
     await expect(client.request(ROUTE, NAMED, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('GraphQL says in a success that a limit was exceeded', async () => {
+  test('GraphQL says in a success that a limit was exceeded', async () => {
     nock(API)
       .post('/graphql')
       .reply(200, { data: null, errors: [{ type: 'RATE_LIMITED', message: 'words' }] });
@@ -204,7 +204,7 @@ describe('refusals are told apart', () => {
     ).rejects.toMatchObject({ kind: 'limited', retryAfterSeconds: 60 });
   });
 
-  it('GraphQL errors of another kind are for the caller', async () => {
+  test('GraphQL errors of another kind are for the caller', async () => {
     nock(API)
       .post('/graphql', { query: 'q', variables: { a: 1 } })
       .reply(200, { data: null, errors: [{ type: 'FORBIDDEN', message: 'no' }] });
@@ -220,19 +220,19 @@ describe('refusals are told apart', () => {
 });
 
 describe('retry', () => {
-  it.each([502, 503, 504])('a GET answered %i is sent once more', async (status) => {
+  test.each([502, 503, 504])('a GET answered %i is sent once more', async (status) => {
     nock(API).get(PATH).reply(status, '<html>').get(PATH).reply(200, { ok: true });
     const { client } = createParts();
     await expect(client.request(ROUTE, NAMED, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it('and once only', async () => {
+  test('and once only', async () => {
     nock(API).get(PATH).times(2).reply(502, '<html>');
     const { client } = createParts();
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'server' });
   });
 
-  it('not when the tracker names the time to come back', async () => {
+  test('not when the tracker names the time to come back', async () => {
     nock(API).get(PATH).reply(503, '', { 'retry-after': '120' });
     const { client } = createParts();
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({
@@ -241,7 +241,7 @@ describe('retry', () => {
     });
   });
 
-  it('a GET whose connection breaks is sent once more', async () => {
+  test('a GET whose connection breaks is sent once more', async () => {
     nock(API)
       .get(PATH)
       .replyWithError(Object.assign(new Error('secret words'), { code: 'ECONNRESET' }))
@@ -251,7 +251,7 @@ describe('retry', () => {
     await expect(client.request(ROUTE, NAMED, shape)).resolves.toMatchObject({ status: 200 });
   });
 
-  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])('a %s is never sent twice', async (method) => {
+  test.each(['POST', 'PATCH', 'PUT', 'DELETE'])('a %s is never sent twice', async (method) => {
     nock(API).intercept(PATH, method).reply(502, '');
     const { client } = createParts();
     const route = `${method} /things/{name}`;
@@ -262,7 +262,7 @@ describe('retry', () => {
 });
 
 describe('redirects', () => {
-  it.each(['GET', 'PATCH', 'POST'])('a %s is never sent where one points', async (method) => {
+  test.each(['GET', 'PATCH', 'POST'])('a %s is never sent where one points', async (method) => {
     const elsewhere = await startServer((_, response) => {
       response.end('{"ok":true}');
     });
@@ -280,14 +280,14 @@ describe('redirects', () => {
 });
 
 describe('the deadline', () => {
-  it('holds when no answer comes, and there is no second try', async () => {
+  test('holds when no answer comes, and there is no second try', async () => {
     server = await startServer(() => {});
     const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 300 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('holds when a body never ends', async () => {
+  test('holds when a body never ends', async () => {
     server = await startServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"ok":');
     });
@@ -295,7 +295,7 @@ describe('the deadline', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
-  it('comes early for all calls once they are cut, and there is no call after that', async () => {
+  test('comes early for all calls once they are cut, and there is no call after that', async () => {
     server = await startServer(() => {});
     const cut = new AbortController();
     const { client } = createParts({ apiUrl: server.url, cut: cut.signal });
@@ -307,7 +307,7 @@ describe('the deadline', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('covers the retry', async () => {
+  test('covers the retry', async () => {
     server = await startServer((_, response) => {
       if (server?.requests.length === 1) response.writeHead(502).end();
     });
@@ -316,7 +316,7 @@ describe('the deadline', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('covers the wait for a place among the calls in flight', async () => {
+  test('covers the wait for a place among the calls in flight', async () => {
     server = await startServer(() => {});
     const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 300 });
     const calls = Array.from({ length: 40 }, () => client.request(ROUTE, NAMED, shape));
@@ -327,7 +327,7 @@ describe('the deadline', () => {
 });
 
 describe('the connection', () => {
-  it('tells a body that breaks off from nonsense, and tries again', async () => {
+  test('tells a body that breaks off from nonsense, and tries again', async () => {
     server = await startServer((_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"ok":');
       setImmediate(() => response.destroy());
@@ -337,7 +337,7 @@ describe('the connection', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is given up when a success is far longer than any page of issues', async () => {
+  test('is given up when a success is far longer than any page of issues', async () => {
     const megabyte = ' '.repeat(1024 * 1024);
     server = await startServer((_, response) => {
       response.on('error', () => {});
@@ -348,7 +348,7 @@ describe('the connection', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'nonsense' });
   });
 
-  it('is used again', async () => {
+  test('is used again', async () => {
     const ports = new Set<number | undefined>();
     server = await startServer((request, response) => {
       ports.add(request.socket.remotePort);
@@ -359,7 +359,7 @@ describe('the connection', () => {
     expect(ports.size).toBeLessThan(5);
   });
 
-  it('is shared by at most 30 calls at a time, and all are served', async () => {
+  test('is shared by at most 30 calls at a time, and all are served', async () => {
     const held: ServerResponse[] = [];
     let heldMax = 0;
     server = await startServer((_, response) => {
@@ -379,7 +379,7 @@ describe('the connection', () => {
 
 describe('failures keep silent', () => {
   const words = 'ada@example.com says <html>';
-  it.each([
+  test.each([
     ['an HTML page', () => nock(API).post(PATH).reply(502, words, { 'content-type': 'text/html' })],
     [
       'a message',

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createGate, untilAborted } from '#adapters/github/transport/gate.ts';
 
 const open = new AbortController().signal;
 
 describe('a gate', () => {
-  it('lets waiting calls in by turns', async () => {
+  test('lets waiting calls in by turns', async () => {
     const gate = createGate(1);
     const order: string[] = [];
     const leave = await gate.enter(open);
@@ -19,7 +19,7 @@ describe('a gate', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('keeps no place for a call that gave up', async () => {
+  test('keeps no place for a call that gave up', async () => {
     const gate = createGate(1);
     const leave = await gate.enter(open);
     const impatient = new AbortController();
@@ -31,7 +31,7 @@ describe('a gate', () => {
     await expect(waiting).resolves.toBeTypeOf('function');
   });
 
-  it('refuses a call that comes too late, even when there is room', async () => {
+  test('refuses a call that comes too late, even when there is room', async () => {
     const gate = createGate(1);
     await expect(gate.enter(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
     await expect(gate.enter(open)).resolves.toBeTypeOf('function');
@@ -39,12 +39,12 @@ describe('a gate', () => {
 });
 
 describe('waiting until aborted', () => {
-  it('gives what the promise gives', async () => {
+  test('gives what the promise gives', async () => {
     await expect(untilAborted(Promise.resolve(1), open)).resolves.toBe(1);
     await expect(untilAborted(Promise.reject(new Error('no')), open)).rejects.toThrow('no');
   });
 
-  it('ends with the signal, before or after it began', async () => {
+  test('ends with the signal, before or after it began', async () => {
     const { promise } = Promise.withResolvers<never>();
     const controller = new AbortController();
     const waiting = untilAborted(promise, controller.signal);
@@ -53,7 +53,7 @@ describe('waiting until aborted', () => {
     await expect(untilAborted(promise, controller.signal)).rejects.toThrow('over');
   });
 
-  it('leaves no rejection unhandled that comes after the end', async () => {
+  test('leaves no rejection unhandled that comes after the end', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     const waiting = untilAborted(promise, AbortSignal.abort(new Error('over')));
     await expect(waiting).rejects.toThrow('over');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createRateLimits, type Headers } from '#adapters/github/transport/limits.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
@@ -28,7 +28,7 @@ function setUp() {
 }
 
 describe('rate limits', () => {
-  it('primary: closed until the reset, then open', async () => {
+  test('primary: closed until the reset, then open', async () => {
     const { clock, quota, note, secondsClosed } = setUp();
     expect(note(403, quota(0, 90))).toBe(true);
     expect(secondsClosed()).toBe(90);
@@ -38,26 +38,26 @@ describe('rate limits', () => {
     expect(secondsClosed()).toBe(0);
   });
 
-  it('the last answer of a window closes it before anything is refused', () => {
+  test('the last answer of a window closes it before anything is refused', () => {
     const { quota, note, secondsClosed } = setUp();
     expect(note(200, quota(0, 30))).toBe(false);
     expect(secondsClosed()).toBe(30);
   });
 
-  it('secondary: retry-after comes before everything else', () => {
+  test('secondary: retry-after comes before everything else', () => {
     const { quota, note, secondsClosed } = setUp();
     expect(note(403, quota(4000, 600, { 'retry-after': '17' }))).toBe(true);
     expect(secondsClosed()).toBe(17);
     expect(secondsClosed('graphql')).toBe(17);
   });
 
-  it('retry-after may be a date', () => {
+  test('retry-after may be a date', () => {
     const { clock, note, secondsClosed } = setUp();
     note(429, { 'retry-after': new Date(clock.now() + 5000).toUTCString() });
     expect(secondsClosed()).toBe(5);
   });
 
-  it.each([
+  test.each([
     ['zero', '0', 1],
     ['a week', '604800', 86_400],
     ['nonsense', 'soon', 60],
@@ -68,7 +68,7 @@ describe('rate limits', () => {
     expect(secondsClosed()).toBe(seconds);
   });
 
-  it('without headers the pause is a minute and doubles to 16', async () => {
+  test('without headers the pause is a minute and doubles to 16', async () => {
     const { clock, note, secondsClosed } = setUp();
     const pauses: (number | undefined)[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -82,20 +82,20 @@ describe('rate limits', () => {
     expect(secondsClosed()).toBe(60);
   });
 
-  it('calls that are refused together lengthen the pause once', () => {
+  test('calls that are refused together lengthen the pause once', () => {
     const { note, secondsClosed } = setUp();
     for (let call = 0; call < 20; call += 1) note(403, {}, true);
     expect(secondsClosed()).toBe(60);
   });
 
-  it('a missing permission is no limit', () => {
+  test('a missing permission is no limit', () => {
     const { quota, note, secondsClosed } = setUp();
     expect(note(403, quota(4000))).toBe(false);
     expect(note(403)).toBe(false);
     expect(secondsClosed()).toBe(0);
   });
 
-  it('GraphQL refuses with a success', () => {
+  test('GraphQL refuses with a success', () => {
     const { limits } = setUp();
     expect(limits.note({ status: 200, headers: {}, resource: 'graphql', saysLimited: true })).toBe(
       true,
@@ -103,20 +103,20 @@ describe('rate limits', () => {
     expect(() => limits.assertOpen('core')).toThrow('limited');
   });
 
-  it('each quota is closed for itself', () => {
+  test('each quota is closed for itself', () => {
     const { quota, note, secondsClosed } = setUp();
     note(200, quota(0, 600, { 'x-ratelimit-resource': 'graphql' }));
     expect(secondsClosed('core')).toBe(0);
     expect(secondsClosed('graphql')).toBe(600);
   });
 
-  it('a reset that lies too far ahead is taken as one window', () => {
+  test('a reset that lies too far ahead is taken as one window', () => {
     const { quota, note, secondsClosed } = setUp();
     note(403, quota(0, 86_400));
     expect(secondsClosed()).toBe(3600);
   });
 
-  it('a reset in the past still pauses after a refusal', () => {
+  test('a reset in the past still pauses after a refusal', () => {
     const { quota, note, secondsClosed } = setUp();
     note(403, quota(0, -5));
     expect(secondsClosed()).toBe(60);
@@ -124,7 +124,7 @@ describe('rate limits', () => {
 });
 
 describe('the quota', () => {
-  it('is unknown until an answer tells it, and unmoved by answers without it', () => {
+  test('is unknown until an answer tells it, and unmoved by answers without it', () => {
     const { limits, quota, note } = setUp();
     expect(limits.quota()).toBeUndefined();
     note(200, { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': 'many' });
@@ -134,14 +134,14 @@ describe('the quota', () => {
     expect(limits.quota()).toMatchObject({ limit: 5000, remaining: 4321 });
   });
 
-  it('does not grow when an answer was overtaken', () => {
+  test('does not grow when an answer was overtaken', () => {
     const { limits, quota, note } = setUp();
     note(200, quota(10));
     note(200, quota(12));
     expect(limits.quota()?.remaining).toBe(10);
   });
 
-  it('is whole again after the reset', async () => {
+  test('is whole again after the reset', async () => {
     const { clock, limits, quota, note } = setUp();
     note(200, quota(10, 60));
     await clock.advance(60 * SECOND);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { continuationOf } from '#adapters/github/transport/link.ts';
 
@@ -8,7 +8,7 @@ const next =
 const prev = '<https://api.github.com/repositories/1/issues?before=Y3V&page=1>';
 
 describe('the Link header', () => {
-  it.each([
+  test.each([
     ['only next', `${next}; rel="next"`],
     ['next before prev', `${next}; rel="next", ${prev}; rel="prev"`],
     ['prev before next', `${prev}; rel="prev", ${next}; rel="next"`],
@@ -22,7 +22,7 @@ describe('the Link header', () => {
     expect(continuationOf(header)).toEqual({ kind: 'next', after: 'Y3Vyc29yOg==' });
   });
 
-  it.each([
+  test.each([
     ['missing', undefined],
     ['empty', ''],
     ['only prev', `${prev}; rel="prev"`],
@@ -32,12 +32,12 @@ describe('the Link header', () => {
     expect(continuationOf(header)).toEqual({ kind: 'end' });
   });
 
-  it('is unusable when the next page has no cursor', () => {
+  test('is unusable when the next page has no cursor', () => {
     const header = '<https://api.github.com/repositories/1/issues?page=2>; rel="next"';
     expect(continuationOf(header)).toEqual({ kind: 'unusable' });
   });
 
-  it('gives back any cursor as it was, wherever it stands', () => {
+  test('gives back any cursor as it was, wherever it stands', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.boolean(), (cursor, isReversed) => {
         const target = `<https://h/i?labels=a%2Cb&after=${encodeURIComponent(cursor)}&page=9>; rel="next"`;
