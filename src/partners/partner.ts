@@ -1,7 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Secret } from '#shared/crypto/secret.ts';
-import type { Scheme } from './scheme.ts';
-import { type SecretStanding, signingKey, type TriedKey } from './intake/signature.ts';
+import { type Scheme, type SecretStanding, signingKey, type TriedKey } from './intake/signature.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-response.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 import {

@@ -2,7 +2,9 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import type { Scheme } from '../scheme.ts';
+
+/** How a partner signs its requests. */
+export type Scheme = 'hmac-sha256' | 'signature-v3';
 
 /** A signed call is refused when it is older, or dated further ahead, than this. */
 const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { SECOND, toRfc3339, type Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { Erasure, Outcome, ReceiptStatus } from './receipt.ts';
+import { erasures, outcomes, receiptStatuses } from './receipt.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 import type { StatusTokens } from './status-token.ts';
 
@@ -14,21 +15,30 @@ export type ReadStatusDeps = {
 };
 
 /** What became of a delivery, as whoever has its status address may know it. */
-type StatusOut = {
-  id: string;
-  status: ReceiptStatus;
-  events: readonly {
-    position: number;
-    eventType?: string;
-    eventId?: string;
-    outcome: Outcome;
-    erasure?: Erasure;
-    completedAt?: string;
-  }[];
-};
+export const receiptStatusOut = z
+  .object({
+    id: z.uuid().describe('The receipt’s.'),
+    status: z.enum(receiptStatuses),
+    events: z
+      .array(
+        z.object({
+          position: z.int().min(0).describe('In the delivery, from 0; repeats leave gaps.'),
+          eventType: z.string().exactOptional().describe('As it was sent.'),
+          eventId: z.string().exactOptional(),
+          outcome: z.enum(outcomes),
+          erasure: z
+            .enum(erasures)
+            .exactOptional()
+            .describe('How complete the strongest action that succeeded has erased the data.'),
+          completedAt: z.iso.datetime().exactOptional(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'ReceiptStatus', description: 'What became of a delivery.' });
 
-export type StatusAnswer = {
-  status: StatusOut;
+export type StatusResponse = {
+  status: z.infer<typeof receiptStatusOut>;
   /** There while work is under way: when it makes sense to ask again. */
   retryAfterSeconds?: number;
 };
@@ -40,7 +50,7 @@ export type StatusAnswer = {
 export async function readStatus(
   { store, tokens, clock }: ReadStatusDeps,
   token: string,
-): Promise<StatusAnswer> {
+): Promise<StatusResponse> {
   const id = tokens.open(token);
   const report = id === undefined ? undefined : await store.readStatus(id);
   if (!report)
@@ -48,7 +58,7 @@ export async function readStatus(
       detail: 'This is no status address, or it is more than 30 days old.',
     });
   const { nextDueAt, events, ...receipt } = report;
-  const status: StatusOut = {
+  const status: z.infer<typeof receiptStatusOut> = {
     ...receipt,
     events: events.map(({ completedAt, ...event }) => ({
       ...event,

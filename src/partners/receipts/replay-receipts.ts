@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
@@ -15,14 +16,35 @@ export type ReplayDeps = {
 export type ReplayOrigin = { actor: Actor; requestId?: string };
 
 /** Why an event was not queued. A payload is dropped 30 days after the event ended. */
-export type NotQueuedReason = 'pending' | 'done' | 'ignored' | 'rejected' | 'payloadDropped';
+const notQueuedOut = z
+  .object({
+    pending: z.int().exactOptional().describe('They wait already, or are worked on.'),
+    done: z.int().exactOptional(),
+    ignored: z.int().exactOptional(),
+    rejected: z.int().exactOptional(),
+    payloadDropped: z
+      .int()
+      .exactOptional()
+      .describe(
+        'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
+      ),
+  })
+  .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
 
-export type Replayed = {
-  /** How many events wait for the worker because of the replay. */
-  queued: number;
-  /** How many do not, by reason; absent when there are none. */
-  notQueued?: Partial<Record<NotQueuedReason, number>>;
-};
+/** What a replay did. */
+export const replayedOut = z
+  .object({
+    queued: z.int().describe('How many events wait for the worker because of this.'),
+    notQueued: notQueuedOut
+      .exactOptional()
+      .describe(
+        'There when events were left as they are. Of many receipts: `payloadDropped` only.',
+      ),
+  })
+  .meta({ id: 'Replayed', examples: [{ queued: 1, notQueued: { done: 2 } }] });
+
+export type NotQueuedReason = keyof z.infer<typeof notQueuedOut>;
+export type Replayed = z.infer<typeof replayedOut>;
 
 const reasons: Record<Outcome, NotQueuedReason> = {
   PENDING: 'pending',

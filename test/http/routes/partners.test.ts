@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { receiptOut } from '#http/routes/receipts/receipt-schema.ts';
+import { receiptOut } from '#partners/receipts/receipt-out.ts';
 import { sign, signingKey } from '#partners/intake/signature.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

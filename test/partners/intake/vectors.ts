@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Scheme } from '#partners/scheme.ts';
+import type { Scheme } from '#partners/intake/signature.ts';
 
 /** One case of `test/fixtures/signatures.json`: `valid` is the verdict on the signature alone. */
 export type Vector = {

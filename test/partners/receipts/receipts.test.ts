@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
-import { toReceiptDetailOut } from '#partners/receipts/receipt-response.ts';
+import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
 import { replayReceipt, replayReceipts } from '#partners/receipts/replay-receipts.ts';
 import { DAY, HOUR } from '#shared/clock.ts';

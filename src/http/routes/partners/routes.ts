@@ -8,7 +8,7 @@ import {
 } from '#partners/intake/accept-delivery.ts';
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath, Receipt } from '#partners/receipts/receipt.ts';
-import { toReceiptOut } from '#partners/receipts/receipt-response.ts';
+import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signature.ts';
 import {
   type CallVerdict,
@@ -29,9 +29,8 @@ import {
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
-import { deliveryIn } from './schema.ts';
+import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { deliveryHeaders, partnerParams, receiptOut } from '../receipts/receipt-schema.ts';
 import { headerValues, requireJson, unverified } from '../../auth/signed-request.ts';
 import { type ReceiptStatusRoutesDeps, STATUS_PATH } from '../receipt-status/routes.ts';
 

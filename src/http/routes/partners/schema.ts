@@ -12,3 +12,31 @@ export const deliveryIn = z.union([z.looseObject({}), z.array(z.looseObject({}))
     [{ subscriptionType: 'contact.deletion', eventId: 3816279340, objectId: 1246965 }],
   ],
 });
+
+/** Parameters of both partner paths. An id of another shape is refused like a wrong signature. */
+export const partnerParams = z.object({
+  partnerId: z
+    .string()
+    .meta({ description: 'As in the configuration.', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
+});
+
+/** The patterns are for openapi.json alone: what has another shape is refused like a wrong signature. */
+const described = (description: string, pattern: string) =>
+  z.string().optional().meta({ description, pattern });
+
+/** Headers that a delivery may carry. Which pair counts is set for each partner. */
+export const deliveryHeaders = z.object({
+  'X-Partner-Signature': described(
+    'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+    '^sha256=[0-9A-Fa-f]{64}$',
+  ),
+  'X-Vendor-Signature-v3': described(
+    'Scheme `signature-v3`: base64 HMAC-SHA256 of method, URI, body and timestamp.',
+    '^[A-Za-z0-9+/]{43}=$',
+  ),
+  'X-Vendor-Request-Timestamp': described(
+    'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
+    '^[1-9][0-9]{12}$',
+  ),
+  'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-?A-~]{1,128}$'),
+});

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { StatusAnswer } from '#partners/receipts/read-status.ts';
+import { receiptStatusOut, type StatusResponse } from '#partners/receipts/read-status.ts';
 import type { Area } from '../../http-app.ts';
 import { matchesNone } from '../../responses/entity-tag.ts';
 import {
@@ -8,14 +8,14 @@ import {
   type Rendered,
 } from '../../responses/rendered-response.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { receiptStatusOut, receiptStatusParams } from './schema.ts';
+import { receiptStatusParams } from './schema.ts';
 
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
 
 export type ReceiptStatusRoutesDeps = {
   /** `readStatus` with its services. @throws {not-found} */
-  read(token: string): Promise<StatusAnswer>;
+  read(token: string): Promise<StatusResponse>;
 };
 
 /** What became of a delivery, for whoever has its status address. */

@@ -3,8 +3,13 @@ import {
   readReceipt,
   type ReadReceiptsDeps,
 } from '#partners/receipts/read-receipts.ts';
-import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-response.ts';
 import {
+  receiptDetailOut,
+  toReceiptDetailOut,
+  toReceiptSummaryOut,
+} from '#partners/receipts/receipt-out.ts';
+import {
+  replayedOut,
   replayReceipt,
   replayReceipts,
   type ReplayDeps,
@@ -13,14 +18,7 @@ import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-
 import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
-import {
-  receiptDetailOut,
-  receiptFilterQuery,
-  receiptListOut,
-  receiptListQuery,
-  receiptParams,
-  replayedOut,
-} from './schema.ts';
+import { receiptFilterQuery, receiptListOut, receiptListQuery, receiptParams } from './schema.ts';
 
 export type ReceiptRoutesDeps = {
   read: ReadReceiptsDeps;

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { toRfc3339 } from '#shared/clock.ts';
+import { instantOut } from '#shared/instant-out.ts';
+import {
+  erasures,
+  eventNotes,
+  type Outcome,
+  outcomes,
+  type Receipt,
+  type ReceiptDetail,
+  receiptStatuses,
+  type ReceiptSummary,
+} from './receipt.ts';
+
+/** A receipt as every interface shows it: the response to a delivery. */
+export const receiptOut = z
+  .object({
+    id: z.uuid(),
+    partnerId: z.string(),
+    eventType: z.string().describe('The event’s own; `batch` when a delivery holds several kinds.'),
+    externalId: z.string().exactOptional().describe('Left out for a batch of several events.'),
+    correlationId: z.string(),
+    status: z.enum(receiptStatuses),
+    receivedAt: z.iso.datetime(),
+  })
+  .meta({
+    id: 'Receipt',
+    description: 'The record of one accepted delivery.',
+    examples: [
+      {
+        id: '7b6c1f1e-3c9d-4f0a-9a53-0d6f6f1c8a11',
+        partnerId: 'crm-two',
+        eventType: 'contact.deletion',
+        externalId: '1246965',
+        correlationId: '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c',
+        status: 'ACCEPTED',
+        receivedAt: '2026-09-21T12:00:00Z',
+      },
+    ],
+  });
+
+const receiptEventOut = z
+  .object({
+    eventType: z.string().exactOptional().describe('As it was sent.'),
+    eventId: z.string().exactOptional(),
+    externalId: z.string().exactOptional(),
+    outcome: z.enum(outcomes),
+    erasure: z
+      .enum(erasures)
+      .exactOptional()
+      .describe('How complete the strongest action that succeeded has erased the data.'),
+    note: z
+      .enum(eventNotes)
+      .exactOptional()
+      .describe(
+        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, and was left alone. `claim-released`: an operator gave a lead back.',
+      ),
+    leadIds: z.array(z.string()).readonly(),
+    attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
+    lastError: z.string().exactOptional().describe('A code, such as `names-nobody`.'),
+    completedAt: instantOut.exactOptional(),
+  })
+  .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });
+
+/** A receipt with what became of each event. */
+export const receiptDetailOut = receiptOut
+  .extend({ events: z.array(receiptEventOut).readonly() })
+  .meta({ id: 'ReceiptDetail', description: 'A receipt with its events.' });
+
+const count = z.int().min(1).exactOptional();
+
+/** A receipt in a list. */
+export const receiptSummaryOut = receiptOut
+  .extend({
+    outcomes: z
+      .object({
+        PENDING: count,
+        DONE: count,
+        UNMATCHED: count,
+        IGNORED: count,
+        REJECTED: count,
+        FAILED: count,
+      } satisfies Record<Outcome, typeof count>)
+      .describe('How many of its events have each outcome; those that none has are left out.'),
+  })
+  .meta({ id: 'ReceiptSummary', description: 'A receipt with the outcomes of its events.' });
+
+export type ReceiptOut = z.infer<typeof receiptOut>;
+export type ReceiptSummaryOut = z.infer<typeof receiptSummaryOut>;
+export type ReceiptDetailOut = z.infer<typeof receiptDetailOut>;
+
+export function toReceiptOut(receipt: Receipt): ReceiptOut {
+  const { id, partnerId, eventType, externalId, correlationId, status, receivedAt } = receipt;
+  return {
+    id,
+    partnerId,
+    eventType,
+    ...(externalId === undefined ? {} : { externalId }),
+    correlationId,
+    status,
+    receivedAt: toRfc3339(receivedAt),
+  };
+}
+
+export function toReceiptSummaryOut(receipt: ReceiptSummary): ReceiptSummaryOut {
+  return { ...toReceiptOut(receipt), outcomes: receipt.outcomes };
+}
+
+export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
+  return {
+    ...toReceiptOut(receipt),
+    events: receipt.events.map(({ completedAt, ...event }) => ({
+      ...event,
+      ...(completedAt === undefined ? {} : { completedAt: toRfc3339(completedAt) }),
+    })),
+  };
+}
