@@ -4,7 +4,7 @@ import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { missingToken, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { AuthorizeBearer } from './bearer.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
-import { headerValues } from './signed-request.ts';
+import { headerValues } from '../requests/header-values.ts';
 
 /** The scheme's name in any case (RFC 9110 §11.1), one blank or more, a token (RFC 6750 §2.1). */
 const CREDENTIAL = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

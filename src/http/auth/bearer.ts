@@ -16,6 +16,11 @@ export function withScope<T extends { config: object; schema: object }>(scope: S
   return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };
 }
 
+/** The options of a route for operators. */
+export function forOperators<T extends { config: object; schema: object }>(route: T) {
+  return withScope('trackport:admin', route);
+}
+
 /**
  * Every route of the area needs a token with the scope that `withScope` names. The credential is
  * checked before anything else of the request is looked at.
@@ -44,6 +49,11 @@ export function tokenOf(request: FastifyRequest): TokenPrincipal {
 /** The principal as the audit log names it. */
 export function actorOf({ subject, clientId }: TokenPrincipal): Actor {
   return { kind: 'token', subject, ...(clientId !== undefined && { clientId }) };
+}
+
+/** Who makes a change by this request, for the audit log. */
+export function originOf(request: FastifyRequest): { actor: Actor; requestId: string } {
+  return { actor: actorOf(tokenOf(request)), requestId: request.id };
 }
 
 declare module 'fastify' {

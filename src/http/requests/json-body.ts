@@ -1,11 +1,11 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import type { z } from 'zod';
 import type { Readable } from 'node:stream';
-import { TrackportError } from '#shared/errors.ts';
+import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type { HttpApp } from '../http-app.ts';
 import { collectBytes, declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
-import { notJson } from '../auth/signed-request.ts';
+import { mediaTypeProblem, notJson } from './content-type.ts';
 
 /** Members and elements of a body: many times what any of our calls can use. */
 const VALUES_MAX = 10_000;
@@ -89,24 +89,8 @@ function isBodiless(method: string): boolean {
 }
 
 function unreadProblem(request: FastifyRequest): TrackportError | null {
-  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
-  if (type !== undefined || encoding !== undefined) {
-    const problem = mediaTypeProblem(type, encoding);
-    if (problem) return problem;
-  }
+  const problem = mediaTypeProblem(request);
+  if (problem) return problem;
   const { bodyLimit } = request.routeOptions;
   return (declaredBytes(request) ?? 0) > bodyLimit ? tooLarge() : null;
-}
-
-function mediaTypeProblem(type = '', encoding = 'identity'): TrackportError | null {
-  if (encoding.trim().toLowerCase() !== 'identity')
-    return badMediaType('Send the body without a `Content-Encoding`.');
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    return badMediaType('Send the body in UTF-8.');
-  return null;
-}
-
-function badMediaType(detail: string): TrackportError {
-  return new TrackportError('unsupported-media-type', { detail });
 }

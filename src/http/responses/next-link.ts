@@ -1,6 +1,17 @@
-import type { FastifyRequest } from 'fastify';
-import { toPathAndQuery } from '#partners/intake/signature.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Pagination } from '#shared/page.ts';
+import { toPathAndQuery } from '#shared/request-target.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
+
+/** Adds the `Link` to the next page when there is one. */
+export function linkNext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { pagination, publicUrl }: { pagination: Pagination; publicUrl: string },
+): void {
+  const { nextCursor } = pagination;
+  if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl));
+}
 
 /**
  * `Link` to the next page (RFC 8288): the request's own path and query with the new cursor, at the
@@ -21,6 +32,6 @@ export function nextLink(
 }
 
 function withoutFilters(path: string, query: URLSearchParams): string {
-  const kept = [...query].filter(([name]) => name === 'limit' || name === 'cursor');
-  return `${path}?${new URLSearchParams(kept).toString()}`;
+  const remaining = [...query].filter(([name]) => name === 'limit' || name === 'cursor');
+  return `${path}?${new URLSearchParams(remaining).toString()}`;
 }

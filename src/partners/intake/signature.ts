@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
+import { toPathAndQuery } from '#shared/request-target.ts';
 
 /** How a partner signs its requests. */
 export type Scheme = 'hmac-sha256' | 'signature-v3';
@@ -158,11 +159,6 @@ export function toSignedUri(uri: string): string {
  */
 export function toPublicUri(publicUrl: string, requestTarget: string): string {
   return publicUrl.replace(/\/+$/, '') + toPathAndQuery(requestTarget);
-}
-
-/** A request target as path and query, undecoded; the absolute form (RFC 9112 §3.2.2) loses its host. */
-export function toPathAndQuery(requestTarget: string): string {
-  return requestTarget.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
 }
 
 /** The key that a secret stands for: its UTF-8 bytes. @throws {TypeError} it is empty */

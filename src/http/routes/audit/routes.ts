@@ -1,6 +1,7 @@
 import type { Access } from '#access/index.ts';
-import { forOperators, linkNext, uncached } from '../../auth/operator-request.ts';
-import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, requireBearer } from '../../auth/bearer.ts';
+import { uncached } from '../../responses/cache-headers.ts';
+import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { auditListOut, auditListQuery } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';

@@ -16,7 +16,7 @@ import { callerOf, type CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../responses/entity-tag.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
-import { nextLink } from '../../responses/next-link.ts';
+import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import {
   artifactListOut,
@@ -92,9 +92,9 @@ async function respondToRead(
 }
 
 function createPageHeaders(publicUrl: () => string) {
-  return (request: FastifyRequest, reply: FastifyReply, { nextCursor }: Pagination): void => {
+  return (request: FastifyRequest, reply: FastifyReply, pagination: Pagination): void => {
     reply.headers(revalidated);
-    if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl()));
+    linkNext(request, reply, { pagination, publicUrl: publicUrl() });
   };
 }
 

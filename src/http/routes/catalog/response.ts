@@ -4,10 +4,11 @@ import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
+import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 
-/** What a response says about its caching: it is revalidated, and belongs to one credential. */
-export const revalidated = { 'cache-control': 'private, no-cache', vary: 'Authorization' } as const;
+/** What every response of the catalog says about its caching. */
+export const revalidated = revalidatedFor('Authorization');
 
 /** Where exactly this version is. */
 export function addressOf({ id, version }: { id: string; version: string }): string {

@@ -4,8 +4,9 @@ import {
   readClaim,
   releaseClaim,
 } from '#leads/claims/manage-claims.ts';
-import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-request.ts';
-import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
+import { uncached } from '../../responses/cache-headers.ts';
+import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { claimListOut, claimListQuery, claimOut } from './schema.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';

@@ -7,7 +7,7 @@ import type { Area, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import { declaredBytes } from '../../requests/read-body.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { requireJson } from '../../auth/signed-request.ts';
+import { requireJson } from '../../requests/content-type.ts';
 import { createEventQueue } from './event-queue.ts';
 
 /** A delivery of the tracker's webhook as it came. */

@@ -14,6 +14,7 @@ import {
   keyHeaders,
   keyHeadersOnProblems,
 } from '../../auth/key-access.ts';
+import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import type { Rendered } from '../../responses/rendered-response.ts';
@@ -77,8 +78,7 @@ type Outgoing = { rendered: Rendered; cache: CacheFacts };
 function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, cache }: Outgoing) {
   reply.headers({
     etag: rendered.etag,
-    'cache-control': 'private, no-cache',
-    vary: 'X-API-KEY',
+    ...revalidatedFor('X-API-KEY'),
     age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),
     'cache-status': cacheStatus(cache),
   });

@@ -7,6 +7,7 @@ import {
   keyHeaders,
   keyHeadersOnProblems,
 } from '../../auth/key-access.ts';
+import { uncached } from '../../responses/cache-headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { keyHolderOut } from './schema.ts';
 
@@ -25,9 +26,7 @@ export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
     });
     app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
       if (keyHolder === undefined) throw new Error('the access hook did not run');
-      return reply
-        .headers({ 'cache-control': 'no-store', vary: 'X-API-KEY' })
-        .send(toOut(keyHolder));
+      return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));
     });
   };
 }

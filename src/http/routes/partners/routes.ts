@@ -31,7 +31,9 @@ import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { headerValues, requireJson, unverified } from '../../auth/signed-request.ts';
+import { unverifiedSignature } from '../../auth/unverified-signature.ts';
+import { requireJson } from '../../requests/content-type.ts';
+import { headerValues } from '../../requests/header-values.ts';
 import { type ReceiptStatusRoutesDeps, STATUS_PATH } from '../receipt-status/routes.ts';
 
 export type PartnerRoutesDeps = {
@@ -87,7 +89,7 @@ export function asPartnerRefusal(
   const path = routedPath(request.raw.url ?? '');
   if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
   try {
-    return refusals.rethrow(request.ip, unverified());
+    return refusals.rethrow(request.ip, unverifiedSignature());
   } catch (refusal) {
     return refusal;
   }
@@ -192,7 +194,7 @@ function refuseCall(
     refusal: reason,
     ...(verifiedAddress !== undefined && { verifiedAddress }),
   };
-  return context.refusals.rethrow(request.ip, unverified());
+  return context.refusals.rethrow(request.ip, unverifiedSignature());
 }
 
 function limitCalls({ deps, metrics }: Services, partner: Partner, reply: FastifyReply): void {

@@ -14,8 +14,9 @@ import {
   replayReceipts,
   type ReplayDeps,
 } from '#partners/receipts/replay-receipts.ts';
-import { forOperators, linkNext, originOf, uncached } from '../../auth/operator-request.ts';
-import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
+import { uncached } from '../../responses/cache-headers.ts';
+import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { receiptFilterQuery, receiptListOut, receiptListQuery, receiptParams } from './schema.ts';

@@ -2,7 +2,8 @@ import type { Visibility } from '#leads/reading/prepared-query.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
-import { nextLink } from '../../responses/next-link.ts';
+import { revalidatedFor } from '../../responses/cache-headers.ts';
+import { linkNext } from '../../responses/next-link.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { removalListOut, removalListQuery } from './schema.ts';
 import { createLeadAccess, visibilityOf } from '../leads/routes.ts';
@@ -19,10 +20,8 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
     app.addHook('onRequest', access);
     app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
       const list = await deps.list(request.query, visibilityOf(request));
-      const { nextCursor } = list.pagination;
-      if (nextCursor !== undefined)
-        reply.header('link', nextLink(request, nextCursor, context.publicUrl()));
-      return reply.headers({ 'cache-control': 'private, no-cache', vary: 'X-API-KEY' }).send(list);
+      linkNext(request, reply, { pagination: list.pagination, publicUrl: context.publicUrl() });
+      return reply.headers(revalidatedFor('X-API-KEY')).send(list);
     });
   };
 }
