@@ -1,0 +1,33 @@
+# An image of about 250 MB: Node, the program, its production dependencies. Build and run it with
+#   docker build -t trackport .
+#   docker run --read-only --tmpfs /tmp -v trackport-data:/var/lib/trackport \
+#     -v ./trackport.yaml:/etc/trackport/trackport.yaml:ro -p 8080:8080 trackport
+# Where no engine is at hand, deploy/try-image.sh runs the same commands in a clean folder.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /opt/trackport
+COPY package.json package-lock.json .npmrc ./
+# The image has Node 24 itself, so the optional one that npm would bring stays out.
+RUN npm ci --omit=dev --omit=optional
+COPY bin bin
+COPY src src
+COPY migrations migrations
+COPY config config
+COPY LICENSE LICENSE
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    TRACKPORT_SERVER_HOST=0.0.0.0 \
+    TRACKPORT_STORE_URL=sqlite:/var/lib/trackport/trackport.db
+WORKDIR /opt/trackport
+COPY --from=build /opt/trackport /opt/trackport
+# The one place that is written; everything else may be mounted read-only.
+RUN mkdir -p /var/lib/trackport && chown node:node /var/lib/trackport
+VOLUME /var/lib/trackport
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Node is the first process, so that SIGTERM and SIGHUP reach it.
+ENTRYPOINT ["node", "bin/trackport.js"]
+CMD ["serve", "--config", "/etc/trackport/trackport.yaml"]
