@@ -105,7 +105,14 @@ type Postponed = Later & { item: WorkItem };
 
 /** A clock that was set back leaves instants in the future, which no catch-up would ever reach. */
 function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
-  if (progress?.stage === 'match') return { ...progress, askedAt: Math.min(now, progress.askedAt) };
+  if (progress?.stage === 'match') {
+    const { askedAt, missedSince } = progress;
+    return {
+      ...progress,
+      askedAt: Math.min(now, askedAt),
+      ...(missedSince !== undefined && { missedSince: Math.min(now, missedSince) }),
+    };
+  }
   return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0 };
 }
 

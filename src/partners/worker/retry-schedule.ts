@@ -16,3 +16,8 @@ export function waitAfterFailure(
   const wait = scheduleMs[failures - 1];
   return wait === undefined ? undefined : Math.round(wait * (1 - SPREAD + 2 * SPREAD * random()));
 }
+
+/** The longest wait that `waitAfterFailure` gives, in ms; 0 for a schedule without tries. */
+export function longestWait(scheduleMs: readonly number[]): number {
+  return Math.ceil(Math.max(0, ...scheduleMs) * (1 + SPREAD));
+}

@@ -61,16 +61,26 @@ export type WorkCounts = {
  * call throws `store-unavailable` when the store fails, and then nothing has changed.
  */
 export type WorkStore = LateLookStore & {
-  /** Up to `limit` due events of a stage, oldest due first, leased to the caller. */
-  lease(stage: Stage, now: number, limit: number): Promise<readonly WorkItem[]>;
+  /**
+   * Up to `limit` due events of a stage, oldest due first, leased to the caller. One that is due
+   * more than `aheadMaxMs` from now is due now: no wait is that long, so that the clock was wrong
+   * when its instant was stored.
+   */
+  lease(
+    stage: Stage,
+    now: number,
+    limit: number,
+    aheadMaxMs?: number,
+  ): Promise<readonly WorkItem[]>;
   /** When the next event of the stage that nobody has in hand is due (ms since the Unix epoch). */
   nextDueAt(stage: Stage): Promise<number | undefined>;
   /** True when another process may have queued events since the last call. Cheap. */
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had in hand when it died is due at once, and so is what nobody began yet: an instant in the
-   * future comes from a clock that was wrong.
+   * had in hand when it died is due at once, and so is what nobody began yet, and every late look
+   * that is due further ahead than any wait: an instant in the future comes from a clock that was
+   * wrong.
    */
   forgetLeases(now: number): Promise<void>;
   /** The clock was set back: all that waits is due, and leased, that much earlier. */

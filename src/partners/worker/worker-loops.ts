@@ -42,6 +42,8 @@ export type LoopDeps = {
   stopping: AbortSignal;
   /** How often a pause is questioned, in ms. */
   probeEveryMs: number;
+  /** No event of the stage ever waits longer than this, in ms. */
+  waitMaxMs: (stage: Stage) => number;
   state: LoopState;
 };
 
@@ -63,7 +65,7 @@ export function runMatching(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'match', async () => {
     await noticeClock(deps);
     await giveBackOwed(deps);
-    const items = await deps.store.lease('match', deps.clock.now(), MATCH_BATCH);
+    const items = await leaseDue(deps, 'match', MATCH_BATCH);
     if (items.length === 0) return waitForDue(deps, 'match');
     await owing(deps, items, () => matchEvents(deps.match, items));
     deps.alarms.act.ring();
@@ -83,6 +85,14 @@ async function noticeClock({ alarms, clock, log, state, store }: LoopDeps): Prom
     alarms.act.ring();
   }
   state.seenAt = now;
+}
+
+function leaseDue(
+  { clock, store, waitMaxMs }: LoopDeps,
+  stage: Stage,
+  limit: number,
+): Promise<readonly WorkItem[]> {
+  return store.lease(stage, clock.now(), limit, waitMaxMs(stage));
 }
 
 /** When the store fails half-way, the items are given back as soon as it can, not when a lease ends. */
@@ -177,9 +187,9 @@ async function waitForDue({ store, clock }: LoopDeps, stage: Stage): Promise<num
 
 /** Undefined when nothing is due. */
 async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
-  const { store, clock, act, stopping, state } = deps;
+  const { act, stopping, state } = deps;
   await giveBackOwed(deps);
-  const [item] = await store.lease('act', clock.now(), 1);
+  const [item] = await leaseDue(deps, 'act', 1);
   if (!item) return undefined;
   const result = await owing(
     deps,

@@ -1,5 +1,5 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
-import { MINUTE, type Clock } from '#shared/clock.ts';
+import { HOUR, MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { DeletionRules } from '../deletions/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
@@ -12,7 +12,7 @@ import { createPacer } from './pacer.ts';
 import type { Partners } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import type { Random } from './retry-schedule.ts';
+import { longestWait, type Random } from './retry-schedule.ts';
 import {
   runActing,
   runLookingAgain,
@@ -50,6 +50,11 @@ export type WorkerDeps = {
   /** How often a paused worker asks whether it may go on, in ms; default a minute. */
   probeEveryMs?: number;
 };
+
+/** Longer than a match waits for the first crawl, or for a tracker that fails. */
+const CATCH_UP_WAIT_MAX_MS = MINUTE;
+/** A rate limit that lasts longer is asked about early, which costs one call. */
+const LIMIT_WAIT_MAX_MS = HOUR;
 
 /** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
 export type WorkerStatus = WorkCounts & {
@@ -130,6 +135,15 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
+    waitMaxMs: (stage) =>
+      stage === 'match'
+        ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
+        : Math.max(
+            LIMIT_WAIT_MAX_MS,
+            longestWait(deps.rules().retryMs),
+            probeEveryMs,
+            ...missingLooksMs,
+          ),
     match: { ...deps, unmatchedWaitsMs, lateLooksMs, desk },
     act: {
       ...deps,

@@ -60,6 +60,10 @@ function prepareLeases(handle: BetterSqlite3.Database) {
       `UPDATE event SET dueAt = @now
        WHERE outcome = 'PENDING' AND stage = 'match' AND dueAt > @now AND progress IS NULL`,
     ),
+    dueTooLate: handle.prepare<[{ stage: Stage; now: number; latest: number }]>(
+      `UPDATE event SET dueAt = @now
+       WHERE outcome = 'PENDING' AND stage = @stage AND dueAt > @latest`,
+    ),
     moveBack: handle.prepare<[{ by: number }]>(
       `UPDATE event SET dueAt = dueAt - @by, leaseUntil = leaseUntil - @by
        WHERE outcome = 'PENDING'`,

@@ -83,10 +83,11 @@ function createLeasing(runtime: Runtime, together: <T>(write: () => T) => Promis
   const { database, sql } = runtime;
   const changedElsewhere = createChangeWatcher(database);
   return {
-    lease: async (stage, now, limit) =>
-      database.transaction(() =>
-        sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now)),
-      ),
+    lease: async (stage, now, limit, aheadMaxMs = Infinity) =>
+      database.transaction(() => {
+        sql.dueTooLate.run({ stage, now, latest: now + aheadMaxMs });
+        return sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now));
+      }),
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
     changedElsewhere: async () => guard(changedElsewhere),
     forgetLeases: (now) =>

@@ -1,0 +1,97 @@
+/** A system clock that is set back by a day while nothing runs: what waits is due as soon as ever. */
+import { expect, test, vi } from 'vitest';
+import { matchEvents, type MatchDeps } from '#partners/deletions/match-event.ts';
+import type { WorkItem } from '#partners/worker/work-store.ts';
+import { DAY, HOUR, MINUTE, SECOND, systemClock, type Clock } from '#shared/clock.ts';
+import { leadIssue, openDesk, type Desk, type DeskOptions } from '../../support/deletion-desk.ts';
+
+function createMovableClock() {
+  let offset = 0;
+  const clock: Clock = { ...systemClock, now: () => Date.now() + offset };
+  return {
+    clock,
+    move: (ms: number) => {
+      offset += ms;
+    },
+  };
+}
+
+const eventOf = async (desk: Desk, id: string) => (await desk.read(id)).events[0];
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+
+/** A deletion that has failed once and waits, found by a worker whose clock is another. */
+async function restartAfterFailure(options: DeskOptions, moveMs: number) {
+  const { clock, move } = createMovableClock();
+  const desk = await openDesk({ ...options, clock });
+  const { number } = desk.tracker.createIssue(leadIssue());
+  await desk.start();
+  desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
+  const id = await desk.send({ email: 'ada@example.com' });
+  await eventually(async () => expect((await eventOf(desk, id))?.attempts).toBe(1));
+  await desk.stop();
+  move(moveMs);
+  const next = await openDesk({ ...options, clock, of: desk });
+  await next.start();
+  return { clock, number, next, id };
+}
+
+test.each([
+  ['seconds', [30 * SECOND, 8 * HOUR]],
+  ['hours', [8 * HOUR, 8 * HOUR]],
+])('a retry that waits for %s is tried at once', async (_unit, retryMs) => {
+  const { next, id, number } = await restartAfterFailure({ worker: { retryMs } }, -DAY);
+  expect((await next.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
+  expect(next.tracker.readIssue(number)?.state).toBe('closed');
+});
+
+test('a retry that may well wait so long goes on waiting', async () => {
+  const options = { worker: { retryMs: [8 * HOUR] } };
+  const { clock, next, id } = await restartAfterFailure(options, -HOUR);
+  expect(await next.store.nextDueAt('act')).toBeGreaterThan(clock.now() + 8 * HOUR);
+  await next.settled(await next.send({ leadId: 1, email: 'ada@example.com' })); // it has had a turn
+  expect(await eventOf(next, id)).toMatchObject({ outcome: 'PENDING', attempts: 1 });
+});
+
+test('a deletion that matched nothing is looked for again at once', async () => {
+  const { clock, move } = createMovableClock();
+  const options = { clock, worker: { unmatchedWaitsMs: [MINUTE, 9 * MINUTE] } };
+  const desk = await openDesk(options);
+  await desk.start();
+  const id = await desk.send({ email: 'ada@example.com' });
+  await eventually(async () => expect((await eventOf(desk, id))?.attempts).toBe(1));
+  await desk.stop();
+  const { number } = desk.tracker.createIssue(leadIssue());
+  move(-DAY);
+  const next = await openDesk({ ...options, of: desk });
+  await next.start();
+  expect((await next.settled(id)).events[0]).toMatchObject({
+    outcome: 'DONE',
+    leadIds: [String(number)],
+  });
+});
+
+test('what a match has asked before is asked again, however far in the future that was', async () => {
+  const now = Date.now();
+  const progress = {
+    stage: 'match',
+    askedAt: now + DAY,
+    misses: 1,
+    missedSince: now + DAY,
+  } as const;
+  const item: Partial<WorkItem> = { event: 1, lease: 'l', dueAt: now, attempts: 1, progress };
+  const asked: unknown[] = [];
+  const deps: Partial<MatchDeps> = {
+    clock: { ...systemClock, now: () => now },
+    partners: { all: () => [] },
+    store: { settle: async () => 'lost' } as Partial<MatchDeps['store']> as MatchDeps['store'],
+    desk: {
+      cover: async (instant, _waitMs, since) => {
+        asked.push({ instant, since });
+        return { until: now, complete: true, since: now };
+      },
+      retryAt: () => 0,
+    },
+  };
+  await matchEvents(deps as MatchDeps, [item as WorkItem]);
+  expect(asked).toEqual([{ instant: now, since: now }]);
+});
