@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCodes, type ErrorCode } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
-import { problemOut } from '../routes/common-schema.ts';
+import { problemOut } from '../problems/problem-out.ts';
 
 /** Ways to authenticate, as openapi.json names them. */
 type SecurityScheme =

@@ -2,8 +2,7 @@ import { auditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/page.ts';
 import { z } from 'zod';
-import { sinceParameter } from '../common-schema.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 /** Longer than any subject of ours: a workspace and an artifact's id among them. */
 const TEXT_CHARACTERS_MAX = 512;

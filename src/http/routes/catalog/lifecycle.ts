@@ -16,7 +16,7 @@ import {
   sunsetParameter,
 } from './schema.ts';
 import { withCheck } from '../../requests/validate-request.ts';
-import { idempotencyHeader } from '../common-schema.ts';
+import { idempotencyHeader } from '../../requests/parameters.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';

@@ -24,7 +24,7 @@ import { actorOut } from '#shared/audit.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/page.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters } from '../../requests/parameters.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 

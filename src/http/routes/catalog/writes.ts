@@ -18,7 +18,7 @@ import {
   patchIn,
   versionQuery,
 } from './schema.ts';
-import { idempotencyHeader } from '../common-schema.ts';
+import { idempotencyHeader } from '../../requests/parameters.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX, specTextOf } from './spec-body.ts';
 import { withCheck } from '../../requests/validate-request.ts';

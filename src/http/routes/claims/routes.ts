@@ -10,7 +10,7 @@ import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { claimListOut, claimListQuery, claimOut } from './schema.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
-import { leadParams } from '../leads/schema.ts';
+import { leadParams } from '../../requests/parameters.ts';
 
 export type ClaimRoutesDeps = { manage: ManageClaimsDeps; authorize: AuthorizeBearer };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { paginationOut } from '#shared/page.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters } from '../../requests/parameters.ts';
 
 export const claimListQuery = z.strictObject(pageParameters);
 

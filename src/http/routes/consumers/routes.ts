@@ -28,7 +28,7 @@ import {
   keyParams,
   rotateIn,
 } from './schema.ts';
-import { secretIdempotencyHeader } from '../common-schema.ts';
+import { secretIdempotencyHeader } from '../../requests/parameters.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 
 export type ConsumerRoutesDeps = {

@@ -8,7 +8,7 @@ import { isRecord } from '#shared/text/json.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/page.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters } from '../../requests/parameters.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 

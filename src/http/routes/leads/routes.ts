@@ -1,31 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import { decideGrant } from '#access/grants/grant.ts';
 import type { LeadList } from '#leads/model/lead.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
-import type { Visibility } from '#leads/reading/prepared-query.ts';
-import { memoize, memoizePair } from '#shared/resilience/memoize.ts';
+import { memoizePair } from '#shared/resilience/memoize.ts';
 import { matchesNone } from '../../responses/entity-tag.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import {
-  createKeyAccess,
-  type KeyAccessDeps,
-  keyHeaders,
-  keyHeadersOnProblems,
-} from '../../auth/key-access.ts';
+import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import type { Rendered } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { leadListOut, leadListQuery, leadOut, leadParams } from './schema.ts';
+import { leadParams } from '../../requests/parameters.ts';
+import { leadListOut, leadListQuery, leadOut } from './schema.ts';
 
 export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
 
 /** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
 export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
-  const access = createLeadAccess(context, deps);
   const renderList = createRenderer(leadListOut);
   const renderLead = createRenderer(leadOut);
   const linkTo = memoizePair((_query: object, { pagination }: LeadList, url: string) => {
@@ -35,8 +28,7 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
       : nextLink({ url }, nextCursor, context.publicUrl());
   });
   return (app) => {
-    app.decorateRequest('visibility', undefined);
-    app.addHook('onRequest', access);
+    requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads', listRoute, async (request, reply) => {
       const { value, cache } = await deps.reader.list(request.query, visibilityOf(request));
       const link = linkTo(request.query, value, request.url);
@@ -49,28 +41,6 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
       return sendRendered(request, reply, { rendered: renderLead(value), cache });
     });
   };
-}
-
-/** A hot key gives the same principal each time, and so the same visibility. */
-const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
-  consumerId,
-  labels: decideGrant(grants, 'leads:read').labels,
-}));
-
-/** Key, grant, then quota; parameters are looked at only after all three. */
-export function createLeadAccess(context: HttpContext, deps: KeyAccessDeps) {
-  const access = createKeyAccess(context, deps);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const principal = await access.authenticate(request, reply);
-    request.visibility = visibilityFor(principal);
-    access.spend(principal, reply);
-  };
-}
-
-/** What the caller may see, as the access hook found it. */
-export function visibilityOf(request: FastifyRequest): Visibility {
-  if (request.visibility === undefined) throw new Error('the access hook did not run');
-  return request.visibility;
 }
 
 type Outgoing = { rendered: Rendered; cache: CacheFacts };
@@ -133,10 +103,3 @@ const detailRoute = describeRoute({
   responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...keyHeadersOnProblems },
   problems: ['validation-failed', 'lead-not-found', ...leadProblems],
 });
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the access hook of the lead routes. */
-    visibility: Visibility | undefined;
-  }
-}

@@ -3,8 +3,7 @@ import { paginationOut } from '#shared/page.ts';
 import { z } from 'zod';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
-import { sinceParameter } from '../common-schema.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 const contactOut = z
   .object({
@@ -101,7 +100,3 @@ export const leadListQuery = leadListParameters.transform(
       ...(cursor !== undefined && { cursor }),
     }),
 );
-
-export const leadParams = z.object({
-  leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
-});

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import { receiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import { sinceParameter } from '../common-schema.ts';
-import { pageParameters } from '../page-schema.ts';
+import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 const PARTNER_ID_CHARACTERS_MAX = 63;
 

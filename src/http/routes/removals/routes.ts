@@ -2,11 +2,11 @@ import type { Visibility } from '#leads/reading/prepared-query.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { removalListOut, removalListQuery } from './schema.ts';
-import { createLeadAccess, visibilityOf } from '../leads/routes.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
   list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
@@ -14,10 +14,8 @@ export type RemovalRoutesDeps = KeyAccessDeps & {
 
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
 export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Area {
-  const access = createLeadAccess(context, deps);
   return (app) => {
-    app.decorateRequest('visibility', undefined);
-    app.addHook('onRequest', access);
+    requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
       const list = await deps.list(request.query, visibilityOf(request));
       linkNext(request, reply, { pagination: list.pagination, publicUrl: context.publicUrl() });

@@ -1,0 +1,40 @@
+import type { FastifyRequest } from 'fastify';
+import { decideGrant } from '#access/grants/grant.ts';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { memoize } from '#shared/resilience/memoize.ts';
+import type { HttpApp, HttpContext } from '../http-app.ts';
+import { createKeyAccess, type KeyAccessDeps } from './key-access.ts';
+
+/** A hot key gives the same principal each time, and so the same visibility. */
+const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
+  consumerId,
+  labels: decideGrant(grants, 'leads:read').labels,
+}));
+
+/**
+ * Every route of the area needs a key that may read leads. Key, grant, then quota: parameters are
+ * looked at only after all three.
+ */
+export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAccessDeps): void {
+  const access = createKeyAccess(context, deps);
+  app.decorateRequest('visibility', undefined);
+  app.addHook('onRequest', async (request, reply) => {
+    const principal = await access.authenticate(request, reply);
+    request.visibility = visibilityFor(principal);
+    access.spend(principal, reply);
+  });
+}
+
+/** What the caller may see, as the hook of `requireLeadGrant` found it. */
+export function visibilityOf(request: FastifyRequest): Visibility {
+  if (request.visibility === undefined) throw new Error('the lead grant hook did not run');
+  return request.visibility;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the hook of `requireLeadGrant`. */
+    visibility: Visibility | undefined;
+  }
+}

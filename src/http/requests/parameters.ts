@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { parseSince } from '#shared/clock.ts';
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
+/** Longer than any cursor of ours, so that one with something added is told as altered. */
+const CURSOR_CHARACTERS_MAX = 7168;
+
+const LIMIT_RULE = `must be a whole number from 1 to ${LIMIT_MAX}`;
+
+/** A whole decimal number: no sign, blanks, exponent or fraction. */
+const limitParameter = z
+  .preprocess(
+    (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
+    z
+      .int32({ error: LIMIT_RULE })
+      .min(1, LIMIT_RULE)
+      .max(LIMIT_MAX, LIMIT_RULE)
+      .meta({ format: 'int32', default: LIMIT_DEFAULT }),
+  )
+  .default(LIMIT_DEFAULT)
+  .meta({ description: 'How many items a page holds.' });
+
+/** The two query parameters of every list. */
+export const pageParameters = {
+  limit: limitParameter,
+  cursor: z
+    .string('must be given once')
+    .max(CURSOR_CHARACTERS_MAX, 'is too long')
+    .exactOptional()
+    .meta({
+      description:
+        '`pagination.nextCursor` of the page before. It repeats the filters: those beside it must be the same, or be left out.',
+    }),
+};
+
+/** An instant in a query string, read as milliseconds: a date (UTC), or a date-time with a zone. */
+export const sinceParameter = z
+  .string('must be given once')
+  .max(64, 'is too long')
+  .transform((text, context) => {
+    const since = parseSince(text);
+    if (since !== undefined) return since;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
+    });
+    return z.NEVER;
+  });
+
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+  .exactOptional();
+
+/** Of a `POST` that is done once per key. */
+export const idempotencyHeader = z.object({
+  'Idempotency-Key': idempotencyKey.describe(
+    'A repeat with the same key within 24 hours gets the first answer.',
+  ),
+});
+
+/** The same where the first answer shows an API key. */
+export const secretIdempotencyHeader = z.object({
+  'Idempotency-Key': idempotencyKey.describe(
+    'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',
+  ),
+});
+
+/** The number of a lead in a path. */
+export const leadParams = z.object({
+  leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
+});
