@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { SECOND, type Clock } from '#shared/clock.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
@@ -84,7 +85,6 @@ export type RepositoryDeps = { client: TrackerClient; clock: Clock; name: Reposi
 export function createRepository({ client, clock, name }: RepositoryDeps): Repository {
   let id: number | undefined;
   let wellAt: number | undefined;
-  let probing: Promise<void> | undefined;
 
   const read: Repository['read'] = async () => {
     const options = { schema: repositorySchema, accept: NOT_HERE };
@@ -95,20 +95,18 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
     return { facts: answer.data, headers: answer.headers };
   };
 
-  const probe = async (): Promise<void> => {
+  const probe = createSingleFlight(async () => {
     const { facts } = await read();
     if (!facts.hasIssues) throw new TrackerFailure('issues-disabled');
     wellAt = clock.now();
-  };
+  });
 
   return {
     name,
     read,
     assertWell: () => {
       if (wellAt !== undefined && clock.now() - wellAt < WELL_FOR_MS) return Promise.resolve();
-      return (probing ??= probe().finally(() => {
-        probing = undefined;
-      }));
+      return probe();
     },
     identify: async () => {
       const { facts } = await read().catch((error: unknown) =>

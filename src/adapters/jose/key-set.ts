@@ -8,6 +8,7 @@ import type { IssuerStatus } from '#access/tokens/token-verifier.ts';
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { discoverKeySetUrl } from './discovery.ts';
 import { fetchJson, IssuerFailure } from './fetch-json.ts';
 
@@ -59,7 +60,6 @@ type State = {
   /** When the last attempt began. */
   triedAt: number | undefined;
   failure: string | undefined;
-  attempt: Promise<void> | undefined;
   discovered: { url: string; at: number } | undefined;
 };
 
@@ -67,13 +67,11 @@ export function createKeySet(deps: KeySetDeps): KeySet {
   const { clock } = deps;
   const closed = new AbortController();
   const state = createState();
+  const fetchKeys = createSingleFlight(() => attempt(deps, state, closed.signal));
   /** Requests the keys unless that was done just now; an attempt under way is shared. */
   const refresh = (): Promise<void> => {
-    if (!state.attempt && msUntilAttempt(state, clock.now()) > 0) return Promise.resolve();
-    state.attempt ??= attempt(deps, state, closed.signal).finally(() => {
-      state.attempt = undefined;
-    });
-    return state.attempt;
+    const isTooSoon = !fetchKeys.isRunning() && msUntilAttempt(state, clock.now()) > 0;
+    return isTooSoon ? Promise.resolve() : fetchKeys();
   };
   return {
     find: async (header) => {
@@ -108,7 +106,6 @@ function createState(): State {
     keys: undefined,
     triedAt: undefined,
     failure: undefined,
-    attempt: undefined,
     discovered: undefined,
   };
 }

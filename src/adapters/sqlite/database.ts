@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
+import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import { guard } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
@@ -98,7 +98,7 @@ function wrap(handle: BetterSqlite3.Database): Database {
     transaction,
     transactionNow: (work) => withoutWaiting(handle, () => transaction(work)),
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    version: oncePerTurn(() => guard(readVersion)),
+    version: createTurnFlight(() => guard(readVersion)),
     truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };
@@ -143,18 +143,4 @@ function createVersionReader(handle: BetterSqlite3.Database): () => number {
     }
     return version;
   };
-}
-
-/**
- * One look for all callers of a turn, later than everything that arrived in it. They go on
- * together: answers that leave in one burst wake their readers once, which halves the cost of a
- * hot read.
- */
-function oncePerTurn<T>(look: () => T): () => Promise<T> {
-  let pending: Promise<T> | undefined;
-  return () =>
-    (pending ??= endOfTurn().then(() => {
-      pending = undefined;
-      return look();
-    }));
 }

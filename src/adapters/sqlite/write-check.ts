@@ -1,5 +1,6 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError, type TrackportError } from '#shared/errors.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -33,7 +34,6 @@ export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>):
   const touch = guard(() => handle.prepare('UPDATE claim_version SET version = version'));
   let failure: TrackportError | undefined;
   let triedAt = -Infinity;
-  let trying: Promise<void> | undefined;
 
   const noteFailure = (error: unknown): void => {
     if (isTrackportError(error, 'store-unavailable')) failure = error;
@@ -44,10 +44,10 @@ export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>):
     await commit(() => handle.exec(DROP_LARGE));
     failure = undefined;
   };
-  const tryNow = async (): Promise<void> => {
+  const tryNow = createSingleFlight(async () => {
     triedAt = clock.now();
     await write().catch(noteFailure);
-  };
+  });
   return {
     watch: async (pending) => {
       try {
@@ -61,11 +61,7 @@ export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>):
     },
     check: async () => {
       const isDue = Math.abs(clock.now() - triedAt) >= (failure ? TRY_AGAIN_MS : TRY_EVERY_MS);
-      if (isDue)
-        trying ??= tryNow().finally(() => {
-          trying = undefined;
-        });
-      await trying;
+      if (isDue || tryNow.isRunning()) await tryNow();
       if (failure) throw failure;
     },
   };

@@ -1,5 +1,6 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 import type { TrackerQuota } from '../lead-tracker.ts';
 
@@ -17,8 +18,7 @@ export type TrackerHealth = {
   stretch(freshFor: number): number;
 };
 
-const BACKOFF_FIRST_MS = SECOND;
-const BACKOFF_MAX_MS = 30 * SECOND;
+const BACKOFF = doublingSchedule(SECOND, 30 * SECOND);
 /** Below this share of the quota answers are kept longer, below the next only the worker calls. */
 const QUOTA_LOW = 0.2;
 const QUOTA_RESERVED = 0.1;
@@ -48,9 +48,8 @@ export function createTrackerHealth({
 
   const backOff = (error: unknown): void => {
     if (!isTrackportError(error, 'tracker-unavailable') || clock.now() < closedUntil) return;
-    const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures);
     failures += 1;
-    closedUntil = clock.now() + Math.max(backoffMs, (error.retryAfterSeconds ?? 0) * SECOND);
+    closedUntil = clock.now() + Math.max(waitMsAfter(BACKOFF, failures), retryAfterMsOf(error));
   };
 
   return {

@@ -1,6 +1,8 @@
 import { MINUTE, SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
+import { createNextFlight } from '#shared/resilience/single-flight.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
 import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
@@ -11,7 +13,6 @@ import {
   type DirectoryState,
   type LeadDirectory,
 } from './lead-directory.ts';
-import { createSharedRun } from './shared-run.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
@@ -22,10 +23,9 @@ const OVERLAP_MS = MINUTE;
 /** While the first crawl runs, a catch-up starts this long before it, in case our clock is ahead. */
 const CRAWL_OVERLAP_MS = 5 * MINUTE;
 const CHECK_EVERY_MS = MINUTE;
-const RETRY_MS = 10 * SECOND;
-const RETRY_MAX_MS = 5 * MINUTE;
+const RETRIES = doublingSchedule(10 * SECOND, 5 * MINUTE);
 /** Deletions wait for the first crawl. */
-const FIRST_RETRY_MAX_MS = MINUTE;
+const FIRST_CRAWL_RETRIES = doublingSchedule(10 * SECOND, MINUTE);
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
@@ -123,7 +123,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     status = { ...status, lastError: code };
   };
   let wantedSince = Infinity;
-  const runCatchUp = createSharedRun(() => {
+  const runCatchUp = createNextFlight(() => {
     const since = wantedSince;
     wantedSince = Infinity;
     return (catchingUp = catchUp(runtime, since));
@@ -234,15 +234,11 @@ async function runInBackground(runtime: Runtime, onFailure: (code: string) => vo
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
-      waitMs = waitAfter(error, failures, isComplete() ? RETRY_MAX_MS : FIRST_RETRY_MAX_MS);
+      const retries = isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
+      waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
       onFailure(isTrackportError(error) ? error.code : 'internal-error');
       log.warn(errorFields(error), 'the lead directory could not be filled');
     }
     await sleepUntilAborted(clock, waitMs, stopping);
   }
-}
-
-function waitAfter(error: unknown, failures: number, maxMs: number): number {
-  const named = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) * SECOND : 0;
-  return Math.max(named, Math.min(maxMs, RETRY_MS * 2 ** Math.min(failures - 1, 10)));
 }

@@ -1,6 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
+import {
+  jitteredWaitMsAfter,
+  type BackoffSchedule,
+  type Random,
+} from '#shared/resilience/backoff.ts';
 import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
 import { leastErasure, type DeletionLabels } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
@@ -8,15 +13,14 @@ import { endEvent } from './end-event.ts';
 import { LeadReleased, LeaseLost, takeLeadsInHand, type LeadsInHand } from './leads-in-hand.ts';
 import type { Pacer } from '../worker/pacer.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { waitAfterFailure, type Random } from '../worker/retry-schedule.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
 /** What the configuration says of deletions. */
 export type DeletionRules = {
   labels: DeletionLabels;
-  /** Waits between tries, in ms; after the last one the event ends FAILED. */
-  retryMs: readonly number[];
+  /** After the last wait the event ends FAILED. */
+  retryMs: BackoffSchedule;
 };
 
 export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
@@ -197,7 +201,7 @@ async function retry(
 ): Promise<ActResult> {
   const attempts = item.attempts + 1;
   const now = deps.clock.now();
-  const wait = waitAfterFailure(deps.retryMs, attempts, deps.random);
+  const wait = jitteredWaitMsAfter(deps.retryMs, attempts, deps.random);
   if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
   const nextAt = now + wait;
   if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError })) {

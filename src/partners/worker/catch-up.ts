@@ -1,9 +1,8 @@
 import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
-import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 
-const FIRST_WAIT_MS = SECOND;
-const LONGEST_WAIT_MS = 30 * SECOND;
+const RETRIES = doublingSchedule(SECOND, 30 * SECOND);
 const LONGEST_NAMED_MS = 60 * SECOND;
 
 export type CatchUpDeps = {
@@ -52,9 +51,9 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
       if (calledAt >= coverage.until) coverage = { until: calledAt, complete, since };
       failures = 0;
     } catch (error) {
-      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
       failures += 1;
-      retryAt = clock.now() + Math.max(wait, namedWait(error));
+      const namedMs = Math.min(retryAfterMsOf(error), LONGEST_NAMED_MS);
+      retryAt = clock.now() + Math.max(waitMsAfter(RETRIES, failures), namedMs);
       log.warn(errorFields(error), 'the lead directory could not be caught up');
       await deps.onFailure();
     }
@@ -85,9 +84,4 @@ export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
     },
     retryAt: () => retryAt,
   };
-}
-
-function namedWait(error: unknown): number {
-  const seconds = isTrackportError(error) ? (error.retryAfterSeconds ?? 0) : 0;
-  return Math.min(seconds * SECOND, LONGEST_NAMED_MS);
 }

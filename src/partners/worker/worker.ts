@@ -1,6 +1,7 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import { HOUR, MINUTE, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { DeletionRules } from '../deletions/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
@@ -12,7 +13,6 @@ import { createPacer } from './pacer.ts';
 import type { Partners } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { longestWait, type Random } from './retry-schedule.ts';
 import {
   runActing,
   runLookingAgain,
@@ -140,7 +140,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
         ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
         : Math.max(
             LIMIT_WAIT_MAX_MS,
-            longestWait(deps.rules().retryMs),
+            longestJitteredWaitMs(deps.rules().retryMs),
             probeEveryMs,
             ...missingLooksMs,
           ),

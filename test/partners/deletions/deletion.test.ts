@@ -13,7 +13,6 @@ import {
 } from '#partners/deletions/deletion.ts';
 import type { PartnerEvent } from '#partners/event.ts';
 import { createPartner, type Action } from '#partners/partner.ts';
-import { waitAfterFailure } from '#partners/worker/retry-schedule.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 const partner = createPartner('crm-two', {
@@ -118,26 +117,4 @@ test('the erasure of several leads is that of the least erased', () => {
 
 test('a comment holds the receipt id and nothing of the person', () => {
   expect(commentText('r-1').replaceAll('r-1', '')).toBe(commentText(''));
-});
-
-describe('the retry schedule', () => {
-  const schedule = [5000, 30_000];
-
-  test('waits each time within 20 % of the plan', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
-        for (const [index, planned] of schedule.entries()) {
-          const wait = waitAfterFailure(schedule, index + 1, () => random) ?? 0;
-          expect(wait).toBeGreaterThanOrEqual(planned * 0.8);
-          expect(wait).toBeLessThanOrEqual(planned * 1.2);
-        }
-      }),
-    );
-    expect(waitAfterFailure(schedule, 1, () => 0)).toBe(4000);
-    expect(waitAfterFailure(schedule, 1, () => 0.999_999)).toBe(6000);
-  });
-
-  test('has no try after the last', () => {
-    expect(waitAfterFailure(schedule, 3, () => 0.5)).toBeUndefined();
-  });
 });

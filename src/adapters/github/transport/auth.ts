@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import { failureOf, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
@@ -60,26 +61,21 @@ export function createTokenSource(
   }
   const mint = createMint(deps, credential);
   let latest: string | undefined;
-  let renewing: Promise<string> | undefined;
 
-  const renew = async (): Promise<string> => {
+  const renew = createSingleFlight(async () => {
     latest = undefined;
     latest = await mint({ refresh: true });
     return latest;
-  };
-  const renewOnce = (): Promise<string> =>
-    (renewing ??= renew().finally(() => {
-      renewing = undefined;
-    }));
+  });
 
   return {
     // Without a known good token the cache of auth-app may hold one that was never valid.
     current: async () => {
-      if (latest === undefined) return renewOnce();
+      if (latest === undefined) return renew();
       latest = await mint({ refresh: false });
       return latest;
     },
-    renewed: async (refused) => (latest !== undefined && latest !== refused ? latest : renewOnce()),
+    renewed: async (refused) => (latest !== undefined && latest !== refused ? latest : renew()),
   };
 }
 

@@ -1,12 +1,13 @@
 import { HOUR, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
+import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 import { TrackerFailure } from './failure.ts';
 
 const RETRY_AFTER_MAX_MS = 24 * HOUR;
 const WINDOW_MS = HOUR;
-const PAUSE_MIN_MS = MINUTE;
-const PAUSE_MAX_MS = 16 * MINUTE;
+/** After refusals that name no time. */
+const PAUSES = doublingSchedule(MINUTE, 16 * MINUTE);
 
 /** Response headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | number | undefined>>;
@@ -59,8 +60,8 @@ export function createRateLimits(clock: Clock): RateLimits {
     if (retryAfter !== undefined) return close(EVERY_RESOURCE, clock.now() + retryAfter);
     // Calls that were in flight together are refused together: that is one pause, not many.
     if (waitMs(resource) > 0) return undefined;
-    close(EVERY_RESOURCE, clock.now() + Math.min(PAUSE_MIN_MS * 2 ** pauses, PAUSE_MAX_MS));
     pauses += 1;
+    close(EVERY_RESOURCE, clock.now() + waitMsAfter(PAUSES, pauses));
     return undefined;
   };
 

@@ -1,0 +1,63 @@
+/**
+ * Three ways to let calls share one run of the same work. They differ in which calls a run serves.
+ * Whoever shares a run shares its failure; nothing of a finished run is kept.
+ */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
+export type SingleFlight<T> = {
+  (): Promise<T>;
+  /** True while a run is under way. */
+  isRunning(): boolean;
+};
+
+/** A call joins the run that is under way, or begins one. */
+export function createSingleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
+  let running: Promise<T> | undefined;
+  const run = (): Promise<T> =>
+    (running ??= work().finally(() => {
+      running = undefined;
+    }));
+  return Object.assign(run, { isRunning: () => running !== undefined });
+}
+
+/**
+ * Every call is served by a run that began after it: a call while one is under way waits for the
+ * next, which serves all that came meanwhile.
+ */
+export function createNextFlight<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const start = async (): Promise<T> => {
+    const run = work();
+    running = run;
+    try {
+      return await run;
+    } finally {
+      running = undefined;
+    }
+  };
+  const startNext = async (before: Promise<T>): Promise<T> => {
+    await before.catch(() => undefined); // its own callers hear of the failure
+    next = undefined;
+    return start();
+  };
+  return () => {
+    if (!running) return start();
+    next ??= startNext(running);
+    return next;
+  };
+}
+
+/**
+ * One look for all callers of a turn of the event loop, later than everything that arrived in it.
+ * They go on together: responses that leave in one burst wake their readers once, which halves the
+ * cost of a hot read.
+ */
+export function createTurnFlight<T>(look: () => T): () => Promise<T> {
+  let pending: Promise<T> | undefined;
+  return () =>
+    (pending ??= endOfTurn().then(() => {
+      pending = undefined;
+      return look();
+    }));
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  createNextFlight,
+  createSingleFlight,
+  createTurnFlight,
+} from '#shared/resilience/single-flight.ts';
+
+function controlled<Flight>(create: (work: () => Promise<number>) => Flight) {
+  const runs: PromiseWithResolvers<number>[] = [];
+  const run = create(() => {
+    const next = Promise.withResolvers<number>();
+    runs.push(next);
+    return next.promise;
+  });
+  return { run, runs };
+}
+
+describe('a single flight', () => {
+  test('calls that come while a run is under way share it', async () => {
+    const { run, runs } = controlled(createSingleFlight);
+    const all = [run(), run()];
+    expect(run.isRunning()).toBe(true);
+    runs[0]?.resolve(1);
+    expect(await Promise.all(all)).toEqual([1, 1]);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('keeps no result: a call after the run begins another', async () => {
+    const { run, runs } = controlled(createSingleFlight);
+    const first = run();
+    runs[0]?.resolve(1);
+    await first;
+    expect(run.isRunning()).toBe(false);
+    const second = run();
+    runs[1]?.resolve(2);
+    expect(await second).toBe(2);
+  });
+
+  test('shares a failure, and the next call begins a run all the same', async () => {
+    const { run, runs } = controlled(createSingleFlight);
+    const all = [run(), run()];
+    runs[0]?.reject(new Error('down'));
+    for (const one of all) await expect(one).rejects.toThrow('down');
+    const later = run();
+    runs[1]?.resolve(2);
+    expect(await later).toBe(2);
+  });
+});
+
+describe('a next flight', () => {
+  test('calls that come while a run is in flight share the next one', async () => {
+    const { run, runs } = controlled(createNextFlight);
+    const first = run();
+    const later = [run(), run()];
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await first).toBe(1);
+    await Promise.resolve();
+    runs[1]?.resolve(2);
+    expect(await Promise.all(later)).toEqual([2, 2]);
+    expect(runs).toHaveLength(2);
+  });
+
+  test('a failure reaches those whose run it was, and the next run begins all the same', async () => {
+    const { run, runs } = controlled(createNextFlight);
+    const first = run();
+    const later = run();
+    runs[0]?.reject(new Error('down'));
+    await expect(first).rejects.toThrow('down');
+    await Promise.resolve();
+    runs[1]?.resolve(2);
+    expect(await later).toBe(2);
+  });
+});
+
+describe('a flight of a turn', () => {
+  test('looks once for all calls of a turn, after what they did', async () => {
+    let value = 1;
+    let looks = 0;
+    const look = createTurnFlight(() => {
+      looks += 1;
+      return value;
+    });
+    const first = look();
+    value = 2;
+    expect(await Promise.all([first, look()])).toEqual([2, 2]);
+    expect(looks).toBe(1);
+    value = 3;
+    expect(await look()).toBe(3);
+  });
+
+  test('a look that fails is not kept', async () => {
+    let failures = 1;
+    const look = createTurnFlight(() => {
+      if (failures-- > 0) throw new Error('not yet');
+      return 'seen';
+    });
+    await expect(look()).rejects.toThrow('not yet');
+    expect(await look()).toBe('seen');
+  });
+});
