@@ -10,7 +10,7 @@ import { issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
 
 /** One call of the tracker's webhook, as it came. */
-type WebhookDelivery = {
+export type WebhookDelivery = {
   /** `X-GitHub-Event`. The signature does not cover it. */
   event?: string | undefined;
   /** `X-Hub-Signature-256`. */

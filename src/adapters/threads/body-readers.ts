@@ -1,15 +1,10 @@
 import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import type { Clock } from '#shared/clock.ts';
 import { parseJsonText, type JsonRules } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
-import { createThread, DEADLINE_MS, ThreadError } from './thread.ts';
-
-/** Longer texts go to the thread. */
-const INLINE_BYTES_MAX = 256 * 1024;
-/** So do shorter ones with more members and elements: parsing costs by values, not by bytes. */
-const INLINE_VALUES_MAX = 10_000;
+import { isHeavy, refuseThread } from './heavy-body.ts';
+import { createThread } from './thread.ts';
 
 /**
  * Reads of JSON that hold up nobody, whatever stands in it: what could take more than a few
@@ -28,33 +23,14 @@ export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): B
   const thread = createThread<typeof functions>({ module, clock });
   return {
     parse: (bytes, rules) =>
-      isLight(bytes)
-        ? parseJsonText(bytes, rules)
-        : thread.run('parse', { bytes, rules }).catch(refuseThread),
+      isHeavy(bytes)
+        ? thread.run('parse', { bytes, rules }).catch(refuseThread)
+        : parseJsonText(bytes, rules),
     specBody: (bytes) =>
-      isLight(bytes) ? readSpecBody(bytes) : thread.run('specBody', bytes).catch(refuseThread),
+      isHeavy(bytes) ? thread.run('specBody', bytes).catch(refuseThread) : readSpecBody(bytes),
     delivery: (bytes, fields) =>
-      isLight(bytes)
-        ? readDelivery(bytes, fields)
-        : thread.run('delivery', { bytes, fields }).catch(refuseThread),
+      isHeavy(bytes)
+        ? thread.run('delivery', { bytes, fields }).catch(refuseThread)
+        : readDelivery(bytes, fields),
   };
-}
-
-/** True for what is parsed in a few milliseconds, whatever it is. Texts full of commas are not. */
-function isLight(bytes: Uint8Array): boolean {
-  if (bytes.length <= INLINE_VALUES_MAX) return true;
-  if (bytes.length > INLINE_BYTES_MAX) return false;
-  let values = 0;
-  for (const byte of bytes) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
-  return values <= INLINE_VALUES_MAX;
-}
-
-/** Why a thread ended is nothing that the caller could mend. */
-function refuseThread(error: unknown): never {
-  if (!(error instanceof ThreadError)) throw error;
-  throw new TrackportError('overloaded', {
-    detail: 'The body could not be read in time.',
-    retryAfterSeconds: DEADLINE_MS / SECOND,
-    cause: error,
-  });
 }

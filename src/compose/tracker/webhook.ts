@@ -1,14 +1,16 @@
-import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import type { Config } from '#config/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
 import type { Leads } from '#leads/index.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
 import type { PartnerArea } from '../partners.ts';
 import type { TrackerParts } from './parts.ts';
+import { createThreadedVerifiers } from './webhook-verifier.ts';
 
 export type TrackerWebhookParts = {
   settings: Reloadable<Config>;
+  clock: Clock;
   tracker: Pick<TrackerParts, 'repository'>;
   leads: Pick<Leads, 'applyEvent'>;
   partners: Pick<PartnerArea, 'filler'>;
@@ -16,10 +18,11 @@ export type TrackerWebhookParts = {
 
 /** What the tracker tells goes to the cache of leads, then to the directory. */
 export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhookDeps {
-  const { settings, tracker, leads, partners } = parts;
+  const { settings, clock, tracker, leads, partners } = parts;
   const { repository } = tracker;
+  const createVerifier = createThreadedVerifiers({ clock });
   const verifier = settings.derive((current) =>
-    createWebhookVerifier({
+    createVerifier({
       secrets: current.tracker.webhookSecrets,
       name: repository.name,
       repositoryId: () => repository.id(),

@@ -131,6 +131,37 @@ describe('the work', () => {
   });
 });
 
+test('a delivery that is verified for long holds up nobody, and undoes nothing that came later', async () => {
+  const gate = Promise.withResolvers<void>();
+  const worked: TrackerEvent[] = [];
+  const eventOf = (title: string): TrackerEvent => ({
+    kind: 'issue',
+    issue: { number: 1, title, updatedAt: 5000 } as never,
+    gone: false,
+  });
+  serve({
+    verify: async ({ event = '' }) => {
+      if (event === 'slow') await gate.promise;
+      return eventOf(event);
+    },
+    onTrackerEvent: (event) => void worked.push(event),
+  });
+  const post = (event: string) =>
+    app.inject({
+      method: 'POST',
+      url: URL,
+      payload: '{}',
+      headers: { ...genuine, 'x-github-event': event },
+    });
+  const slow = post('slow').then(({ statusCode }) => statusCode);
+  expect((await post('fast')).statusCode).toBe(202);
+  await expect.poll(() => worked).toEqual([eventOf('fast')]);
+  gate.resolve();
+  expect(await slow).toBe(202);
+  await app.close();
+  expect(worked[1]).toMatchObject({ issue: { title: 'slow', updatedAt: 4999 } });
+});
+
 describe('the queue', () => {
   const issue = { kind: 'issue', issue: {} as never, gone: false } as const;
 

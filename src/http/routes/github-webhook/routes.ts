@@ -8,6 +8,7 @@ import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import { declaredBytes } from '../../requests/read-body.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { requireJson } from '../../requests/content-type.ts';
+import { createArrivalOrder } from './arrival-order.ts';
 import { createEventQueue } from './event-queue.ts';
 
 /** A delivery of the tracker's webhook as it came. */
@@ -20,7 +21,7 @@ export type TrackerDelivery = {
 };
 
 export type TrackerWebhookDeps = {
-  /** @throws {unauthorized} @throws {malformed-json} @throws {validation-failed} */
+  /** @throws {unauthorized} @throws {malformed-json} @throws {overloaded} */
   verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
   /** Called after the answer, for one event after the other. */
   onTrackerEvent: (event: TrackerEvent) => void;
@@ -43,6 +44,7 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
     onFailure: (error) =>
       context.log.error(errorFields(error), 'a tracker event could not be applied'),
   });
+  const order = createArrivalOrder();
   return (app) => {
     acceptRawJson(app, context.readBody);
     app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
@@ -53,15 +55,18 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
     app.post('/api/v1/webhooks/github', webhookRoute, async (request, reply) => {
       const { headers } = request;
       request.logFacts = deliveryFacts(headers['x-github-delivery']);
+      const arrival = order.arrive();
       try {
         const event = await deps.verify({
           event: textOf(headers['x-github-event']),
           signature: textOf(headers['x-hub-signature-256']),
           rawBody: rawBodyOf(request),
         });
-        queue.push(event);
+        queue.push(arrival.place(event));
       } catch (error) {
         context.refusals.rethrow(request.ip, error);
+      } finally {
+        arrival.leave();
       }
       return reply.code(202).send({ accepted: true });
     });

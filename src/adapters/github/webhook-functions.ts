@@ -1,0 +1,28 @@
+/** What a thread runs for large deliveries of the tracker's webhook. */
+import { Secret } from '#shared/crypto/secret.ts';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import type { RepositoryName } from './repository.ts';
+import { createWebhookVerifier, type WebhookDelivery } from './webhook.ts';
+
+export type VerifyJob = {
+  secrets: readonly string[];
+  name: RepositoryName;
+  repositoryId: number | undefined;
+  delivery: Omit<WebhookDelivery, 'rawBody'> & { rawBody: Uint8Array };
+};
+
+/** As `verify` of `createWebhookVerifier`; bytes arrive without being a `Buffer`. */
+export function verify({
+  secrets,
+  name,
+  repositoryId,
+  delivery,
+}: VerifyJob): Promise<TrackerEvent> {
+  const { buffer, byteOffset, byteLength } = delivery.rawBody;
+  const verifier = createWebhookVerifier({
+    secrets: secrets.map((secret) => new Secret(secret)),
+    name,
+    repositoryId: () => repositoryId,
+  });
+  return verifier.verify({ ...delivery, rawBody: Buffer.from(buffer, byteOffset, byteLength) });
+}
