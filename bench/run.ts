@@ -29,12 +29,12 @@ const catalogScale = values.quick
   : { artifacts: 200_000, calls: 500, rounds: 5 };
 
 const parts: Record<string, () => Promise<BenchRow[]>> = {
-  leads: async () => (await import('./leads.ts')).measureLeads(leadScale),
-  intake: async () => (await import('./accept-delivery.ts')).measureIntake(intakeScale),
+  leads: async () => (await import('./leads/leads.ts')).measureLeads(leadScale),
+  intake: async () => (await import('./intake/intake.ts')).measureIntake(intakeScale),
   partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
-  webhooks: async () => (await import('./webhooks.ts')).measureWebhooks(webhookScale),
-  tokens: async () => (await import('./catalog-http.ts')).measureCatalogHttp(httpScale),
-  catalog: async () => (await import('./catalog.ts')).measureCatalog(catalogScale),
+  webhooks: async () => (await import('./webhooks/webhooks.ts')).measureWebhooks(webhookScale),
+  tokens: async () => (await import('./catalog/catalog-http.ts')).measureCatalogHttp(httpScale),
+  catalog: async () => (await import('./catalog/catalog.ts')).measureCatalog(catalogScale),
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(parts);

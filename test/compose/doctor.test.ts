@@ -14,7 +14,7 @@ import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { DAY, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
-import { leadBody } from '../e2e/world.ts';
+import { leadBody } from '../e2e/support/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const TOKEN = 'doctor-token';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
-import { listening, runTrackport, trackport } from './process.ts';
+import { listening, runTrackport, trackport } from './support/process.ts';
 
 /** Everything from the first heading of the banner to the log. */
 function commandsOf(output: string): string {

@@ -4,9 +4,16 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryFolder } from '../support/folder.ts';
-import { listening, trackport, type Trackport } from './process.ts';
-import { createWorld, environment, leadBody, listLeads, serve, WEBHOOK_SECRET } from './world.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { listening, trackport, type Trackport } from '../support/process.ts';
+import {
+  createWorld,
+  environment,
+  leadBody,
+  listLeads,
+  serve,
+  WEBHOOK_SECRET,
+} from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 const RELOADED = 'configuration reloaded';

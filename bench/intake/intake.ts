@@ -25,7 +25,7 @@ import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { type BenchRow, median, ratioRow } from './row.ts';
+import { type BenchRow, median, ratioRow } from '../row.ts';
 
 const CONNECTIONS = 50;
 const BATCH = 100;

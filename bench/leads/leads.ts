@@ -6,8 +6,8 @@ import { Octokit } from '@octokit/rest';
 import autocannon from 'autocannon';
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
-import { output, start, type Running } from './processes.ts';
-import { median, ratioRow, type BenchRow } from './row.ts';
+import { output, start, type Running } from '../processes.ts';
+import { median, ratioRow, type BenchRow } from '../row.ts';
 
 /** How long and how much: the full run, and a short one to see that it works. */
 export type LeadBenchScale = {
@@ -112,7 +112,7 @@ async function hotRatio(
 ): Promise<number> {
   const file = path.join(world.directory, 'bytes.json');
   writeFileSync(file, JSON.stringify(await read(world, url)));
-  const bare = await start(['bench/bare-server.ts', file]);
+  const bare = await start(['bench/leads/bare-server.ts', file]);
   const ratios: number[] = [];
   const key = await createKey(world.configFile);
   await load(url, key, 1);
@@ -277,7 +277,7 @@ async function measureStart(world: World, { rounds }: LeadBenchScale): Promise<B
   const cache = { NODE_COMPILE_CACHE: path.join(world.directory, 'compile-cache') };
   for (let round = 0; round <= rounds + 2; round += 1) {
     for (const [list, make] of [
-      [bare, () => start(['bench/imports-only.ts'], cache)],
+      [bare, () => start(['bench/leads/imports-only.ts'], cache)],
       [
         ours,
         () =>

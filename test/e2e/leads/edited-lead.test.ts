@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Lead, LeadList } from '#leads/model/lead.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
-import { compose, TRACKER_TOKEN } from './composed.ts';
+import { compose, TRACKER_TOKEN } from '../support/composed.ts';
 
 const leads = {
   portalAuthors: ['acme-portal[bot]'],

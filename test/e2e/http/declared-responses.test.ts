@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { operationsOf, type OpenDocument } from '../support/openapi.ts';
-import { ALL_SCOPES, openSandbox, read, tokenOf, type Ask } from './sandbox-calls.ts';
+import { operationsOf, type OpenDocument } from '../../support/openapi.ts';
+import { ALL_SCOPES, openSandbox, read, tokenOf, type Ask } from '../support/sandbox-calls.ts';
 
 const LEADS = '/api/v1/leads';
 const ME = '/api/v1/me';

@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '#shared/errors.ts';
-import { findChromium, fitsWidth, launchChromium, openPage } from './browser.ts';
-import { compose } from './composed.ts';
-import { listening, trackport } from './process.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { findChromium, fitsWidth, launchChromium, openPage } from '../support/browser.ts';
+import { compose } from '../support/composed.ts';
+import { listening, trackport } from '../support/process.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 
 const chromium = findChromium();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };

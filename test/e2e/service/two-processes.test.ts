@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { expect, test, vi } from 'vitest';
-import { createWorld, environment, leadBody, listLeads, serve } from './world.ts';
-import { runTrackport } from './process.ts';
+import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+import { runTrackport } from '../support/process.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const PATIENCE = { timeout: 15_000, interval: 20 };

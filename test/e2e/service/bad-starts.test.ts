@@ -4,10 +4,10 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { temporaryFolder } from '../support/folder.ts';
-import { bodyOf, people, personalTexts, seedPeople } from './people.ts';
-import { configFile, runTrackport } from './process.ts';
-import { createWorld, environment, serve, WEBHOOK_SECRET } from './world.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { bodyOf, people, personalTexts, seedPeople } from '../support/people.ts';
+import { configFile, runTrackport } from '../support/process.ts';
+import { createWorld, environment, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 50 };
 const tracker = {

@@ -1,6 +1,6 @@
-import { createAnswerCheck } from '../support/declared-answers.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { openDocument, type OpenDocument } from '../support/openapi.ts';
+import { createAnswerCheck } from '../../support/declared-answers.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { openDocument, type OpenDocument } from '../../support/openapi.ts';
 import { listening, trackport } from './process.ts';
 
 type Call = {

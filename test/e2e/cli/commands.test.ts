@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/folder.ts';
-import { configFile, runTrackport, trackport } from './process.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { configFile, runTrackport, trackport } from '../support/process.ts';
 
 const tracker = { repository: 'acme/leads', auth: { token: 't' } };
 

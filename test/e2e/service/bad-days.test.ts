@@ -7,11 +7,11 @@ import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Fault } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createFakeClock } from '../support/clock.ts';
-import { claimLeads } from '../support/directory.ts';
-import { connectTo } from '../support/stores.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from './composed.ts';
-import { personalTexts, seedPeople } from './people.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { claimLeads } from '../../support/directory.ts';
+import { connectTo } from '../../support/stores.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
+import { personalTexts, seedPeople } from '../support/people.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const FRESH_FOR_MS = 15_000;

@@ -12,7 +12,7 @@ import type { Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { type BenchRow, median, ratioRow } from './row.ts';
+import { type BenchRow, median, ratioRow } from '../row.ts';
 
 /** How many artifacts the big store has, how many calls a round has, and how many rounds there are. */
 export type CatalogBenchScale = { artifacts: number; calls: number; rounds: number };

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryFolder } from '../support/folder.ts';
-import { freePort } from './process.ts';
-import { createWorld, environment, leadBody } from './world.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { freePort } from '../support/process.ts';
+import { createWorld, environment, leadBody } from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { operationsOf, type JsonObject, type OpenDocument } from '../support/openapi.ts';
+import { operationsOf, type JsonObject, type OpenDocument } from '../../support/openapi.ts';
 import {
   ALL_SCOPES,
   addressOf,
@@ -13,7 +13,7 @@ import {
   tokenOf,
   type Answer,
   type SandboxCalls,
-} from './sandbox-calls.ts';
+} from '../support/sandbox-calls.ts';
 
 /** Requests that nobody would make on purpose, made from openapi.json against the whole program. */
 type World = SandboxCalls & {

@@ -3,9 +3,9 @@ import { connect, createServer } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { configFile, freePort, listening, runTrackport, trackport } from './process.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { createWorld, environment, leadBody, serve } from './world.ts';
+import { configFile, freePort, listening, runTrackport, trackport } from '../support/process.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { createWorld, environment, leadBody, serve } from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
-import { output, start, type Running } from './processes.ts';
-import { type BenchRow, median, ratioRow } from './row.ts';
+import { output, start, type Running } from '../processes.ts';
+import { type BenchRow, median, ratioRow } from '../row.ts';
 
 const SECRET = 'bench-webhook-secret';
 const CONNECTIONS = 10;
@@ -43,7 +43,7 @@ async function measureStorms(
   tracker: Running,
   { deliveries, rounds }: WebhookBenchScale,
 ): Promise<BenchRow[]> {
-  const probot = await start(['bench/probot-server.ts', SECRET]);
+  const probot = await start(['bench/webhooks/probot-server.ts', SECRET]);
   const service = await serve(path.join(folder, 'storm'), tracker);
   const rows: BenchRow[] = [];
   let first = 2000;
@@ -132,7 +132,7 @@ type Load = { url: string; kind: string; first: number; deliveries: number };
 /** Deliveries per second. */
 async function load({ url, kind, first, deliveries }: Load): Promise<number> {
   const args = [url, SECRET, kind, deliveries, CONNECTIONS, first].map(String);
-  const sent = JSON.parse(await output(['bench/webhook-load.ts', ...args])) as {
+  const sent = JSON.parse(await output(['bench/webhooks/webhook-load.ts', ...args])) as {
     calls: number;
     refused: number;
     seconds: number;

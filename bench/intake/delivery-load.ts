@@ -6,7 +6,7 @@
 import { createSecretKey } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { sign } from '#partners/intake/signature.ts';
-import { sendAll } from './raw-sender.ts';
+import { sendAll } from '../webhooks/raw-sender.ts';
 
 const [port = 0, connections = 50, seconds = 3, eventsPerDelivery = 1] = process.argv
   .slice(2)

@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { runTrackport } from './process.ts';
-import { createWorld, environment, leadBody, listLeads, serve, WEBHOOK_SECRET } from './world.ts';
+import { runTrackport } from '../support/process.ts';
+import {
+  createWorld,
+  environment,
+  leadBody,
+  listLeads,
+  serve,
+  WEBHOOK_SECRET,
+} from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 50 };
 

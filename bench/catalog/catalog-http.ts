@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { startIssuer, type Issuer } from '#sandbox/issuer/issuer.ts';
-import { start, type Running } from './processes.ts';
-import { median, ratioRow, type BenchRow } from './row.ts';
+import { start, type Running } from '../processes.ts';
+import { median, ratioRow, type BenchRow } from '../row.ts';
 
 /** How long a round is, and how many there are. */
 export type CatalogHttpScale = { seconds: number; rounds: number };
@@ -64,7 +64,7 @@ async function compare(
   const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
   const file = path.join(directory, 'bytes.json');
   writeFileSync(file, await answer.text());
-  const bare = await start(['bench/bare-server.ts', file]);
+  const bare = await start(['bench/leads/bare-server.ts', file]);
   try {
     const ratios: number[] = [];
     for (let round = 0; round <= rounds; round += 1) {
