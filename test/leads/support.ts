@@ -1,6 +1,7 @@
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claims.ts';
-import type { LeadRules, Lead } from '#leads/model/lead.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
+import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { createCursorSealer } from '#shared/page.ts';
 

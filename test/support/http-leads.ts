@@ -2,7 +2,7 @@ import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
-import type { Lead, LeadList } from '#leads/model/lead.ts';
+import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,6 +1,6 @@
+import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import {
-  type ClaimOut,
   listClaims,
   type ManageClaimsDeps,
   readClaim,

@@ -2,7 +2,8 @@ import { memoize } from '#shared/resilience/memoize.ts';
 
 import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
-import { isApproved, toLead, type LeadRules, type Lead } from '../model/lead.ts';
+import { isApproved, toLead, type LeadRules } from '../model/lead.ts';
+import type { Lead } from '../model/lead-out.ts';
 import type { Issue, IssueQuery, PageAnswer } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
 import { lagsBehind, type IssueEvent } from './recent-events.ts';

@@ -1,8 +1,9 @@
 import type { Actor } from '#shared/audit.ts';
-import { type Clock, toRfc3339 } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
-import type { ClaimedLead, ClaimStore } from './claim-store.ts';
+import { type ClaimListOut, type ClaimOut, toClaimOut } from './claim-out.ts';
+import type { ClaimStore } from './claim-store.ts';
 import { parseLeadId } from '../model/identity.ts';
 
 const CURSOR_KIND = 'claims/1';
@@ -15,15 +16,6 @@ export type ManageClaimsDeps = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** A claimed lead as the command line and the admin API show it. */
-export type ClaimOut = {
-  leadId: string;
-  /** When the first of its claims took it out of sight. */
-  claimedAt: string;
-  /** The receipts whose events claim it, the first first. */
-  receiptIds: readonly string[];
-};
-
 /**
  * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
  * to page. @throws {invalid-cursor} @throws {store-unavailable}
@@ -31,7 +23,7 @@ export type ClaimOut = {
 export async function listClaims(
   { claims, cursors }: Pick<ManageClaimsDeps, 'claims' | 'cursors'>,
   { limit, cursor }: { limit: number; cursor?: string },
-): Promise<{ items: ClaimOut[]; pagination: Pagination }> {
+): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
   const { items, next } = await claims.list({ limit, ...(after !== undefined && { after }) });
   const pagination: Pagination =
@@ -69,10 +61,6 @@ export async function releaseClaim(
 function openCursor(cursors: CursorSealer, cursor: string): number {
   const position = cursors.open(CURSOR_KIND, BINDING, cursor);
   return typeof position === 'number' ? position : refuseCursor();
-}
-
-function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
-  return { leadId: String(number), claimedAt: toRfc3339(claimedAt), receiptIds };
 }
 
 /** @throws {not-found} always; what is no number is not repeated */

@@ -3,39 +3,10 @@ import { toRfc3339 } from '#shared/clock.ts';
 import type { FormLayout } from './form-layout.ts';
 import { isEmailLength } from './identity.ts';
 import { readForm, type FormValues } from './issue-body.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Contact, Lead } from './lead-out.ts';
 import { carriesAll, foldLabel } from './labels.ts';
 import type { Issue } from '../lead-tracker.ts';
 import { httpUrlOf, splitMetadata, withoutBlocks, type Metadata } from './metadata-block.ts';
-
-/** A lead as consumers see it. What nothing is known of is omitted. */
-export type Lead = {
-  id: string;
-  /** The issue's own address, where the configuration asks for it. */
-  url?: string;
-  title: string;
-  state: 'open' | 'closed';
-  priority?: string;
-  assignee?: string;
-  labels: readonly string[];
-  createdAt: string;
-  updatedAt: string;
-  contact: Contact;
-  connect: { correlationId?: string; portalRunUrl?: string };
-};
-
-export type Contact = {
-  firstName?: string;
-  email?: string;
-  company?: string;
-  interest?: string;
-  message?: string;
-  sourcePage?: string;
-  /** Fields of the form that the configuration exposes, by their names. */
-  fields?: Readonly<Record<string, string>>;
-};
-
-export type LeadList = { items: readonly Lead[]; pagination: Pagination };
 
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {

@@ -1,4 +1,4 @@
-import type { Lead, LeadList } from '../model/lead.ts';
+import type { Lead, LeadList } from '../model/lead-out.ts';
 import type { LeadResponse } from './lead-response.ts';
 import { createPageCache } from './page-cache.ts';
 import {

@@ -1,17 +1,19 @@
+import { z } from 'zod';
 import { DAY, toRfc3339, type Clock } from '#shared/clock.ts';
+import { instantOut } from '#shared/instant-out.ts';
 import {
   refuseCursor,
   sealPage,
+  paginationOut,
   startPage,
   type CursorSealer,
-  type Pagination,
 } from '#shared/page.ts';
 import type { ClaimStore, Removal } from '../claims/claim-store.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from './prepared-query.ts';
 
 /** How long a removal can be read. */
-const KEPT_MS = 30 * DAY;
+const READABLE_MS = 30 * DAY;
 const CURSOR_KIND = 'removals/2';
 
 /** A read of the removals, already validated. */
@@ -23,11 +25,20 @@ export type RemovalListQuery = {
   cursor?: string;
 };
 
-/** Leads that went out of sight, oldest removal first. Nothing else of them is told. */
-export type RemovalList = {
-  items: readonly { id: string; removedAt: string }[];
-  pagination: Pagination;
-};
+/** A lead that is not there any more. */
+const removalOut = z
+  .object({
+    id: z.string().describe('The issue number as text.'),
+    removedAt: instantOut,
+  })
+  .meta({ id: 'Removal', description: 'A lead that a deletion took away.' });
+
+/** Leads that went out of sight, oldest removal first. Nothing else of them leaves the service. */
+export const removalListOut = z
+  .object({ items: z.array(removalOut).readonly(), pagination: paginationOut })
+  .meta({ id: 'RemovalList' });
+
+export type RemovalList = z.infer<typeof removalListOut>;
 
 export type ListRemovalsDeps = {
   claims: Pick<ClaimStore, 'listRemovals'>;
@@ -50,7 +61,7 @@ export async function listRemovals(
   const { cursor, since } = query;
   const { filters, position } = startPage(cursors, list, { cursor, filters: { since } });
   const found = await claims.listRemovals({
-    since: Math.max(filters.since ?? 0, clock.now() - KEPT_MS),
+    since: Math.max(filters.since ?? 0, clock.now() - READABLE_MS),
     labels,
     limit: query.limit + 1,
     ...(position !== undefined && { after: toRemoval(position) }),

@@ -1,4 +1,5 @@
-import { contactLength, type LeadList } from '../model/lead.ts';
+import { contactLength } from '../model/lead.ts';
+import type { LeadList } from '../model/lead-out.ts';
 import { LRUCache } from 'lru-cache';
 
 import type { CachedPage } from '../cache/cached-page.ts';

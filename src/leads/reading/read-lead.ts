@@ -4,7 +4,7 @@ import type { CachedLead } from '../cache/cached-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claims.ts';
 import { matchesFilter } from '../model/filter.ts';
-import type { Lead } from '../model/lead.ts';
+import type { Lead } from '../model/lead-out.ts';
 import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
 import { toFilter, type Visibility } from './prepared-query.ts';
 

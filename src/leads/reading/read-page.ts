@@ -3,7 +3,7 @@ import { sealPage, type CursorSealer } from '#shared/page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claims.ts';
 import { matchesFilter } from '../model/filter.ts';
-import type { LeadList } from '../model/lead.ts';
+import type { LeadList } from '../model/lead-out.ts';
 import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
 import type { PageCache } from './page-cache.ts';
 import type { PreparedQuery } from './prepared-query.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Lead, LeadList } from '#leads/model/lead.ts';
+import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { compose, TRACKER_TOKEN } from '../support/composed.ts';
 

@@ -1,3 +1,4 @@
+import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
 import {
   listClaims,
   type ManageClaimsDeps,
@@ -8,7 +9,7 @@ import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { claimListOut, claimListQuery, claimOut } from './schema.ts';
+import { claimListQuery } from './schema.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
 

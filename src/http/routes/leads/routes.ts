@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LeadList } from '#leads/model/lead.ts';
+import { leadListOut, leadOut, type LeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
 import { memoizePair } from '#shared/resilience/memoize.ts';
@@ -13,7 +13,7 @@ import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/re
 import type { Rendered } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
-import { leadListOut, leadListQuery, leadOut } from './schema.ts';
+import { leadListQuery } from './schema.ts';
 
 export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
 

@@ -1,52 +1,8 @@
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
-import { paginationOut } from '#shared/page.ts';
 import { z } from 'zod';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
-
-const contactOut = z
-  .object({
-    firstName: z.string().optional(),
-    email: z.string().optional(),
-    company: z.string().optional(),
-    interest: z.string().optional(),
-    message: z.string().optional(),
-    sourcePage: z.string().optional(),
-    fields: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('Further fields of the form, by the names that the configuration exposes.'),
-  })
-  .describe('What the person typed into the form. A field that is unknown is absent.');
-
-const connectOut = z
-  .object({
-    correlationId: z.string().optional(),
-    portalRunUrl: z.string().optional().describe('An http or https URL.'),
-  })
-  .describe('How the lead connects to the portal that took it in.');
-
-/** A lead as it leaves the service. What is not named here cannot leave. */
-export const leadOut = z
-  .object({
-    id: z.string().describe('The issue number as text.'),
-    url: z.string().optional().describe('Where people see the issue, with `leads.url: true`.'),
-    title: z.string(),
-    state: z.enum(['open', 'closed']),
-    priority: z.string().optional().describe('From the first priority label, in lower case.'),
-    assignee: z.string().optional().describe('Login of the first assignee.'),
-    labels: z.array(z.string()).readonly(),
-    createdAt: z.string().meta({ format: 'date-time' }),
-    updatedAt: z.string().meta({ format: 'date-time' }),
-    contact: contactOut,
-    connect: connectOut,
-  })
-  .meta({ id: 'Lead', description: 'An approved issue of the tracker.' });
-
-export const leadListOut = z
-  .object({ items: z.array(leadOut).readonly(), pagination: paginationOut })
-  .meta({ id: 'LeadList' });
 
 const labelQuery = z.preprocess(
   (given) => (typeof given === 'string' ? [given] : given),

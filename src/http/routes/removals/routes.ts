@@ -1,12 +1,16 @@
 import type { Visibility } from '#leads/reading/prepared-query.ts';
-import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
+import {
+  type RemovalList,
+  removalListOut,
+  type RemovalListQuery,
+} from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { removalListOut, removalListQuery } from './schema.ts';
+import { removalListQuery } from './schema.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
   list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { instantOut } from '#shared/instant-out.ts';
+import { paginationOut } from '#shared/page.ts';
+
+const contactOut = z
+  .object({
+    firstName: z.string().exactOptional(),
+    email: z.string().exactOptional(),
+    company: z.string().exactOptional(),
+    interest: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+    sourcePage: z.string().exactOptional(),
+    fields: z
+      .record(z.string(), z.string())
+      .exactOptional()
+      .describe('Further fields of the form, by the names that the configuration exposes.'),
+  })
+  .describe('What the person typed into the form. A field that is unknown is absent.');
+
+const connectOut = z
+  .object({
+    correlationId: z.string().exactOptional(),
+    portalRunUrl: z.string().exactOptional().describe('An http or https URL.'),
+  })
+  .describe('How the lead connects to the portal that took it in.');
+
+/** A lead as it leaves the service. What is not named here cannot leave. */
+export const leadOut = z
+  .object({
+    id: z.string().describe('The issue number as text.'),
+    url: z.string().exactOptional().describe('Where people see the issue, with `leads.url: true`.'),
+    title: z.string(),
+    state: z.enum(['open', 'closed']),
+    priority: z.string().exactOptional().describe('From the first priority label, in lower case.'),
+    assignee: z.string().exactOptional().describe('Login of the first assignee.'),
+    labels: z.array(z.string()).readonly(),
+    createdAt: instantOut,
+    updatedAt: instantOut,
+    contact: contactOut,
+    connect: connectOut,
+  })
+  .meta({ id: 'Lead', description: 'An approved issue of the tracker.' });
+
+/** One page of leads. */
+export const leadListOut = z
+  .object({ items: z.array(leadOut).readonly(), pagination: paginationOut })
+  .meta({ id: 'LeadList' });
+
+/** A lead as consumers see it. What nothing is known of is omitted. */
+export type Lead = z.infer<typeof leadOut>;
+export type Contact = z.infer<typeof contactOut>;
+export type LeadList = z.infer<typeof leadListOut>;
