@@ -1,4 +1,4 @@
-import type { Finding } from '#catalog/version/artifact.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
 import { findingsOf, type SpecChecker } from '#catalog/spec/spec-check.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,5 +1,5 @@
 /** What the thread of `spec-checker.ts` runs. */
-import type { Finding } from '#catalog/version/artifact.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
 import { findingsOf } from '#catalog/spec/spec-check.ts';
 
 export function check(specText: string): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import { foldId, type Finding } from '../version/artifact.ts';
+import type { Finding } from '../spec/finding.ts';
+import { foldId } from '../version/artifact.ts';
 import type { ReadVersion } from '../artifact-store.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
 import { checkDraft } from '../version/content-check.ts';

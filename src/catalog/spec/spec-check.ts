@@ -1,4 +1,4 @@
-import type { Finding } from '../version/artifact.ts';
+import type { Finding } from './finding.ts';
 import { brokenReferences } from './spec-references.ts';
 
 export const FINDINGS_MAX = 100;

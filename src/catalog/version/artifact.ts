@@ -3,6 +3,7 @@
  * Times are milliseconds since the Unix epoch.
  */
 import type { JsonRules } from '#shared/text/json.ts';
+import type { Finding } from '../spec/finding.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
@@ -44,9 +45,6 @@ export const specJsonRules: JsonRules = {
   valuesMax: 500_000,
   exactNumbers: true,
 };
-
-/** What validation says about one place of a spec. `pointer` starts with `#/spec`. */
-export type Finding = { pointer: string; code: string; detail: string };
 
 /** What an owner writes about one version. */
 export type Content = {

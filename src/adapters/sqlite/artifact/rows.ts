@@ -1,4 +1,5 @@
-import type { Finding, VersionRecord } from '#catalog/version/artifact.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { orderOf } from '#catalog/version/version-order.ts';
 import type { Database } from '../database.ts';

@@ -1,3 +1,4 @@
+import { artifactOut } from '#catalog/version/version-out.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../../auth/bearer.ts';
@@ -7,7 +8,6 @@ import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import {
-  artifactOut,
   artifactParams,
   deprecateQuery,
   ifMatchHeader,

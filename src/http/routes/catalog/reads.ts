@@ -1,32 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
+import {
+  artifactAuditOut,
+  artifactListOut,
+  artifactOut,
+  toArtifactAuditEntryOut,
+  toArtifactSummaryOut,
+} from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { Pagination } from '#shared/page.ts';
 import { withScope } from '../../auth/bearer.ts';
-import {
-  revalidated,
-  toAuditItem,
-  toSummary,
-  versionResponse,
-  versionHeaderNames,
-  versionHeaders,
-} from './response.ts';
+import { revalidated, versionResponse, versionHeaderNames, versionHeaders } from './response.ts';
 import { callerOf, type CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../responses/entity-tag.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
-import {
-  artifactListOut,
-  artifactOut,
-  artifactParams,
-  auditListOut,
-  catalogQuery,
-  pageQuery,
-  versionQuery,
-} from './schema.ts';
+import { artifactParams, catalogQuery, pageQuery, versionQuery } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
@@ -44,7 +36,7 @@ export function addCatalogReads(
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const { items, pagination } = await deps.catalog.list(callerOf(request), request.query);
     sendPageHeaders(request, reply, pagination);
-    return { items: items.map(toSummary), pagination };
+    return { items: items.map(toArtifactSummaryOut), pagination };
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
     respondToRead(
@@ -58,7 +50,7 @@ export function addCatalogReads(
       ...request.query,
     });
     sendPageHeaders(request, reply, page.pagination);
-    return { items: page.items.map(toSummary), pagination: page.pagination };
+    return { items: page.items.map(toArtifactSummaryOut), pagination: page.pagination };
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
     const page = await deps.catalog.listAudit(callerOf(request), {
@@ -66,7 +58,7 @@ export function addCatalogReads(
       ...request.query,
     });
     sendPageHeaders(request, reply, page.pagination);
-    return { items: page.items.map(toAuditItem), pagination: page.pagination };
+    return { items: page.items.map(toArtifactAuditEntryOut), pagination: page.pagination };
   });
 }
 
@@ -157,7 +149,7 @@ const auditRoute = withScope(
     description: 'Scope `catalog:read`. Newest first.',
     security: 'Bearer',
     request: { params: artifactParams, querystring: pageQuery },
-    ok: { 200: { description: 'One page of audit entries.', schema: auditListOut } },
+    ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
     responseHeaders: { 200: listHeaders },
     problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
   }),

@@ -1,9 +1,7 @@
-import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { taggedOf, type VersionView } from '#catalog/version/version-view.ts';
+import { toArtifactSummaryOut } from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
-import type { AuditEntry } from '#shared/audit.ts';
-import { toRfc3339 } from '#shared/clock.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 
@@ -69,46 +67,10 @@ function deprecationHeaders({ record, successor }: VersionView): Record<string, 
 /** The spec goes out as the text that is stored: it is never parsed to be read. */
 function renderVersion({ record, specText, members, counts }: VersionView): string {
   const text = JSON.stringify({
-    ...toSummary(record),
+    ...toArtifactSummaryOut(record),
     ...(members !== undefined && { members }),
     counts,
     ...(record.findings.length > 0 && { findings: record.findings }),
   });
   return specText === undefined ? text : `${text.slice(0, -1)},"spec":${specText}}`;
-}
-
-/** A row of a list. */
-export function toSummary(record: VersionRecord) {
-  const { id, version, type, owner, title, description, lifecycle, source } = record;
-  const { workspaceId, projectId, groupPath, publishedAt, sunsetAt } = record;
-  return {
-    id,
-    version,
-    type,
-    owner,
-    title,
-    ...(description !== undefined && { description }),
-    lifecycle,
-    source,
-    createdAt: toRfc3339(record.createdAt),
-    updatedAt: toRfc3339(record.updatedAt),
-    ...(publishedAt !== undefined && { publishedAt: toRfc3339(publishedAt) }),
-    ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
-    workspaceId,
-    ...(projectId !== undefined && { projectId }),
-    ...(groupPath !== undefined && { groupPath }),
-  };
-}
-
-/** An entry of an artifact's audit list. The version moves out of the changes. */
-export function toAuditItem({ at, actor, action, changes, requestId }: AuditEntry) {
-  const { version, ...rest } = changes ?? {};
-  return {
-    at: toRfc3339(at),
-    actor,
-    action,
-    ...(typeof version === 'string' && { version }),
-    ...(Object.keys(rest).length > 0 && { changes: rest }),
-    ...(requestId !== undefined && { requestId }),
-  };
 }

@@ -20,9 +20,6 @@ import {
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
-import { actorOut } from '#shared/audit.ts';
-import { instantOut } from '#shared/instant-out.ts';
-import { paginationOut } from '#shared/page.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
 import { pageParameters } from '../../requests/parameters.ts';
 
@@ -108,76 +105,6 @@ export const patchIn = z
     groupPath: groupPath.nullable().exactOptional(),
   })
   .meta({ id: 'ArtifactPatch', description: 'What changes; `null` takes an optional field away.' });
-
-const memberOut = z
-  .object({
-    id: z.string(),
-    type: z.string(),
-    title: z.string(),
-    lifecycle: z.enum(lifecycles),
-    groupPath: z.string().optional(),
-  })
-  .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
-
-const findingOut = z
-  .object({ pointer: z.string(), code: z.string(), detail: z.string() })
-  .meta({ id: 'Finding', description: 'What validation says about one place of the spec.' });
-
-const summary = {
-  id: z.string(),
-  version: z.string(),
-  type: z.string(),
-  owner: z.string(),
-  title: z.string(),
-  description: z.string().optional(),
-  lifecycle: z.enum(lifecycles),
-  source: z.string(),
-  createdAt: instantOut,
-  updatedAt: instantOut,
-  publishedAt: instantOut.optional(),
-  sunsetAt: instantOut.optional(),
-  workspaceId: z.string(),
-  projectId: z.string().optional(),
-  groupPath: z.string().optional(),
-};
-
-/** One version as it leaves the service. */
-export const artifactOut = z
-  .object({
-    ...summary,
-    members: z.array(memberOut).optional(),
-    counts: z.record(z.string(), z.int()),
-    findings: z.array(findingOut).optional().describe('There when the spec is not valid.'),
-    spec: z.record(z.string(), z.unknown()).optional(),
-  })
-  .meta({ id: 'Artifact', description: 'One version of an artifact.' });
-
-const artifactRowOut = z.object(summary).meta({
-  id: 'ArtifactSummary',
-  description: 'A version without `spec`, `members`, `counts` and `findings`.',
-});
-
-export const artifactListOut = z
-  .object({ items: z.array(artifactRowOut), pagination: paginationOut })
-  .meta({ id: 'ArtifactList' });
-
-export const auditListOut = z
-  .object({
-    items: z.array(
-      z
-        .object({
-          at: instantOut,
-          actor: actorOut,
-          action: z.string(),
-          version: z.string().optional(),
-          changes: z.record(z.string(), z.unknown()).optional(),
-          requestId: z.string().optional(),
-        })
-        .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' }),
-    ),
-    pagination: paginationOut,
-  })
-  .meta({ id: 'ArtifactAudit' });
 
 export const artifactParams = z.object({
   id: z.string().meta({ description: 'In any case.', pattern: ARTIFACT_ID.source }),

@@ -1,3 +1,4 @@
+import { artifactOut } from '#catalog/version/version-out.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { foldId, type Content } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
@@ -10,7 +11,6 @@ import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import {
-  artifactOut,
   artifactParams,
   contentOnlyIn,
   draftIn,

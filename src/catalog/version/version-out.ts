@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { actorOut, type AuditEntry } from '#shared/audit.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { instantOut } from '#shared/instant-out.ts';
+import { paginationOut } from '#shared/page.ts';
+import { findingOut } from '../spec/finding.ts';
+import { lifecycles, type VersionRecord } from './artifact.ts';
+
+const memberOut = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    title: z.string(),
+    lifecycle: z.enum(lifecycles),
+    groupPath: z.string().exactOptional(),
+  })
+  .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
+
+const summary = {
+  id: z.string(),
+  version: z.string(),
+  type: z.string(),
+  owner: z.string(),
+  title: z.string(),
+  description: z.string().exactOptional(),
+  lifecycle: z.enum(lifecycles),
+  source: z.string(),
+  createdAt: instantOut,
+  updatedAt: instantOut,
+  publishedAt: instantOut.exactOptional(),
+  sunsetAt: instantOut.exactOptional(),
+  workspaceId: z.string(),
+  projectId: z.string().exactOptional(),
+  groupPath: z.string().exactOptional(),
+};
+
+/** One version as it leaves the service. */
+export const artifactOut = z
+  .object({
+    ...summary,
+    members: z.array(memberOut).exactOptional(),
+    counts: z.record(z.string(), z.int()),
+    findings: z.array(findingOut).exactOptional().describe('There when the spec is not valid.'),
+    spec: z.record(z.string(), z.unknown()).exactOptional(),
+  })
+  .meta({ id: 'Artifact', description: 'One version of an artifact.' });
+
+const artifactSummaryOut = z.object(summary).meta({
+  id: 'ArtifactSummary',
+  description: 'A version without `spec`, `members`, `counts` and `findings`.',
+});
+
+/** One page of versions. */
+export const artifactListOut = z
+  .object({ items: z.array(artifactSummaryOut), pagination: paginationOut })
+  .meta({ id: 'ArtifactList' });
+
+const artifactAuditEntryOut = z
+  .object({
+    at: instantOut,
+    actor: actorOut,
+    action: z.string(),
+    version: z.string().exactOptional(),
+    changes: z.record(z.string(), z.unknown()).exactOptional(),
+    requestId: z.string().exactOptional(),
+  })
+  .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' });
+
+/** One page of an artifact's audit list. */
+export const artifactAuditOut = z
+  .object({
+    items: z.array(artifactAuditEntryOut),
+    pagination: paginationOut,
+  })
+  .meta({ id: 'ArtifactAudit' });
+
+export type ArtifactSummaryOut = z.infer<typeof artifactSummaryOut>;
+export type ArtifactAuditEntryOut = z.infer<typeof artifactAuditEntryOut>;
+
+/** A row of a list. */
+export function toArtifactSummaryOut(record: VersionRecord): ArtifactSummaryOut {
+  const { id, version, type, owner, title, description, lifecycle, source } = record;
+  const { workspaceId, projectId, groupPath, publishedAt, sunsetAt } = record;
+  return {
+    id,
+    version,
+    type,
+    owner,
+    title,
+    ...(description !== undefined && { description }),
+    lifecycle,
+    source,
+    createdAt: toRfc3339(record.createdAt),
+    updatedAt: toRfc3339(record.updatedAt),
+    ...(publishedAt !== undefined && { publishedAt: toRfc3339(publishedAt) }),
+    ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
+    workspaceId,
+    ...(projectId !== undefined && { projectId }),
+    ...(groupPath !== undefined && { groupPath }),
+  };
+}
+
+/** An entry of an artifact's audit list. The version moves out of the changes. */
+export function toArtifactAuditEntryOut({
+  at,
+  actor,
+  action,
+  changes,
+  requestId,
+}: AuditEntry): ArtifactAuditEntryOut {
+  const { version, ...rest } = changes ?? {};
+  return {
+    at: toRfc3339(at),
+    actor,
+    action,
+    ...(typeof version === 'string' && { version }),
+    ...(Object.keys(rest).length > 0 && { changes: rest }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
