@@ -4,21 +4,25 @@ export const KEPT_NOTE = `
     WHEN 'claim-released' THEN (SELECT note FROM claim
       WHERE claim.event = event.id AND releasedAt IS NOT NULL LIMIT 1) END`;
 
-/** What an event is once it is queued as if it had just come; `dueAt` is to be set beside it. */
+/**
+ * What an event is once it is queued as if it had just come; `dueAt` and `progress` are to be set
+ * beside it.
+ */
 export const AS_NEW = `
   outcome = 'PENDING', completedAt = NULL, attempts = 0, erasure = NULL, leadIds = NULL,
   lastError = NULL, note = ${KEPT_NOTE},
-  progress = NULL, leaseToken = NULL, leaseUntil = NULL, again = 0`;
+  leaseToken = NULL, leaseUntil = NULL, again = 0`;
 
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.
- * Claims stay. Nothing happens while another
+ * Claims stay, and how far back is looked for a lead that is shown late. Nothing happens while another
  * worker has the event: its own next step starts it again. Parameters: `event`, and `lease`, the
  * caller's own or null.
  */
 export const START_AGAIN = `
-  UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, leaseToken = NULL,
-    leaseUntil = NULL, again = 0,
-    progress = iif(stage = 'match', json_set(progress, '$.askedAt', again, '$.misses', 0), NULL)
+  UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, note = ${KEPT_NOTE},
+    leaseToken = NULL, leaseUntil = NULL, again = 0,
+    progress = iif(stage = 'match', json_remove(json_set(progress, '$.askedAt', again, '$.misses', 0,
+      '$.requestedAt', again), '$.isNoLead'), NULL)
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'
     AND (leaseToken IS NULL OR leaseToken = @lease)`;

@@ -8,6 +8,7 @@ import type { CatchUpDesk, Coverage } from '../worker/catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
+import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf } from './match-progress.ts';
 import { isOfPerson, toMatchNames, type Match, type MatchName } from './match.ts';
 import type { Action, Partners } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
@@ -26,9 +27,6 @@ const READ_AGAIN_MS = 5 * SECOND;
 /** While the first crawl runs: half as long again as it has waited, within these bounds. */
 const CRAWL_WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
-
-/** How far the tracker's clock may be ahead of ours. */
-const CLOCK_TOLERANCE_MS = MINUTE;
 
 /** In the log, for a look that found nobody. */
 const NO_LEAD = 'no-lead-found';
@@ -103,19 +101,6 @@ async function matchOrFail(
 type Later = { progress: MatchProgress; dueAt: number };
 type Postponed = Later & { item: WorkItem };
 
-/** A clock that was set back leaves instants in the future, which no catch-up would ever reach. */
-function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
-  if (progress?.stage === 'match') {
-    const { askedAt, missedSince } = progress;
-    return {
-      ...progress,
-      askedAt: Math.min(now, askedAt),
-      ...(missedSince !== undefined && { missedSince: Math.min(now, missedSince) }),
-    };
-  }
-  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0 };
-}
-
 async function matchEvent(
   deps: MatchDeps,
   item: WorkItem,
@@ -125,11 +110,18 @@ async function matchEvent(
   const wish = await readWish(deps, item);
   if (typeof wish === 'string') return fail(deps, item, wish);
   const names = toMatchNames(wish.names, deps.directoryKey);
-  const match = await deps.store.match(names);
+  const createdBefore = createdBeforeOf(progress, deps.clock.now());
+  const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.complete) {
-    const asked = await matchByNumber(deps, { names, progress, match, isCovered });
+    const asked = await matchByNumber(deps, {
+      names,
+      createdBefore,
+      progress,
+      match,
+      isCovered,
+    });
     if (asked.match.by === 'lead-id' && asked.isReachable)
       return confirm(deps, item, { match: asked.match, names, actions: wish.actions });
     return claimForNow(deps, item, asked.progress, { match: asked.match, isCovered });
@@ -176,9 +168,11 @@ async function matchByNumber(
   deps: MatchDeps,
   {
     names,
+    createdBefore,
     ...known
   }: Omit<ByNumber, 'isReachable'> & {
     names: readonly MatchName[];
+    createdBefore: number;
     isCovered: boolean;
   },
 ): Promise<ByNumber> {
@@ -190,7 +184,7 @@ async function matchByNumber(
   const isFailing = deps.clock.now() < deps.desk.retryAt();
   const answer = isFailing ? 'unknown' : await askForLead(deps, number, COVER_WAIT_MS);
   if (answer === 'lead')
-    return { progress, match: await deps.store.match(names), isReachable: true };
+    return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: answer !== 'unknown' };
   if (answer !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };

@@ -12,6 +12,8 @@ export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
 /** What the lead directory knows. Synchronous, so that it can be asked inside a transaction. */
 export type DirectoryView = {
   has(number: number): boolean;
+  /** When the lead was created, in ms; 0 when that is not known; undefined: no such lead. */
+  createdAt(number: number): number | undefined;
   /** Numbers of the leads with this identity, in ascending order. */
   find(hash: Buffer): readonly number[];
   /** The lead's identities; none for a lead that is not known. */
@@ -23,7 +25,7 @@ export type Match = {
   leads: readonly number[];
   /** The kind of that name; absent without leads. */
   by?: MatchName['kind'];
-  /** Named, but left alone, since they belong to another person. */
+  /** Named, but left alone, since they are another person's. */
   conflicts: readonly number[];
 };
 
@@ -40,18 +42,26 @@ export function toMatchNames(
 /**
  * The leads that the first name finds that has any. A lead that a lead id or a correlation id names
  * is left alone when it is known to belong to another person than the event's e-mail or external
- * id says: many systems have an id of their own under such a name. Both the acceptance of a
- * deletion and its later match decide by this one rule.
+ * id says: many systems have an id of their own under such a name. So is one that a lead id names and
+ * that was created after `createdBefore` (ms): nobody knew its number when the event was sent. Both
+ * the acceptance of a deletion and its later match decide by this one rule.
  */
-export function matchLeads(names: readonly MatchName[], directory: DirectoryView): Match {
+export function matchLeads(
+  names: readonly MatchName[],
+  directory: DirectoryView,
+  createdBefore = Infinity,
+): Match {
   const person = names.filter(isOfPerson);
   const conflicts: number[] = [];
+  const isTooNew = (name: MatchName, number: number): boolean =>
+    isLeadId(name) && (directory.createdAt(number) ?? 0) > createdBefore;
   for (const name of names) {
     const leads = findByName(name, directory).filter((number) => {
-      if (isOfPerson(name) || !belongsToAnother(directory.identitiesOf(number), person))
-        return true;
-      conflicts.push(number);
-      return false;
+      const isAnother =
+        !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
+      const isTaken = !isAnother && !isTooNew(name, number);
+      if (!isTaken) conflicts.push(number);
+      return isTaken;
     });
     if (leads.length > 0) return { leads, by: name.kind, conflicts };
   }

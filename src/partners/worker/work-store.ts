@@ -89,7 +89,10 @@ export type WorkStore = LateLookStore & {
    * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the
    * names and that the directory does not know.
    */
-  match(names: readonly MatchName[]): Promise<Match & { unknownLeadId?: number }>;
+  match(
+    names: readonly MatchName[],
+    createdBefore: number,
+  ): Promise<Match & { unknownLeadId?: number }>;
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**

@@ -16,8 +16,10 @@ const leadId = (number: number): Name => ({ kind: 'lead-id', number });
 
 type Leads = Record<number, readonly LeadIdentity[]>;
 
-function viewOf(leads: Leads, options: { knowsKinds?: boolean } = {}): DirectoryView {
-  const { knowsKinds = true } = options;
+type Options = { knowsKinds?: boolean; createdAt?: number; createdBefore?: number };
+
+function viewOf(leads: Leads, options: Options = {}): DirectoryView {
+  const { knowsKinds = true, createdAt = 0 } = options;
   const rows = Object.entries(leads).map(([number, identities]) => ({
     number: Number(number),
     identities: identities.map((identity) => {
@@ -29,6 +31,7 @@ function viewOf(leads: Leads, options: { knowsKinds?: boolean } = {}): Directory
     rows.find((row) => row.number === number)?.identities ?? [];
   return {
     has: (number) => rows.some((row) => row.number === number),
+    createdAt: (number) => (rows.some((row) => row.number === number) ? createdAt : undefined),
     find: (hash) =>
       rows
         .filter(({ identities }) => identities.some((identity) => identity.hash.equals(hash)))
@@ -37,8 +40,9 @@ function viewOf(leads: Leads, options: { knowsKinds?: boolean } = {}): Directory
   };
 }
 
-function match(leads: Leads, names: readonly Name[], options?: { knowsKinds?: boolean }) {
-  return matchLeads(toMatchNames(names, directoryKey), viewOf(leads, options));
+function match(leads: Leads, names: readonly Name[], options?: Options) {
+  const view = viewOf(leads, options);
+  return matchLeads(toMatchNames(names, directoryKey), view, options?.createdBefore);
 }
 
 const conflicts = [1];
@@ -121,6 +125,22 @@ describe('a lead that a lead id names', () => {
       by: 'lead-id',
       conflicts: [],
     });
+  });
+});
+
+describe('a lead that is newer than the event', () => {
+  const lead = { 1: [email('ada@example.com'), correlation('c')] };
+  const nothing = { leads: [], conflicts };
+
+  test.each([
+    ['by a lead id is left alone', [leadId(1)], 11, nothing],
+    ['by a lead id is taken when it is just old enough', [leadId(1)], 10, undefined],
+    ['by a lead id is taken when its age is not known', [leadId(1)], 0, undefined],
+    ['by a correlation id is taken', [correlation('c')], 11, undefined],
+    ['by an e-mail is taken', [email('ada@example.com')], 11, undefined],
+  ])('named %s', (_what, names, createdAt, expected) => {
+    const found = match(lead, names, { createdAt, createdBefore: 10 });
+    expect(found).toEqual(expected ?? { leads: [1], by: names[0]?.kind, conflicts: [] });
   });
 });
 

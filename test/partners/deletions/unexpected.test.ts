@@ -201,10 +201,10 @@ describe('an error that nobody foresaw', () => {
     const deps = matchDepsOf(desk, {
       store: {
         ...desk.store,
-        match: async (names) => {
+        match: async (names, createdBefore) => {
           if (names.some((name) => name.kind === 'lead-id' && name.number === 2))
             throw new RangeError('two');
-          return desk.store.match(names);
+          return desk.store.match(names, createdBefore);
         },
       },
     });

@@ -12,9 +12,9 @@ const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = @name)'
 export function createDirectoryView({ handle }: Database, repository: string): DirectoryView {
   const name = repository.toLowerCase();
   const sql = guard(() => ({
-    has: handle
+    createdAt: handle
       .prepare<[{ name: string; number: number }], number>(
-        `SELECT 1 FROM directory_lead WHERE number = @number AND repositoryId = ${NAMED}`,
+        `SELECT createdAt FROM directory_lead WHERE number = @number AND repositoryId = ${NAMED}`,
       )
       .pluck(),
     find: handle
@@ -32,7 +32,8 @@ export function createDirectoryView({ handle }: Database, repository: string): D
     ),
   }));
   return {
-    has: (number) => guard(() => sql.has.get({ name, number }) !== undefined),
+    has: (number) => guard(() => sql.createdAt.get({ name, number }) !== undefined),
+    createdAt: (number) => guard(() => sql.createdAt.get({ name, number })),
     find: (hash) => guard(() => sql.find.all({ name, hash })),
     identitiesOf: (number) => guard(() => sql.identitiesOf.all({ name, number })),
   };

@@ -21,8 +21,15 @@ const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
 const WITH_DEAD_LETTERS = `
   receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`;
 
+/**
+ * A lead id that has found nobody so far means none of the leads that were created since the partner
+ * asked: it is an operator who asks now.
+ */
 const QUEUE_RECEIPT = `
-  UPDATE event SET ${AS_NEW}, dueAt = ? WHERE receipt = ? AND ${CAN_BE_REPLAYED}`;
+  UPDATE event SET ${AS_NEW}, dueAt = @now,
+    progress = iif(leadIds IS NULL, json_object('stage', 'match', 'askedAt', @now, 'misses', 0,
+      'requestedAt', (SELECT receivedAt FROM receipt WHERE number = event.receipt)), NULL)
+  WHERE receipt = @receipt AND ${CAN_BE_REPLAYED}`;
 
 const COUNT_OTHERS = `
   SELECT outcome, count(*) AS count FROM event
@@ -52,7 +59,7 @@ export function createReceiptReplayer(
   const findNumber = handle
     .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
     .pluck();
-  const queueReceipt = handle.prepare<[number, number]>(QUEUE_RECEIPT);
+  const queueReceipt = handle.prepare<[{ receipt: number; now: number }]>(QUEUE_RECEIPT);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const countOthers = handle.prepare<[number], CountRow>(COUNT_OTHERS);
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
@@ -60,7 +67,7 @@ export function createReceiptReplayer(
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
   const audit = createAuditLog(database);
   const queueOne = (number: number, now: number): number => {
-    const { changes } = queueReceipt.run(now, number);
+    const { changes } = queueReceipt.run({ receipt: number, now });
     if (changes > 0) refreshStatus.run(number);
     return changes;
   };

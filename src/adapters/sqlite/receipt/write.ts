@@ -43,7 +43,7 @@ const READ_ORIGINAL = `
   SELECT id, partnerId, eventType, externalId, correlationId, receivedAt
   FROM receipt WHERE number = ?`;
 
-const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, dueAt = ?, payload = ? WHERE id = ?`;
+const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
 
 /**
  * What an operator gave back is given back for the deliveries before: one that comes now asks anew.

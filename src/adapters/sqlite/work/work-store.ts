@@ -42,7 +42,10 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const directory = createDirectoryView(database, repository);
   return {
     ...createLeasing(runtime, together),
-    match: async (names) => ({ ...matchLeads(names, directory), ...unknownOf(names, directory) }),
+    match: async (names, createdBefore) => ({
+      ...matchLeads(names, directory, createdBefore),
+      ...unknownOf(names, directory),
+    }),
     giveBack: (item) =>
       together(() => {
         if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
