@@ -112,7 +112,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
-  held.push('the server', () => listening.close(deadline ?? clock.now()));
+  held.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
   const stopWork = await startWork(parts, held);
 
   const stop = async (): Promise<void> => {
@@ -277,7 +277,7 @@ async function listenForOperations(
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
   const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
-  held.push('the operations server', () => listening.close(clock.now()));
+  held.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 
 /** Answers how to stop: the step in hand is finished, the rest is given back. */

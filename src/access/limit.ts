@@ -14,7 +14,7 @@ export type Limiter = {
   take(name: string, limitPerMinute?: number): LimitState;
 };
 
-export type LimiterDeps = { clock: Pick<Clock, 'now'>; limitPerMinute: number };
+export type LimiterDeps = { clock: Pick<Clock, 'monotonicMs'>; limitPerMinute: number };
 
 type Window = { endsAt: number; used: number };
 
@@ -26,10 +26,9 @@ export function createLimiter(deps: LimiterDeps): Limiter {
   const windows = new LRUCache<string, Window>({ max: WINDOWS_MAX });
   return {
     take: (name, limitPerMinute = deps.limitPerMinute) => {
-      const now = deps.clock.now();
+      const now = deps.clock.monotonicMs();
       let window = windows.get(name);
-      // A clock that was set back must not leave a window that lasts longer than a minute.
-      if (!window || window.endsAt <= now || window.endsAt > now + WINDOW_MS) {
+      if (!window || window.endsAt <= now) {
         window = { endsAt: now + WINDOW_MS, used: 0 };
         windows.set(name, window);
       }

@@ -9,14 +9,14 @@ const SAME_SIGNAL_MS = 100;
  * Resolves at the first SIGINT or SIGTERM. A second one, which is a person losing patience, ends
  * the process at once with exit code 1.
  */
-export function nextStopSignal(clock: Pick<Clock, 'now'>): Promise<NodeJS.Signals> {
+export function nextStopSignal(clock: Pick<Clock, 'monotonicMs'>): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
       if (firstAt === undefined) {
-        firstAt = clock.now();
+        firstAt = clock.monotonicMs();
         resolve(signal);
-      } else if (clock.now() - firstAt >= SAME_SIGNAL_MS) {
+      } else if (clock.monotonicMs() - firstAt >= SAME_SIGNAL_MS) {
         process.exit(1);
       }
     };

@@ -21,7 +21,7 @@ export type Listening = {
   inFlight(): number;
   /**
    * Takes no more connections, and ends the rest once they are answered.
-   * What is still open after `deadline` (ms since the Unix epoch) is cut.
+   * What is still open after `deadline` (ms of the monotonic clock) is cut.
    */
   close(deadline: number): Promise<void>;
 };
@@ -51,7 +51,7 @@ export async function listen({ app, host, port, setBy, clock }: ListenDeps): Pro
     close: async (deadline) => {
       const cut = new AbortController();
       const cutting = clock
-        .sleep(deadline - clock.now(), { signal: cut.signal, unref: true })
+        .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
         .then(() => app.server.closeAllConnections())
         .catch(() => undefined);
       await app.close();
@@ -66,8 +66,8 @@ export async function listen({ app, host, port, setBy, clock }: ListenDeps): Pro
  * than a refused connection. Answers until when the rest of the stop should be done.
  */
 export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>): Promise<number> {
-  const deadline = clock.now() + DRAIN_MS;
-  while (listening.inFlight() > 0 && clock.now() < deadline - DRAIN_MS / 4)
+  const deadline = clock.monotonicMs() + DRAIN_MS;
+  while (listening.inFlight() > 0 && clock.monotonicMs() < deadline - DRAIN_MS / 4)
     await clock.sleep(LOOK_EVERY_MS);
   return deadline;
 }

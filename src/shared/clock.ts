@@ -1,7 +1,12 @@
 /** The one source of time. Tests pass a clock that they move by hand. */
 export type Clock = {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch: for instants that are stored, sent or shown. */
   now(): number;
+  /**
+   * Milliseconds since an instant of no meaning, which no one can set: for what is measured or
+   * waited for within this process. Never decreases.
+   */
+  monotonicMs(): number;
   /**
    * Resolves after `ms` milliseconds, at once when `ms` ≤ 0.
    * Rejects with the signal's reason when it is aborted; never keeps the process alive by itself
@@ -17,6 +22,7 @@ export const DAY = 24 * HOUR;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicMs: () => performance.now(),
   sleep: async (ms, { signal, unref = false } = {}) => {
     signal?.throwIfAborted();
     if (ms <= 0) return;

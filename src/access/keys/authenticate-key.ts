@@ -19,7 +19,7 @@ export type ConsumerPrincipal = { consumerId: ConsumerId } & Pick<
 
 export type KeyAuthenticatorDeps = {
   store: Pick<ConsumerStore, 'version' | 'findKey'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Called with each good use. */
   recordUse: (keyId: KeyId, at: number) => void;
 };
@@ -57,7 +57,8 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
     version = current;
   };
 
-  const verify = async (text: string, now: number): Promise<KnownKey | undefined> => {
+  const verify = async (text: string): Promise<KnownKey | undefined> => {
+    const now = clock.monotonicMs();
     const keyId = keyIdOf(text);
     if (keyId === undefined || now < (unknownUntil.get(keyId) ?? 0)) return undefined;
     const before = version;
@@ -80,7 +81,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
       if (headerValue?.length !== KEY_CHARACTERS) return refuseKey();
       forgetWhenChanged();
       const now = clock.now();
-      const key = verified.get(hexDigestOf(headerValue)) ?? (await verify(headerValue, now));
+      const key = verified.get(hexDigestOf(headerValue)) ?? (await verify(headerValue));
       if (!key?.isGood || isExpired(key, now)) return refuseKey();
       recordUse(key.principal.keyId, now);
       return key.principal;

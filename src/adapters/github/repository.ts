@@ -98,14 +98,15 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
   const probe = createSingleFlight(async () => {
     const { facts } = await read();
     if (!facts.hasIssues) throw new TrackerFailure('issues-disabled');
-    wellAt = clock.now();
+    wellAt = clock.monotonicMs();
   });
 
   return {
     name,
     read,
     assertWell: () => {
-      if (wellAt !== undefined && clock.now() - wellAt < WELL_FOR_MS) return Promise.resolve();
+      if (wellAt !== undefined && clock.monotonicMs() - wellAt < WELL_FOR_MS)
+        return Promise.resolve();
       return probe();
     },
     identify: async () => {

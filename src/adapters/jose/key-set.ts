@@ -24,7 +24,7 @@ export type KeySetDeps = {
   issuer: string;
   /** Where the keys are; default: where the issuer's discovery document says. */
   keySetUrl?: string;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
   log: Log;
   /** Real milliseconds for one request to the issuer, discovery included; default 5000. */
   timeoutMs?: number;
@@ -51,13 +51,16 @@ type Keys = {
   version: number;
   text: string;
   count: number;
+  /** Milliseconds since the Unix epoch, for people. */
   fetchedAt: number;
+  /** The same in milliseconds of the monotonic clock. */
+  fetchedMs: number;
   resolve: ReturnType<typeof createLocalJWKSet>;
 };
 
 type State = {
   keys: Keys | undefined;
-  /** When the last attempt began. */
+  /** When the last attempt began, in milliseconds of the monotonic clock. */
   triedAt: number | undefined;
   failure: string | undefined;
   discovered: { url: string; at: number } | undefined;
@@ -70,25 +73,25 @@ export function createKeySet(deps: KeySetDeps): KeySet {
   const fetchKeys = createSingleFlight(() => attempt(deps, state, closed.signal));
   /** Requests the keys unless that was done just now; an attempt under way is shared. */
   const refresh = (): Promise<void> => {
-    const isTooSoon = !fetchKeys.isRunning() && msUntilAttempt(state, clock.now()) > 0;
+    const isTooSoon = !fetchKeys.isRunning() && msUntilAttempt(state, clock.monotonicMs()) > 0;
     return isTooSoon ? Promise.resolve() : fetchKeys();
   };
   return {
     find: async (header) => {
-      if (!usableKeys(state, clock.now())) await refresh();
-      const keys = usableKeys(state, clock.now());
-      if (!keys) throw unavailable(state, clock.now());
-      if (clock.now() - keys.fetchedAt >= FRESH_MS) void refresh();
+      if (!usableKeys(state, clock.monotonicMs())) await refresh();
+      const keys = usableKeys(state, clock.monotonicMs());
+      if (!keys) throw unavailable(state, clock.monotonicMs());
+      if (clock.monotonicMs() - keys.fetchedMs >= FRESH_MS) void refresh();
       const found = await keysFor(keys, header);
       if (found) return found;
       await refresh();
-      return findAgain(state, header, clock.now());
+      return findAgain(state, header, clock.monotonicMs());
     },
     version: () => state.keys?.version ?? 0,
     status: () => {
       // Nobody may need a key for hours: the end of the failure is to be noticed all the same.
       if (state.failure !== undefined) void refresh();
-      return statusOf(state, clock.now());
+      return statusOf(state, clock.monotonicMs());
     },
     close: () => closed.abort(),
   };
@@ -98,7 +101,7 @@ export function createKeySet(deps: KeySetDeps): KeySet {
 export async function inspectIssuer(deps: KeySetDeps): Promise<IssuerStatus> {
   const state = createState();
   await attempt(deps, state, new AbortController().signal);
-  return statusOf(state, deps.clock.now());
+  return statusOf(state, deps.clock.monotonicMs());
 }
 
 function createState(): State {
@@ -111,13 +114,11 @@ function createState(): State {
 }
 
 function msUntilAttempt({ triedAt }: State, now: number): number {
-  // A clock that was set back must not put the next attempt off for longer than usual.
-  if (triedAt === undefined || triedAt > now) return 0;
-  return Math.max(0, triedAt + ATTEMPT_EVERY_MS - now);
+  return triedAt === undefined ? 0 : Math.max(0, triedAt + ATTEMPT_EVERY_MS - now);
 }
 
 function usableKeys({ keys }: State, now: number): Keys | undefined {
-  return keys && now - keys.fetchedAt < USABLE_MS ? keys : undefined;
+  return keys && now - keys.fetchedMs < USABLE_MS ? keys : undefined;
 }
 
 /** The second look, after the keys were fetched again or could not be fetched again yet. */
@@ -156,11 +157,11 @@ async function collect(keys: AsyncIterable<CryptoKey>): Promise<CryptoKey[]> {
 /** Never fails: what went wrong stays in the state, and the last good keys stay too. */
 async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Promise<void> {
   const { clock, log, timeoutMs = FETCH_TIMEOUT_MS } = deps;
-  state.triedAt = clock.now();
+  state.triedAt = clock.monotonicMs();
   const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
   try {
     const url = await keySetUrlOf(deps, state, signal);
-    replaceKeys(state, await fetchJson(url, signal), clock.now());
+    replaceKeys(state, await fetchJson(url, signal), clock);
     if (state.failure !== undefined) log.info({}, 'the issuer gives keys again');
     state.failure = undefined;
   } catch (error) {
@@ -173,14 +174,14 @@ async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Pro
 
 async function keySetUrlOf(deps: KeySetDeps, state: State, signal: AbortSignal): Promise<string> {
   if (deps.keySetUrl !== undefined) return deps.keySetUrl;
-  const now = deps.clock.now();
+  const now = deps.clock.monotonicMs();
   if (!state.discovered || now - state.discovered.at >= DISCOVERY_TTL_MS)
     state.discovered = { url: await discoverKeySetUrl(deps.issuer, signal), at: now };
   return state.discovered.url;
 }
 
 /** @throws {IssuerFailure} and then the keys stay as they were */
-function replaceKeys(state: State, document: unknown, now: number): void {
+function replaceKeys(state: State, document: unknown, clock: KeySetDeps['clock']): void {
   const keySet = document as JSONWebKeySet;
   const resolve = toResolver(keySet);
   const count = keySet.keys.length;
@@ -188,12 +189,13 @@ function replaceKeys(state: State, document: unknown, now: number): void {
   if (count === 0 || count > KEYS_MAX)
     throw new IssuerFailure(`Its key set holds ${count} keys in place of 1 to ${KEYS_MAX}.`);
   const text = JSON.stringify(keySet.keys);
+  const fetched = { fetchedAt: clock.now(), fetchedMs: clock.monotonicMs() };
   if (state.keys?.text === text) {
-    state.keys.fetchedAt = now;
+    Object.assign(state.keys, fetched);
     return;
   }
   const version = (state.keys?.version ?? 0) + 1;
-  state.keys = { version, text, count, fetchedAt: now, resolve };
+  state.keys = { version, text, count, resolve, ...fetched };
 }
 
 function toResolver(keySet: JSONWebKeySet): Keys['resolve'] {

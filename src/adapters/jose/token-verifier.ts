@@ -36,13 +36,15 @@ export type TokenRules = {
 export type TokenVerifierDeps = {
   keySet: KeySet;
   rules: TokenRules;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
 };
 
 type Remembered = {
   principal: TokenPrincipal;
-  /** Milliseconds since the Unix epoch. */
-  until: number;
+  /** When the token ends, in milliseconds since the Unix epoch. */
+  expiresAt: number;
+  /** In milliseconds of the monotonic clock. */
+  checkedAt: number;
   /** Of the keys that it was checked with. */
   version: number;
 };
@@ -54,22 +56,22 @@ type Remembered = {
 export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
   const { keySet, rules, clock } = deps;
   const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
-  const recall = (digest: string, now: number): TokenPrincipal | undefined => {
+  const recall = (digest: string): TokenPrincipal | undefined => {
     const known = remembered.get(digest);
     if (!known || known.version !== keySet.version()) return undefined;
-    // A clock that was set back must not make it last for longer than a minute.
-    return now < known.until && known.until <= now + REMEMBERED_MS ? known.principal : undefined;
+    const isRecent = clock.monotonicMs() - known.checkedAt < REMEMBERED_MS;
+    return isRecent && clock.now() < known.expiresAt ? known.principal : undefined;
   };
   return {
     status: () => keySet.status(),
     verify: async (token) => {
       const digest = sha256Hex(token);
-      const known = recall(digest, clock.now());
+      const known = recall(digest);
       if (known) return known;
       const { payload, version } = await check(deps, token);
       const principal = toPrincipal(payload, rules);
-      const until = Math.min((payload.exp ?? 0) * SECOND, clock.now() + REMEMBERED_MS);
-      remembered.set(digest, { principal, until, version });
+      const expiresAt = (payload.exp ?? 0) * SECOND;
+      remembered.set(digest, { principal, expiresAt, checkedAt: clock.monotonicMs(), version });
       return principal;
     },
   };

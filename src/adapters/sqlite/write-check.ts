@@ -28,7 +28,10 @@ const MAKE_LARGE = `
 const DROP_LARGE = 'DROP TABLE IF EXISTS write_check';
 
 /** Waits for another process's lock as deliveries do. */
-export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>): WriteCheck {
+export function createWriteCheck(
+  database: Database,
+  clock: Pick<Clock, 'monotonicMs'>,
+): WriteCheck {
   const { handle } = database;
   const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
   const touch = guard(() => handle.prepare('UPDATE claim_version SET version = version'));
@@ -45,7 +48,7 @@ export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>):
     failure = undefined;
   };
   const tryNow = createSingleFlight(async () => {
-    triedAt = clock.now();
+    triedAt = clock.monotonicMs();
     await write().catch(noteFailure);
   });
   return {
@@ -60,7 +63,7 @@ export function createWriteCheck(database: Database, clock: Pick<Clock, 'now'>):
       }
     },
     check: async () => {
-      const isDue = Math.abs(clock.now() - triedAt) >= (failure ? TRY_AGAIN_MS : TRY_EVERY_MS);
+      const isDue = clock.monotonicMs() - triedAt >= (failure ? TRY_AGAIN_MS : TRY_EVERY_MS);
       if (isDue || tryNow.isRunning()) await tryNow();
       if (failure) throw failure;
     },

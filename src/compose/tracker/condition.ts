@@ -70,14 +70,17 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
  * Asks the watched tracker for next to nothing, so that the end of its trouble is noticed although
  * nobody reads; every half minute at most.
  */
-export function createTrackerProbe(tracker: LeadTracker, clock: Pick<Clock, 'now'>): () => void {
+export function createTrackerProbe(
+  tracker: LeadTracker,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+): () => void {
   let probedAt = -Infinity;
   return () => {
-    const now = clock.now();
-    if (Math.abs(now - probedAt) < PROBE_EVERY_MS) return;
-    probedAt = now;
+    const at = clock.monotonicMs();
+    if (at - probedAt < PROBE_EVERY_MS) return;
+    probedAt = at;
     tracker
-      .listIssues({ state: 'all', labels: [], order: 'updated-asc', since: now })
+      .listIssues({ state: 'all', labels: [], order: 'updated-asc', since: clock.now() })
       .catch(() => undefined); // noted already
   };
 }

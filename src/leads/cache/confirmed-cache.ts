@@ -11,7 +11,7 @@ export type Entry<T> = {
   readonly value: T;
   /** Opaque; asks the tracker "changed since?". */
   readonly validator?: string;
-  /** When the confirming call was sent, ms. */
+  /** When the confirming call was sent, in ms of the monotonic clock. */
   readonly confirmedAt: number;
   /** The answer seems older than an event already known: worth a second only. */
   readonly lagging: boolean;
@@ -139,7 +139,7 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
 
 function useOf<T>({ options }: State<T>, held: Entry<T> | undefined): Use {
   const freshFor = options.health.stretch(options.freshFor);
-  return decideUse(held, { now: options.clock.now(), freshFor });
+  return decideUse(held, { now: options.clock.monotonicMs(), freshFor });
 }
 
 function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<CacheResult<T>> {
@@ -155,7 +155,7 @@ function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<Ca
 
 function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<CacheResult<T>> {
   const flight: Flight<T> = {
-    startedAt: state.options.clock.now(),
+    startedAt: state.options.clock.monotonicMs(),
     called: false,
     tainted: false,
   };
@@ -176,7 +176,7 @@ async function fly<T>(
   try {
     const loaded = await health.run(() => {
       flight.called = true;
-      flight.startedAt = clock.now();
+      flight.startedAt = clock.monotonicMs();
       return source.load(held);
     });
     state.rests.delete(source.key);
@@ -189,21 +189,21 @@ async function fly<T>(
 }
 
 function isResting<T>({ options: { clock }, rests }: State<T>, key: string): boolean {
-  return clock.now() < (rests.get(key)?.until ?? 0);
+  return clock.monotonicMs() < (rests.get(key)?.until ?? 0);
 }
 
 /** Nonsense says nothing about other keys, so the back-off of the whole tracker leaves it out. */
 function rest<T>({ options: { clock }, rests }: State<T>, key: string): void {
   const before = rests.get(key);
   const ms = before ? Math.min(before.ms * 2, REST_MAX_MS) : REST_FIRST_MS;
-  rests.set(key, { until: clock.now() + ms, ms });
+  rests.set(key, { until: clock.monotonicMs() + ms, ms });
 }
 
 /** Under a storm of events readers wait for the next turn rather than see what an event refuted. */
 async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: string): Promise<void> {
-  const turnAt = Math.max(clock.now(), turns.get(key) ?? 0);
+  const turnAt = Math.max(clock.monotonicMs(), turns.get(key) ?? 0);
   turns.set(key, turnAt + STORM_INTERVAL_MS);
-  await clock.sleep(turnAt - clock.now());
+  await clock.sleep(turnAt - clock.monotonicMs());
 }
 
 /** An answer to an older question never replaces the answer to a newer one. */
@@ -227,7 +227,7 @@ function mayServeStale<T>(
   { clock, freshFor, staleIfError }: ConfirmedCacheOptions<T>,
   held: Entry<T>,
 ): boolean {
-  return clock.now() < held.confirmedAt + freshFor + staleIfError;
+  return clock.monotonicMs() < held.confirmedAt + freshFor + staleIfError;
 }
 
 /** True for what the last good answer may stand in for. */

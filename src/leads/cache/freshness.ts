@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 
-/** What an entry tells about its age; all instants are milliseconds since the Unix epoch. */
+/** What an entry tells about its age; all instants are in ms of the monotonic clock. */
 export type Dated = { confirmedAt: number; lagging: boolean; invalidated: boolean };
 
 export type FreshnessRule = {

@@ -35,12 +35,15 @@ const LABEL_SETS_MAX = 1000;
 const NOBODY: readonly string[] = [];
 
 /** `keptFor` (ms): as long as an answer older than an event may be served. */
-export function createRecentEvents(clock: Clock, keptFor: number): RecentEvents {
+export function createRecentEvents(
+  clock: Pick<Clock, 'monotonicMs'>,
+  keptFor: number,
+): RecentEvents {
   const events = new LRUCache<number, IssueEvent>({
     max: EVENTS_MAX,
     ttl: Math.max(keptFor, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,
-    perf: { now: () => clock.now() },
+    perf: { now: () => clock.monotonicMs() },
   });
   const ahead = createAhead(clock);
   const shorten = createShortener();
@@ -81,11 +84,11 @@ function createShortener(): (issue: Issue) => Issue {
 }
 
 /** The events of the last seconds, one for each issue. */
-function createAhead(clock: Pick<Clock, 'now'>) {
+function createAhead(clock: Pick<Clock, 'monotonicMs'>) {
   /** In the order of arrival, so that what has expired stands in front. */
   const arrivals = new Map<number, { at: number; event: IssueEvent }>();
   let forgottenAt = -Infinity;
-  const isRecent = (at: number): boolean => clock.now() - at < REPLICA_LAG_MAX_MS;
+  const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
   const dropExpired = (): void => {
     for (const [number, { at }] of arrivals) {
       if (isRecent(at)) return;
@@ -96,12 +99,12 @@ function createAhead(clock: Pick<Clock, 'now'>) {
     add: (event: IssueEvent): void => {
       const { number } = event.issue;
       arrivals.delete(number);
-      arrivals.set(number, { at: clock.now(), event });
+      arrivals.set(number, { at: clock.monotonicMs(), event });
       dropExpired();
       if (arrivals.size <= EVENTS_MAX) return;
       const [oldest] = arrivals.keys();
       if (oldest !== undefined) arrivals.delete(oldest);
-      forgottenAt = clock.now();
+      forgottenAt = clock.monotonicMs();
     },
     of: (number: number): IssueEvent | undefined => {
       const arrival = arrivals.get(number);

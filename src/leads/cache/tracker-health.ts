@@ -43,13 +43,15 @@ export function createTrackerHealth({
 
   const waitMs = (): number => {
     const reservedUntil = quotaLeft() < QUOTA_RESERVED ? (quota()?.resetAt ?? 0) : 0;
-    return Math.max(reservedUntil, closedUntil) - clock.now();
+    return Math.max(reservedUntil - clock.now(), closedUntil - clock.monotonicMs());
   };
 
   const backOff = (error: unknown): void => {
-    if (!isTrackportError(error, 'tracker-unavailable') || clock.now() < closedUntil) return;
+    if (!isTrackportError(error, 'tracker-unavailable') || clock.monotonicMs() < closedUntil)
+      return;
     failures += 1;
-    closedUntil = clock.now() + Math.max(waitMsAfter(BACKOFF, failures), retryAfterMsOf(error));
+    closedUntil =
+      clock.monotonicMs() + Math.max(waitMsAfter(BACKOFF, failures), retryAfterMsOf(error));
   };
 
   return {

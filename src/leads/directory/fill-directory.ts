@@ -174,11 +174,12 @@ function createIdentify(deps: DirectoryDeps): Identify {
   let identifiedAt = -Infinity;
   return {
     run: async () => {
+      const at = deps.clock.monotonicMs();
+      if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = deps.clock.now();
-      if (now - identifiedAt < IDENTIFY_EVERY_MS) return;
       const id = await deps.identifyRepository();
       await deps.directory.open(id, directoryChecks(deps.rules, deps.key), now);
-      identifiedAt = now;
+      identifiedAt = at;
     },
     forget: () => {
       identifiedAt = -Infinity;

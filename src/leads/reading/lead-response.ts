@@ -15,7 +15,10 @@ export type CacheFacts = {
 /** `value` is the same object as long as nothing in it changed (`shared/resilience/memoize.ts`). */
 export type LeadResponse<T> = { value: T; cache: CacheFacts };
 
-export type ResponseDeps = { clock: Pick<Clock, 'now'>; cache: { readonly freshFor: number } };
+export type ResponseDeps = {
+  clock: Pick<Clock, 'monotonicMs'>;
+  cache: { readonly freshFor: number };
+};
 
 /** A value with what is told of its parts: as old as the oldest, as good as the worst. */
 export function toResponse<T>(
@@ -30,6 +33,6 @@ export function toResponse<T>(
     if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
       outcome = part.outcome;
   }
-  const ageMs = Math.max(0, clock.now() - confirmedAt);
+  const ageMs = Math.max(0, clock.monotonicMs() - confirmedAt);
   return { value, cache: { outcome, ageMs, ttlMs: cache.freshFor - ageMs } };
 }

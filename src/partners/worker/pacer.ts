@@ -10,15 +10,15 @@ export type Pacer = {
 
 /** At least `intervalMs` between the starts of two writes. */
 export function createPacer(clock: Clock, intervalMs: number): Pacer {
-  let writtenAt = -Infinity;
+  let writtenAt = -Infinity; // of the monotonic clock
   return {
     turn: async (signal) => {
       signal.throwIfAborted();
-      const waitMs = writtenAt + intervalMs - clock.now();
-      await clock.sleep(Math.min(waitMs, intervalMs), { signal }); // the clock may have been set back
+      const waitMs = writtenAt + intervalMs - clock.monotonicMs();
+      await clock.sleep(waitMs, { signal });
     },
     noteWrite: () => {
-      writtenAt = clock.now();
+      writtenAt = clock.monotonicMs();
     },
   };
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '#leads/lead-tracker.ts';
+import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { startTracker, SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
@@ -239,7 +240,7 @@ describe('an App', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const app = (installation: number): TrackerOptions => ({
     // Tokens are made for the real time, which auth-app cannot be told otherwise.
-    clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+    clock: { ...systemClock, sleep: () => Promise.resolve() },
     app: {
       id: 31,
       slug: 'trackport',

@@ -190,6 +190,18 @@ describe('an issuer in trouble', () => {
     await expect(verifier.verify(await lasting(world))).rejects.toMatchObject(unavailable);
   });
 
+  test('is noticed to be over half a minute later, though the clock was set back', async () => {
+    const world = await openWorld();
+    const { issuer, verifier, clock } = world;
+    issuer.behave('broken');
+    await expect(verifier.verify(await lasting(world))).rejects.toMatchObject(unavailable);
+    issuer.behave('good');
+    clock.set(clock.now() - 24 * HOUR);
+    await expect(verifier.verify(await lasting(world))).rejects.toMatchObject(unavailable);
+    await clock.advance(30_000);
+    await expect(verifier.verify(await lasting(world))).resolves.toBeDefined();
+  });
+
   test('holds nobody longer than its time-out, however many wait', async () => {
     const world = await openWorld({ keys: { timeoutMs: 100 } });
     world.issuer.behave('hang');

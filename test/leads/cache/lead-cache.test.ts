@@ -37,6 +37,20 @@ describe('freshness', () => {
     expect(world.tracker.billed).toBe(1);
   });
 
+  test.each([
+    ['back', -86_400_000],
+    ['forward', 86_400_000],
+  ])('counts time that passes, not a clock that is set %s by a day', async (_way, byMs) => {
+    const world = createWorld();
+    world.tracker.open();
+    await world.list();
+    world.clock.set(world.clock.now() + byMs);
+    await world.clock.advance(14_999);
+    expect((await world.list()).cache).toEqual({ outcome: 'hit', ageMs: 14_999, ttlMs: 1 });
+    await world.clock.advance(1);
+    expect((await world.list()).cache).toEqual({ outcome: 'miss', ageMs: 0, ttlMs: 15_000 });
+  });
+
   test('shares one call among identical reads, and one failure', async () => {
     const world = createWorld();
     world.tracker.open();

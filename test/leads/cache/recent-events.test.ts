@@ -26,9 +26,9 @@ function createCountingClock(): FakeClock & { asked(): number } {
   let asked = 0;
   return {
     ...clock,
-    now: () => {
+    monotonicMs: () => {
       asked += 1;
-      return clock.now();
+      return clock.monotonicMs();
     },
     asked: () => asked,
   };

@@ -290,7 +290,7 @@ describe('a tracker that is away', () => {
       rules: leadRules,
       key: directoryKey,
       clock: {
-        now: () => clock.now(),
+        ...clock,
         sleep: (ms, options) => {
           if (isAway) waits.push(ms / SECOND);
           return clock.sleep(ms, options);

@@ -12,10 +12,13 @@ const ADA = { email: 'ada@example.com' };
  */
 function createCreepingClock(start = Date.parse('2026-03-01T12:00:00Z')) {
   let now = start;
+  let monotonicMs = 0;
   const clock: Clock = {
     now: () => now,
+    monotonicMs: () => monotonicMs,
     sleep: (ms, options) => {
       now += 1;
+      monotonicMs += 1;
       return systemClock.sleep(ms <= 400 ? ms : 10, options);
     },
   };
@@ -23,6 +26,7 @@ function createCreepingClock(start = Date.parse('2026-03-01T12:00:00Z')) {
     clock,
     move: (ms: number) => {
       now += ms;
+      monotonicMs += Math.max(0, ms); // only the time of day can be set back
     },
   };
 }

@@ -40,11 +40,13 @@ export function createRateLimits(clock: Clock): RateLimits {
   const closedUntil = new Map<string, number>();
   let pauses = 0;
 
-  const close = (resource: string, until: number): void => {
+  const close = (resource: string, ms: number): void => {
+    const until = clock.monotonicMs() + ms;
     closedUntil.set(resource, Math.max(until, closedUntil.get(resource) ?? 0));
   };
   const waitMs = (resource: string): number =>
-    Math.max(closedUntil.get(resource) ?? 0, closedUntil.get(EVERY_RESOURCE) ?? 0) - clock.now();
+    Math.max(closedUntil.get(resource) ?? 0, closedUntil.get(EVERY_RESOURCE) ?? 0) -
+    clock.monotonicMs();
 
   const noteQuota = ({ headers, resource }: LimitFacts): void => {
     const told = quotaOf(headers);
@@ -52,16 +54,16 @@ export function createRateLimits(clock: Clock): RateLimits {
     const name = headers['x-ratelimit-resource']?.toString() ?? resource;
     const quota = newerOf(quotas.get(name), told, clock.now());
     quotas.set(name, quota);
-    if (quota.remaining === 0) close(name, Math.min(quota.resetAt, clock.now() + WINDOW_MS));
+    if (quota.remaining === 0) close(name, Math.min(quota.resetAt - clock.now(), WINDOW_MS));
   };
 
   const noteRefusal = ({ headers, resource }: LimitFacts): void => {
     const retryAfter = retryAfterMs(headers, clock.now());
-    if (retryAfter !== undefined) return close(EVERY_RESOURCE, clock.now() + retryAfter);
+    if (retryAfter !== undefined) return close(EVERY_RESOURCE, retryAfter);
     // Calls that were in flight together are refused together: that is one pause, not many.
     if (waitMs(resource) > 0) return undefined;
     pauses += 1;
-    close(EVERY_RESOURCE, clock.now() + waitMsAfter(PAUSES, pauses));
+    close(EVERY_RESOURCE, waitMsAfter(PAUSES, pauses));
     return undefined;
   };
 

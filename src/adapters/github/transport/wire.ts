@@ -69,9 +69,9 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onCall }: W
     const { route } = call;
     const resource = isGraphql(call) ? 'graphql' : 'core';
     limits.assertOpen(resource);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonicMs();
     const observe = (facts: Pick<TrackerCall, 'status' | 'failure' | 'billed'>): void =>
-      onCall?.({ route, durationMs: clock.now() - startedAt, ...facts });
+      onCall?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
 
     const answer = await send(octokit, call, token).catch((error: unknown) => {
       const failure = isTrackerFailure(error) ? error : transportFailure(error);

@@ -36,7 +36,7 @@ import { createKeyWriter } from '../idempotency-store.ts';
 /** How old the version may be: how late a change by another process is noticed. */
 const VERSION_MAX_AGE_MS = 10;
 
-export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'now'> };
+export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'monotonicMs'> };
 
 type Statements = ReturnType<typeof prepareStatements>;
 
@@ -127,14 +127,13 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
 }
 
 /** Reads the version at most once in 10 ms, and always after a change made here. */
-function createVersionSampler(sql: Statements, clock: Pick<Clock, 'now'>) {
+function createVersionSampler(sql: Statements, clock: Pick<Clock, 'monotonicMs'>) {
   let version = 0;
   let readAt = Number.NEGATIVE_INFINITY;
   return {
     read: (): number => {
-      const now = clock.now();
-      // A clock that was set back must not hold a version for longer.
-      if (now - readAt >= VERSION_MAX_AGE_MS || now < readAt) {
+      const now = clock.monotonicMs();
+      if (now - readAt >= VERSION_MAX_AGE_MS) {
         version = guard(() => sql.version.get()) ?? 0;
         readAt = now;
       }

@@ -82,6 +82,15 @@ describe('rate limits', () => {
     expect(secondsClosed()).toBe(60);
   });
 
+  test('a pause lasts as long as it says, whatever the time of day is set to', async () => {
+    const { clock, note, secondsClosed } = setUp();
+    note(429, { 'retry-after': '90' });
+    clock.set(clock.now() - 86_400_000);
+    expect(secondsClosed()).toBe(90);
+    await clock.advance(90 * SECOND);
+    expect(secondsClosed()).toBe(0);
+  });
+
   test('calls that are refused together lengthen the pause once', () => {
     const { note, secondsClosed } = setUp();
     for (let call = 0; call < 20; call += 1) note(403, {}, true);

@@ -1,0 +1,27 @@
+import { expect, test, vi } from 'vitest';
+
+import { systemClock } from '#shared/clock.ts';
+
+test('the monotonic clock goes on when somebody sets the time of day', () => {
+  const before = systemClock.monotonicMs();
+  vi.setSystemTime(0);
+  try {
+    expect(systemClock.now()).toBeLessThan(60_000);
+    expect(systemClock.monotonicMs()).toBeGreaterThanOrEqual(before);
+    expect(systemClock.monotonicMs()).toBeLessThan(before + 60_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('waiting for no time at all ends at once', async () => {
+  await expect(systemClock.sleep(-1)).resolves.toBeUndefined();
+});
+
+test('an aborted wait ends with the signal’s reason, before or after it began', async () => {
+  const controller = new AbortController();
+  const waiting = systemClock.sleep(60_000, { signal: controller.signal });
+  controller.abort(new Error('over'));
+  await expect(waiting).rejects.toThrow('over');
+  await expect(systemClock.sleep(60_000, { signal: controller.signal })).rejects.toThrow('over');
+});
