@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '#shared/clock.ts';
 
 import type { TrackerClient } from './transport/client.ts';
-import type { Headers } from './transport/limits.ts';
+import type { Headers } from './transport/rate-limits.ts';
 import type { Repository, RepositoryFacts } from './repository.ts';
 import { scopesOf } from './editing/write-access.ts';
 

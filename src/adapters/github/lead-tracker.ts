@@ -12,7 +12,7 @@ import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { TrackerAnswer, TrackerClient } from './transport/client.ts';
 import { TrackerFailure, isTrackerFailure, toTrackportError } from './transport/failure.ts';
 import { issueSchema } from './issue.ts';
-import type { Headers } from './transport/limits.ts';
+import type { Headers } from './transport/rate-limits.ts';
 import { continuationOf } from './transport/link.ts';
 import type { Repository } from './repository.ts';
 

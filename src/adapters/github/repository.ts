@@ -5,7 +5,7 @@ import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
-import type { Headers } from './transport/limits.ts';
+import type { Headers } from './transport/rate-limits.ts';
 
 /** How long one answer about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;

@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { createCircuitBreaker, type CircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
 
 import { decideUse, type Use } from './freshness.ts';
-import type { TrackerHealth } from './tracker-health.ts';
+import { TRACKER_BACKOFF, type CallPolicy } from './call-policy.ts';
 
 /** Something the tracker said, and when it last confirmed that it still holds. */
 export type Entry<T> = {
@@ -58,7 +59,7 @@ export type ConfirmedCache<T> = {
 
 export type ConfirmedCacheOptions<T> = {
   clock: Clock;
-  health: TrackerHealth;
+  calls: CallPolicy;
   /** ms */
   freshFor: number;
   /** ms, counted from the end of `freshFor`. */
@@ -71,9 +72,6 @@ export type ConfirmedCacheOptions<T> = {
 
 /** Under a storm of events a key is loaded at most once in this time. */
 const STORM_INTERVAL_MS = SECOND;
-/** A key whose answers cannot be understood rests this long, twice as long each time. */
-const REST_FIRST_MS = SECOND;
-const REST_MAX_MS = 30 * SECOND;
 
 /** One load under way. `tainted`: an event came after the call was sent. */
 type Flight<T> = {
@@ -89,8 +87,8 @@ type State<T> = {
   flights: Map<string, Flight<T>>;
   /** When a key's next load because of an event may start, ms. */
   turns: LRUCache<string, number>;
-  /** Keys that serve their last good answer without a call. */
-  rests: LRUCache<string, { until: number; ms: number }>;
+  /** Of keys whose responses cannot be understood: they serve their last good one without a call. */
+  breakers: LRUCache<string, CircuitBreaker>;
 };
 
 /** @see RFC 9111 for the idea of validation, RFC 5861 section 4 for stale-if-error. */
@@ -105,7 +103,7 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
     }),
     flights: new Map(),
     turns: new LRUCache({ max: 10_000 }),
-    rests: new LRUCache({ max: 10_000 }),
+    breakers: new LRUCache({ max: 10_000 }),
   };
   return {
     get: async (source) => get(state, source),
@@ -129,7 +127,7 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       if (flight?.called) flight.tainted = true;
     },
     get freshFor() {
-      return options.health.stretch(options.freshFor);
+      return options.calls.stretch(options.freshFor);
     },
     get bytes() {
       return state.entries.calculatedSize;
@@ -138,7 +136,7 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
 }
 
 function useOf<T>({ options }: State<T>, held: Entry<T> | undefined): Use {
-  const freshFor = options.health.stretch(options.freshFor);
+  const freshFor = options.calls.stretch(options.freshFor);
   return decideUse(held, { now: options.clock.monotonicMs(), freshFor });
 }
 
@@ -146,7 +144,7 @@ function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<Ca
   const held = state.entries.get(source.key);
   const use = useOf(state, held);
   if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
-  if (held && isResting(state, source.key) && mayServeStale(state.options, held))
+  if (held && isBroken(state, source.key) && mayServeStale(state.options, held))
     return { entry: held, outcome: 'stale' };
   const flying = state.flights.get(source.key);
   if (flying?.landed && !flying.tainted) return flying.landed;
@@ -170,33 +168,33 @@ async function fly<T>(
   state: State<T>,
   { source, flight, forced }: { source: Source<T>; flight: Flight<T>; forced: boolean },
 ): Promise<CacheResult<T>> {
-  const { clock, health } = state.options;
-  if (forced && health.isOpen()) await waitForTurn(state, source.key);
+  const { clock, calls } = state.options;
+  if (forced && calls.isAllowed()) await waitForTurn(state, source.key);
   const held = state.entries.get(source.key);
   try {
-    const loaded = await health.run(() => {
+    const loaded = await calls.run(() => {
       flight.called = true;
       flight.startedAt = clock.monotonicMs();
       return source.load(held);
     });
-    state.rests.delete(source.key);
+    state.breakers.delete(source.key);
     return { entry: store(state, { source, flight, loaded }), outcome: 'miss' };
   } catch (error) {
     if (!held || !isTrackerFault(error) || !mayServeStale(state.options, held)) throw error;
-    if (isTrackportError(error, 'tracker-failed')) rest(state, source.key);
+    if (isTrackportError(error, 'tracker-failed')) noteNonsense(state, source.key);
     return { entry: held, outcome: 'stale' };
   }
 }
 
-function isResting<T>({ options: { clock }, rests }: State<T>, key: string): boolean {
-  return clock.monotonicMs() < (rests.get(key)?.until ?? 0);
+function isBroken<T>({ breakers }: State<T>, key: string): boolean {
+  return breakers.get(key)?.state() === 'open';
 }
 
-/** Nonsense says nothing about other keys, so the back-off of the whole tracker leaves it out. */
-function rest<T>({ options: { clock }, rests }: State<T>, key: string): void {
-  const before = rests.get(key);
-  const ms = before ? Math.min(before.ms * 2, REST_MAX_MS) : REST_FIRST_MS;
-  rests.set(key, { until: clock.monotonicMs() + ms, ms });
+/** Nonsense says nothing about other keys, so that the breaker of the whole tracker leaves it out. */
+function noteNonsense<T>({ options: { clock }, breakers }: State<T>, key: string): void {
+  const breaker = breakers.get(key) ?? createCircuitBreaker({ clock, schedule: TRACKER_BACKOFF });
+  breaker.noteFailure();
+  breakers.set(key, breaker);
 }
 
 /** Under a storm of events readers wait for the next turn rather than see what an event refuted. */

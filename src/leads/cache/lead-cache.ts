@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 
+import { createCallPolicy } from './call-policy.ts';
 import {
   createPageIndex,
   LEAD_OVERHEAD_BYTES,
@@ -23,7 +24,6 @@ import { matchesFilter, type LeadFilter } from '../model/filter.ts';
 import { contactLength, isApproved, toLead, type LeadRules } from '../model/lead.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
-import { createTrackerHealth } from './tracker-health.ts';
 
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };
@@ -130,9 +130,9 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
 
 function createCaches(options: LeadCacheOptions) {
   const { clock, tracker, freshFor, staleIfError, sizeMax } = options;
-  const health = createTrackerHealth({ clock, quota: () => tracker.quota() });
+  const calls = createCallPolicy({ clock, quota: () => tracker.quota() });
   const index = createPageIndex();
-  const common = { clock, health, freshFor, staleIfError };
+  const common = { clock, calls, freshFor, staleIfError };
   const pages = createConfirmedCache<CachedPage>({
     ...common,
     bytesMax: Math.floor(sizeMax * (1 - ISSUES_SHARE)),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConfirmedCache } from '#leads/cache/confirmed-cache.ts';
-import { createTrackerHealth } from '#leads/cache/tracker-health.ts';
+import { createCallPolicy } from '#leads/cache/call-policy.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function createCache() {
@@ -8,7 +8,7 @@ function createCache() {
   const loads: string[] = [];
   const cache = createConfirmedCache<string>({
     clock,
-    health: createTrackerHealth({ clock, quota: () => undefined }),
+    calls: createCallPolicy({ clock, quota: () => undefined }),
     freshFor: 15_000,
     staleIfError: 0,
     bytesMax: 1_000_000,

@@ -1,7 +1,7 @@
 import type { PauseCode } from '#partners/deletions/issue-editor.ts';
 
 import type { TrackerClient } from '../transport/client.ts';
-import type { Headers } from '../transport/limits.ts';
+import type { Headers } from '../transport/rate-limits.ts';
 import type { RepositoryFacts } from '../repository.ts';
 
 /**

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
+import { createSemaphore } from '#shared/resilience/semaphore.ts';
+import { untilAborted } from '#shared/resilience/until-aborted.ts';
 
 import { failureOf, parseAnswer } from './response.ts';
 import {
@@ -10,8 +12,7 @@ import {
   type TrackerCredential,
 } from './auth.ts';
 import { TrackerFailure, isTrackerFailure } from './failure.ts';
-import { createGate, untilAborted } from './gate.ts';
-import type { Headers } from './limits.ts';
+import type { Headers } from './rate-limits.ts';
 import { createWire, type WireAnswer, type WireCall, type WireDeps } from './wire.ts';
 
 /** GitHub allows 100 at once for all programs that share a credential. */
@@ -65,7 +66,7 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
   const { clock, cut, requestTimeoutMs } = deps;
   const wire = createWire(deps);
   const tokens = createTokenSource(deps, deps.credential);
-  const gate = createGate(CALLS_AT_ONCE_MAX);
+  const semaphore = createSemaphore(CALLS_AT_ONCE_MAX);
 
   const sendWithRetry = async (call: WireCall, token: string): Promise<WireAnswer> => {
     const isRead = call.route.startsWith('GET ');
@@ -91,8 +92,8 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
     const deadline = AbortSignal.timeout(requestTimeoutMs);
     const signal = cut ? AbortSignal.any([deadline, cut]) : deadline;
     try {
-      const leave = await gate.enter(signal);
-      return await sendAuthorized({ ...call, signal }).finally(leave);
+      const release = await semaphore.acquire(signal);
+      return await sendAuthorized({ ...call, signal }).finally(release);
     } catch (error) {
       throw error === signal.reason ? new TrackerFailure('timeout') : error;
     }

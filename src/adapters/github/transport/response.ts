@@ -4,7 +4,7 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 
 import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
-import { retryAfterMs, type Headers } from './limits.ts';
+import { retryAfterMs, type Headers } from './rate-limits.ts';
 
 /** The greatest answer that is read: 100 issues of 65,536 characters, escaped, and room. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;

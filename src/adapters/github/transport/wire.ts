@@ -13,7 +13,7 @@ import {
 } from './response.ts';
 import { noOctokitLog } from './auth.ts';
 import { isTrackerFailure, type TrackerFailureKind } from './failure.ts';
-import { createRateLimits } from './limits.ts';
+import { createRateLimits } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 const API_VERSION = '2022-11-28';
@@ -68,7 +68,7 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onCall }: W
   const exchange: Wire['exchange'] = async (call, token) => {
     const { route } = call;
     const resource = isGraphql(call) ? 'graphql' : 'core';
-    limits.assertOpen(resource);
+    limits.assertAllowed(resource);
     const startedAt = clock.monotonicMs();
     const observe = (facts: Pick<TrackerCall, 'status' | 'failure' | 'billed'>): void =>
       onCall?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
@@ -80,7 +80,7 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onCall }: W
     });
     observe({ status: answer.status, billed: answer.status !== 304 });
     const says = isGraphql(call) ? graphqlSaysLimited(answer.text) : saysLimited(answer);
-    if (limits.note({ ...answer, resource, saysLimited: says })) limits.assertOpen(resource);
+    if (limits.note({ ...answer, resource, saysLimited: says })) limits.assertAllowed(resource);
     return answer;
   };
 

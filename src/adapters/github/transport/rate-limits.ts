@@ -6,80 +6,80 @@ import { TrackerFailure } from './failure.ts';
 
 const RETRY_AFTER_MAX_MS = 24 * HOUR;
 const WINDOW_MS = HOUR;
-/** After refusals that name no time. */
-const PAUSES = doublingSchedule(MINUTE, 16 * MINUTE);
+/** How long calls are throttled after refusals in a row that name no time. */
+const THROTTLES = doublingSchedule(MINUTE, 16 * MINUTE);
 
 /** Response headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | number | undefined>>;
 
-/** An answer as far as limits are concerned. */
+/** A response as far as limits are concerned. */
 type LimitFacts = {
   status: number;
   headers: Headers;
-  /** Quota that the call is counted against when the answer does not name it: `core`, `graphql`. */
+  /** Quota that the request is counted against when the response does not name it: `core`, `graphql`. */
   resource: string;
-  /** The answer's text says that a rate limit was exceeded. */
+  /** The response's text says that a rate limit was exceeded. */
   saysLimited: boolean;
 };
 
 /**
- * The rate limits of one credential, as its answers tell them.
+ * The rate limits of one credential, as its responses tell them.
  * @see https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
 export type RateLimits = {
   /** @throws {TrackerFailure} `limited` while a limit on `resource` is in force */
-  assertOpen(resource: string): void;
-  /** Takes note of an answer. True when it was refused because of a limit. */
-  note(answer: LimitFacts): boolean;
+  assertAllowed(resource: string): void;
+  /** Takes note of a response. True when it refuses because of a limit. */
+  note(response: LimitFacts): boolean;
   /** The primary limit of REST calls. */
   quota(): TrackerQuota | undefined;
 };
 
 export function createRateLimits(clock: Clock): RateLimits {
   const quotas = new Map<string, TrackerQuota>();
-  const closedUntil = new Map<string, number>();
-  let pauses = 0;
+  const throttledUntil = new Map<string, number>();
+  let refusals = 0;
 
-  const close = (resource: string, ms: number): void => {
+  const throttle = (resource: string, ms: number): void => {
     const until = clock.monotonicMs() + ms;
-    closedUntil.set(resource, Math.max(until, closedUntil.get(resource) ?? 0));
+    throttledUntil.set(resource, Math.max(until, throttledUntil.get(resource) ?? 0));
   };
   const waitMs = (resource: string): number =>
-    Math.max(closedUntil.get(resource) ?? 0, closedUntil.get(EVERY_RESOURCE) ?? 0) -
+    Math.max(throttledUntil.get(resource) ?? 0, throttledUntil.get(EVERY_RESOURCE) ?? 0) -
     clock.monotonicMs();
 
   const noteQuota = ({ headers, resource }: LimitFacts): void => {
-    const told = quotaOf(headers);
-    if (!told) return;
+    const reported = quotaOf(headers);
+    if (!reported) return;
     const name = headers['x-ratelimit-resource']?.toString() ?? resource;
-    const quota = newerOf(quotas.get(name), told, clock.now());
+    const quota = newerOf(quotas.get(name), reported, clock.now());
     quotas.set(name, quota);
-    if (quota.remaining === 0) close(name, Math.min(quota.resetAt - clock.now(), WINDOW_MS));
+    if (quota.remaining === 0) throttle(name, Math.min(quota.resetAt - clock.now(), WINDOW_MS));
   };
 
   const noteRefusal = ({ headers, resource }: LimitFacts): void => {
     const retryAfter = retryAfterMs(headers, clock.now());
-    if (retryAfter !== undefined) return close(EVERY_RESOURCE, retryAfter);
-    // Calls that were in flight together are refused together: that is one pause, not many.
+    if (retryAfter !== undefined) return throttle(EVERY_RESOURCE, retryAfter);
+    // Requests that were in flight together are refused together: that counts once.
     if (waitMs(resource) > 0) return undefined;
-    pauses += 1;
-    close(EVERY_RESOURCE, waitMsAfter(PAUSES, pauses));
+    refusals += 1;
+    throttle(EVERY_RESOURCE, waitMsAfter(THROTTLES, refusals));
     return undefined;
   };
 
   return {
-    assertOpen: (resource) => {
+    assertAllowed: (resource) => {
       const wait = waitMs(resource);
       if (wait <= 0) return;
       throw new TrackerFailure('limited', { retryAfterSeconds: Math.ceil(wait / SECOND) });
     },
-    note: (answer) => {
-      noteQuota(answer);
-      if (isLimitRefusal(answer)) {
-        noteRefusal(answer);
+    note: (response) => {
+      noteQuota(response);
+      if (isLimitRefusal(response)) {
+        noteRefusal(response);
         return true;
       }
-      if (answer.status < 400) pauses = 0;
+      if (response.status < 400) refusals = 0;
       return false;
     },
     quota: () => current(quotas.get('core'), clock.now()),
@@ -88,7 +88,7 @@ export function createRateLimits(clock: Clock): RateLimits {
 
 const EVERY_RESOURCE = '*';
 
-/** A 403 is also the answer to a missing permission; that one carries none of these signs. */
+/** A 403 is also the response to a missing permission; that one carries none of these signs. */
 function isLimitRefusal({ status, headers, saysLimited }: LimitFacts): boolean {
   if (status === 429) return true;
   if (status !== 403) return saysLimited && status < 300;
@@ -112,10 +112,14 @@ function quotaOf(headers: Headers): TrackerQuota | undefined {
   return { limit, remaining, resetAt: reset * SECOND };
 }
 
-/** Answers overtake each other: within one window the smallest remainder is the newest. */
-function newerOf(known: TrackerQuota | undefined, told: TrackerQuota, now: number): TrackerQuota {
-  if (!known || known.resetAt !== told.resetAt || known.resetAt <= now) return told;
-  return told.remaining <= known.remaining ? told : known;
+/** Responses overtake each other: within one window the smallest remainder is the newest. */
+function newerOf(
+  known: TrackerQuota | undefined,
+  reported: TrackerQuota,
+  now: number,
+): TrackerQuota {
+  if (!known || known.resetAt !== reported.resetAt || known.resetAt <= now) return reported;
+  return reported.remaining <= known.remaining ? reported : known;
 }
 
 /** After the reset a whole new window is there, though nobody has said so yet. */

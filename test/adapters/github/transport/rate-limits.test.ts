@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createRateLimits, type Headers } from '#adapters/github/transport/limits.ts';
+import { createRateLimits, type Headers } from '#adapters/github/transport/rate-limits.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 
@@ -16,45 +16,45 @@ function setUp() {
   });
   const note = (status: number, headers: Headers = {}, saysLimited = false): boolean =>
     limits.note({ status, headers, resource: 'core', saysLimited });
-  const secondsClosed = (resource = 'core'): number | undefined => {
+  const secondsThrottled = (resource = 'core'): number | undefined => {
     try {
-      limits.assertOpen(resource);
+      limits.assertAllowed(resource);
       return 0;
     } catch (error) {
       return (error as { retryAfterSeconds?: number }).retryAfterSeconds;
     }
   };
-  return { clock, limits, quota, note, secondsClosed };
+  return { clock, limits, quota, note, secondsThrottled };
 }
 
 describe('rate limits', () => {
   test('primary: closed until the reset, then open', async () => {
-    const { clock, quota, note, secondsClosed } = setUp();
+    const { clock, quota, note, secondsThrottled } = setUp();
     expect(note(403, quota(0, 90))).toBe(true);
-    expect(secondsClosed()).toBe(90);
+    expect(secondsThrottled()).toBe(90);
     await clock.advance(90 * SECOND - 1);
-    expect(secondsClosed()).toBe(1);
+    expect(secondsThrottled()).toBe(1);
     await clock.advance(1);
-    expect(secondsClosed()).toBe(0);
+    expect(secondsThrottled()).toBe(0);
   });
 
   test('the last answer of a window closes it before anything is refused', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     expect(note(200, quota(0, 30))).toBe(false);
-    expect(secondsClosed()).toBe(30);
+    expect(secondsThrottled()).toBe(30);
   });
 
   test('secondary: retry-after comes before everything else', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     expect(note(403, quota(4000, 600, { 'retry-after': '17' }))).toBe(true);
-    expect(secondsClosed()).toBe(17);
-    expect(secondsClosed('graphql')).toBe(17);
+    expect(secondsThrottled()).toBe(17);
+    expect(secondsThrottled('graphql')).toBe(17);
   });
 
   test('retry-after may be a date', () => {
-    const { clock, note, secondsClosed } = setUp();
+    const { clock, note, secondsThrottled } = setUp();
     note(429, { 'retry-after': new Date(clock.now() + 5000).toUTCString() });
-    expect(secondsClosed()).toBe(5);
+    expect(secondsThrottled()).toBe(5);
   });
 
   test.each([
@@ -63,45 +63,45 @@ describe('rate limits', () => {
     ['nonsense', 'soon', 60],
     ['blank', ' ', 60],
   ])('retry-after that is %s is bounded', (_, header, seconds) => {
-    const { note, secondsClosed } = setUp();
+    const { note, secondsThrottled } = setUp();
     note(429, { 'retry-after': header });
-    expect(secondsClosed()).toBe(seconds);
+    expect(secondsThrottled()).toBe(seconds);
   });
 
   test('without headers the pause is a minute and doubles to 16', async () => {
-    const { clock, note, secondsClosed } = setUp();
+    const { clock, note, secondsThrottled } = setUp();
     const pauses: (number | undefined)[] = [];
     for (let round = 0; round < 6; round += 1) {
       expect(note(429)).toBe(true);
-      pauses.push(secondsClosed());
+      pauses.push(secondsThrottled());
       await clock.advance(16 * MINUTE);
     }
     expect(pauses).toEqual([60, 120, 240, 480, 960, 960]);
     note(200);
     note(429);
-    expect(secondsClosed()).toBe(60);
+    expect(secondsThrottled()).toBe(60);
   });
 
   test('a pause lasts as long as it says, whatever the time of day is set to', async () => {
-    const { clock, note, secondsClosed } = setUp();
+    const { clock, note, secondsThrottled } = setUp();
     note(429, { 'retry-after': '90' });
     clock.set(clock.now() - 86_400_000);
-    expect(secondsClosed()).toBe(90);
+    expect(secondsThrottled()).toBe(90);
     await clock.advance(90 * SECOND);
-    expect(secondsClosed()).toBe(0);
+    expect(secondsThrottled()).toBe(0);
   });
 
   test('calls that are refused together lengthen the pause once', () => {
-    const { note, secondsClosed } = setUp();
+    const { note, secondsThrottled } = setUp();
     for (let call = 0; call < 20; call += 1) note(403, {}, true);
-    expect(secondsClosed()).toBe(60);
+    expect(secondsThrottled()).toBe(60);
   });
 
   test('a missing permission is no limit', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     expect(note(403, quota(4000))).toBe(false);
     expect(note(403)).toBe(false);
-    expect(secondsClosed()).toBe(0);
+    expect(secondsThrottled()).toBe(0);
   });
 
   test('GraphQL refuses with a success', () => {
@@ -109,26 +109,26 @@ describe('rate limits', () => {
     expect(limits.note({ status: 200, headers: {}, resource: 'graphql', saysLimited: true })).toBe(
       true,
     );
-    expect(() => limits.assertOpen('core')).toThrow('limited');
+    expect(() => limits.assertAllowed('core')).toThrow('limited');
   });
 
   test('each quota is closed for itself', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     note(200, quota(0, 600, { 'x-ratelimit-resource': 'graphql' }));
-    expect(secondsClosed('core')).toBe(0);
-    expect(secondsClosed('graphql')).toBe(600);
+    expect(secondsThrottled('core')).toBe(0);
+    expect(secondsThrottled('graphql')).toBe(600);
   });
 
   test('a reset that lies too far ahead is taken as one window', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     note(403, quota(0, 86_400));
-    expect(secondsClosed()).toBe(3600);
+    expect(secondsThrottled()).toBe(3600);
   });
 
   test('a reset in the past still pauses after a refusal', () => {
-    const { quota, note, secondsClosed } = setUp();
+    const { quota, note, secondsThrottled } = setUp();
     note(403, quota(0, -5));
-    expect(secondsClosed()).toBe(60);
+    expect(secondsThrottled()).toBe(60);
   });
 });
 
