@@ -1,5 +1,6 @@
 /** What a thread runs for large deliveries of the tracker's webhook. */
 import { Secret } from '#shared/crypto/secret.ts';
+import { freeMemory } from '#shared/own-memory.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { RepositoryName } from './repository.ts';
 import { createWebhookVerifier, type WebhookDelivery } from './webhook.ts';
@@ -12,17 +13,18 @@ export type VerifyJob = {
 };
 
 /** As `verify` of `createWebhookVerifier`; bytes arrive without being a `Buffer`. */
-export function verify({
-  secrets,
-  name,
-  repositoryId,
-  delivery,
-}: VerifyJob): Promise<TrackerEvent> {
+export async function verify(job: VerifyJob): Promise<TrackerEvent> {
+  const { secrets, name, repositoryId, delivery } = job;
   const { buffer, byteOffset, byteLength } = delivery.rawBody;
   const verifier = createWebhookVerifier({
     secrets: secrets.map((secret) => new Secret(secret)),
     name,
     repositoryId: () => repositoryId,
   });
-  return verifier.verify({ ...delivery, rawBody: Buffer.from(buffer, byteOffset, byteLength) });
+  try {
+    const rawBody = Buffer.from(buffer, byteOffset, byteLength);
+    return await verifier.verify({ ...delivery, rawBody });
+  } finally {
+    freeMemory(delivery.rawBody);
+  }
 }

@@ -18,12 +18,6 @@ export function isHeavy(bytes: Uint8Array): boolean {
   return values > INLINE_VALUES_MAX;
 }
 
-/** The memory of bytes that share it with nothing else: it can be handed over to a thread. */
-export function ownMemory(bytes: Uint8Array): ArrayBuffer[] {
-  const { buffer, byteLength } = bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
-}
-
 /** Why a thread ended is nothing that the caller could mend. @throws {overloaded} for that */
 export function refuseThread(error: unknown): never {
   if (!(error instanceof ThreadError)) throw error;

@@ -4,9 +4,10 @@ import {
   type WebhookVerifier,
   type WebhookVerifierDeps,
 } from '#adapters/github/webhook.ts';
-import { isHeavy, ownMemory, refuseThread } from '#adapters/threads/heavy-body.ts';
+import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Clock } from '#shared/clock.ts';
+import { ownMemory } from '#shared/own-memory.ts';
 
 /**
  * Makes verifiers that hold up nobody: large deliveries are verified and read in a thread, which

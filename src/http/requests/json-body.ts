@@ -46,7 +46,7 @@ export function takeBodies(
  */
 async function takeNothing(request: FastifyRequest, payload: Readable): Promise<undefined> {
   if ((declaredBytes(request) ?? 0) > 0) throw notJson();
-  await collectBytes(payload, () => notJson());
+  await collectBytes(payload, 0, () => notJson());
 }
 
 /**

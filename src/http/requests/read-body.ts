@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest, onSendHookHandler, RouteOptions } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import type { BodyBudget, BodyHold } from './body-budget.ts';
+import { createBodyBytes } from './body-bytes.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -18,7 +19,7 @@ export function createBodyReader(budget: BodyBudget): ReadBody {
     const hold = (request.bodyHold = budget.hold());
     const { bodyLimit } = request.routeOptions;
     let bytes = 0;
-    return collectBytes(payload, (more) => {
+    return collectBytes(payload, bodyLimit, (more) => {
       bytes += more;
       if (bytes > bodyLimit) return tooLarge();
       return hold.add(more) ? undefined : noRoom();
@@ -26,23 +27,25 @@ export function createBodyReader(budget: BodyBudget): ReadBody {
   };
 }
 
-/** All bytes of a body, unless `refuse` has something against the next ones. */
+/** All bytes of a body, `bytesMax` at most, unless `refuse` has something against the next ones. */
 export function collectBytes(
   payload: Readable,
+  bytesMax: number,
   refuse: (bytes: number) => Error | undefined,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const body = createBodyBytes(payload, bytesMax);
     const finish = (error?: Error): void => {
       payload.off('data', onData).off('end', onEnd).off('error', finish);
-      if (error) reject(error);
-      else resolve(Buffer.concat(chunks));
+      if (!error) return resolve(body.take());
+      body.drop();
+      reject(error);
     };
     const onEnd = (): void => finish();
     const onData = (chunk: Buffer): void => {
       const refusal = refuse(chunk.length);
       if (refusal) finish(refusal);
-      else chunks.push(chunk);
+      else body.add(chunk);
     };
     payload.on('data', onData).on('end', onEnd).on('error', finish);
   });
