@@ -11,6 +11,7 @@ const documents = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
   ...readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`),
+  ...readdirSync('docs/how-to').map((name) => `docs/how-to/${name}`),
 ];
 
 type Block = { place: string; language: string; text: string };

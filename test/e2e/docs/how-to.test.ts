@@ -190,3 +190,48 @@ for (const language of languages)
       expect([out, err]).toEqual([`${hmac.at(-1)}\n${v3.at(-1)}\n`, '']);
     },
   );
+
+const tools = ['bash', 'curl', 'jq'].every(
+  (tool) => spawnSync(tool, ['--version']).error === undefined,
+);
+
+test.skipIf(!tools)(
+  'CI: a specification is published once, whatever the pipeline repeats',
+  async () => {
+    const service = trackport(['sandbox', '--port', '0'], {
+      environment: { TMPDIR: temporaryFolder() },
+    });
+    const url = await listening(service);
+    const [, id, secret] = /-u '([^:]+):([^']+)'/.exec(service.stdout()) ?? [];
+    const [, endpoint] = /scope=[^']*' (http\S+token)\b/.exec(service.stdout()) ?? [];
+    const folder = temporaryFolder();
+    const [script = ''] = blocksOf('catalog-from-ci', 'bash');
+    const publish = (version: string, description: string): string => {
+      const spec = {
+        openapi: '3.1.0',
+        info: { title: 'Orders', version, description },
+        paths: {},
+      };
+      writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(spec));
+      const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'],
+          TRACKPORT_URL: url,
+          TOKEN_ENDPOINT: endpoint,
+          CLIENT_ID: id,
+          CLIENT_SECRET: secret,
+          SPEC: 'openapi.json',
+          ARTIFACT: 'orders-of-ci',
+          OWNER: 'team-orders',
+        },
+      });
+      return `${stdout}${stderr}`;
+    };
+    expect(publish('1.0.0', 'first')).toBe('orders-of-ci 1.0.0 is published\n');
+    expect(publish('1.0.0', 'first')).toBe('orders-of-ci 1.0.0 is published already\n');
+    expect(publish('1.0.0', 'other')).toContain('published with another specification');
+    expect(publish('1.1.0', 'other')).toBe('orders-of-ci 1.1.0 is published\n');
+  },
+);
