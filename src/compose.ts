@@ -2,7 +2,6 @@
  * The composition root: everything that a running service is made of, from the bottom up. What is
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createBodyReaders, type BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
@@ -15,9 +14,11 @@ import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
 import type { RemovalRoutesDeps } from '#http/routes/removals/routes.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import { createLeads, type Leads } from '#leads/index.ts';
-import type { LeadRules } from '#leads/model/lead.ts';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { Leads } from '#leads/index.ts';
 import { listRemovals } from '#leads/reading/list-removals.ts';
+import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
+import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
@@ -37,13 +38,9 @@ import type { BearerAreaDeps } from './compose/bearer-areas.ts';
 import type { Identity } from './compose/identity.ts';
 import { cutInTime, drain, listen } from './compose/listen.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
-import {
-  createRegistry,
-  leadMetrics,
-  logMetrics,
-  trackerCallMetrics,
-} from './compose/telemetry/metrics.ts';
-import { createPartnerArea, type PartnerArea } from './compose/partners.ts';
+import { createRegistry, logMetrics, trackerCallMetrics } from './compose/telemetry/metrics.ts';
+import { composeLeads } from './compose/leads.ts';
+import { composePartners } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
 import { openStore, type Store } from './compose/store.ts';
 import { createTrackerParts, type TrackerParts } from './compose/tracker/parts.ts';
@@ -152,33 +149,31 @@ type Parts = PartsDeps & {
   access: Access;
   claims: ClaimStore;
   leads: Leads;
-  partners: PartnerArea;
+  filler: DirectoryFiller;
+  partners: Partners;
+  partnerRoutes: PartnerRoutesDeps;
   leadRoutes: LeadRoutesDeps;
   removalRoutes: RemovalRoutesDeps;
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
-  const { config, settings, clock, log, registry, store, cut } = deps;
+  const { settings, clock, log, registry, store, cut } = deps;
   const onCall = trackerCallMetrics(registry);
   const tracker = createTrackerParts({ settings, clock, cut, onCall });
-  const { leadTracker } = tracker;
-  const rules: LeadRules = config.leads;
-  const claims = createClaimStore(store.database, config.tracker);
+  const { leads, claims, filler } = composeLeads({ ...deps, tracker });
   const { cursors } = store;
-  const leads = createLeads({
-    clock,
-    tracker: leadTracker,
-    claims,
-    cursors,
-    rules,
-    ...config.leads,
-  });
-  leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
   const access = composeAccess({ store, clock, log, limitPerMinute });
   held.push('the times of last use', () => access.close());
+  const { partners, routes: partnerRoutes } = composePartners({
+    ...deps,
+    tracker,
+    filler,
+    identity,
+    bodies,
+  });
   return {
     ...deps,
     tracker,
@@ -187,7 +182,9 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     access,
     claims,
     leads,
-    partners: createPartnerArea({ ...deps, rules, tracker, identity, bodies }),
+    filler,
+    partners,
+    partnerRoutes,
     leadRoutes: { reader: leads.reader, access },
     removalRoutes: {
       access,
@@ -229,8 +226,8 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     checks: () => [
       storeCheck(store),
       trackerCheck(tracker),
-      workerCheck(partners.worker),
-      ...(partners.hasPartners() ? [directoryCheck(partners.worker)] : []),
+      workerCheck(partners),
+      ...(partners.hasPartners() ? [directoryCheck(partners)] : []),
       ...(identity ? [issuerCheck(identity)] : []),
     ],
   };
@@ -239,7 +236,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     leads: parts.leadRoutes,
     removals: parts.removalRoutes,
     trackerWebhook: createTrackerWebhook(parts),
-    partners: partners.routes,
+    partners: parts.partnerRoutes,
     ...(identity && (await openBearerAreas(parts, { identity, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });
@@ -281,12 +278,9 @@ async function listenForOperations(
 }
 
 /** Answers how to stop: the step in hand is finished, the rest is given back. */
-async function startWork(
-  { partners: { background } }: Parts,
-  held: ReleaseStack,
-): Promise<() => Promise<void>> {
-  const stop = (): Promise<void> => background.stop();
+async function startWork({ partners }: Parts, held: ReleaseStack): Promise<() => Promise<void>> {
+  const stop = (): Promise<void> => partners.stop();
   held.push('the worker', stop);
-  await background.start();
+  await partners.start();
   return stop;
 }

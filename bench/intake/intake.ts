@@ -14,13 +14,11 @@ import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createApp } from '#http/app.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner, createPartners } from '#partners/partner.ts';
+import { createPartners } from '#partners/index.ts';
+import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
-import { createStatusTokens } from '#partners/receipts/status-token.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { refuseUnread, verifyCall } from '#partners/intake/verify-request.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -52,7 +50,7 @@ export async function measureIntake(scale: IntakeBenchScale): Promise<BenchRow[]
   try {
     await fillDirectory(known.database, people);
     const claiming = await startServer(known.receipts);
-    const forgetful = await startServer(forgetfulStore);
+    const forgetful = await startServer({ accept: forgetfulAccept });
     const durable = await startServer(strangers.receipts);
     const servers = { durable, claiming };
     for (const { port } of [durable, forgetful, claiming]) await load({ port, seconds: 1 });
@@ -84,7 +82,8 @@ export async function measureIntake(scale: IntakeBenchScale): Promise<BenchRow[]
   }
 }
 
-const hashKey = createSecretKey(Buffer.alloc(32, 2));
+const directoryKey = Buffer.alloc(32, 2);
+const hashKey = createSecretKey(directoryKey);
 
 function openStore() {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
@@ -122,44 +121,52 @@ async function fillDirectory(database: Database, people: number): Promise<void> 
   }
 }
 
-const forgetfulStore: Pick<ReceiptStore, 'accept'> = {
-  accept: async ({ events, path: _path, ...receipt }) => ({
-    kind: 'accepted',
-    receipt: { ...receipt, status: 'ACCEPTED' },
-    queued: events.length,
-    written: events,
-  }),
-};
+const forgetfulAccept: ReceiptStore['accept'] = async ({ events, path: _path, ...receipt }) => ({
+  kind: 'accepted',
+  receipt: { ...receipt, status: 'ACCEPTED' },
+  queued: events.length,
+  written: events,
+});
 
-async function startServer(store: Pick<ReceiptStore, 'accept'>) {
+/** Stands for what intake does not need. */
+const unserved = {} as never;
+
+async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
   const partner = createPartner('crm-one', {
     scheme: 'hmac-sha256',
     secrets: [{ value: new Secret('bench-secret') }],
   });
   const clock = systemClock;
-  const partners = createPartners([partner]);
-  const newId = createTimedIds(clock);
-  const reporter = { settled: () => undefined };
-  const deps = { store, readDelivery, clock, newId, hashKey, reporter, wakeWorker: () => {} };
-  const tokens = createStatusTokens(Buffer.alloc(32, 3), clock);
-  const limiter = createLimiter({ clock, limitPerMinute: 300 });
+  const list = createPartnerList([partner]);
+  const partners = createPartners({
+    partners: () => list,
+    receipts: { accept } as ReceiptStore,
+    work: unserved,
+    workerLock: unserved,
+    filler: unserved,
+    editor: unserved,
+    cursors: unserved,
+    rules: unserved,
+    readDelivery,
+    directoryKey,
+    statusKey: Buffer.alloc(32, 3),
+    newId: createTimedIds(clock),
+    random: Math.random,
+    countOutcome: () => undefined,
+    writeIntervalMs: 0,
+    clock,
+    log: silentLog,
+  });
   const app = createApp({
     clock,
     newId: newUuid,
     log: silentLog,
     metrics: new Registry(),
     publicUrl: () => 'https://trackport.example.com',
-    refusalLimiter: limiter,
+    refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
     partners: {
-      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
-      verify: (call) => verifyCall({ partners, clock }, call),
-      accept: (delivery) => acceptDelivery(deps, delivery),
-      status: {
-        tokenOf: (receipt) => tokens.seal(receipt),
-        read: () => Promise.reject(new Error('nobody asks')),
-      },
+      partners,
       checkBearer: async () => {},
-      limiter,
       metrics: { registry: new Registry(), namesPartners: true },
     },
   });

@@ -8,11 +8,11 @@ import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 
 import { composeCatalog } from './catalog.ts';
-import type { PartnerArea } from './partners.ts';
 import type { Store } from './store.ts';
 
 export type BearerAreaDeps = {
@@ -20,7 +20,7 @@ export type BearerAreaDeps = {
   access: Access;
   catalogRules: () => CatalogRules;
   claims: ClaimStore;
-  receipts: PartnerArea['receipts'];
+  receipts: Partners['receipts'];
   bodies: Pick<BodyReaders, 'specBody'>;
   store: Pick<Store, 'database' | 'cursors'>;
   /** The limiter of refused credentials that the app uses too. */
@@ -41,7 +41,7 @@ export function createBearerAreas(
   return {
     catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },
     consumers: { access, idempotency, authorize },
-    receipts: { ...receipts, authorize },
+    receipts: { receipts, authorize },
     claims: { manage: { claims, cursors, clock }, authorize },
     audit: { access, authorize },
   };

@@ -25,12 +25,8 @@ export async function renderOpenApi(): Promise<string> {
     removals: { access: unserved, list: notServing },
     trackerWebhook: { verify: notServing, onTrackerEvent: notServing, settled: async () => {} },
     partners: {
-      refuseUnread: notServing,
-      verify: notServing,
-      accept: notServing,
-      status: { tokenOf: notServing, read: notServing },
+      partners: unserved,
       checkBearer: notServing,
-      limiter,
       metrics: { registry: metrics, namesPartners: false },
     },
     catalog: {
@@ -40,7 +36,7 @@ export async function renderOpenApi(): Promise<string> {
       authorize: notServing,
     },
     consumers: { access: unserved, idempotency: unserved, authorize: notServing },
-    receipts: { read: unserved, replay: unserved, authorize: notServing },
+    receipts: { receipts: unserved, authorize: notServing },
     audit: { access: unserved, authorize: notServing },
     claims: { manage: unserved, authorize: notServing },
   });

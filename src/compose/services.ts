@@ -5,6 +5,7 @@ import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -83,12 +84,17 @@ function createStoreServices(clock: Clock) {
   return {
     consumer: withStore(toAccess),
     receipt: withStore(({ database, secretKey, cursors }, { tracker: { repository } }) => ({
-      receipts: createReceiptStore({
-        database,
-        sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
-        repository,
+      receipts: createReceipts({
+        store: createReceiptStore({
+          database,
+          sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
+          repository,
+        }),
+        cursors,
+        clock,
+        // The worker of a running service looks for due events by itself.
+        wakeWorker: () => undefined,
       }),
-      cursors,
     })),
     claim: withStore(({ database, cursors }, { tracker }) => ({
       claims: createClaimStore(database, tracker),

@@ -28,6 +28,11 @@ export type Store = {
 
 export type StoreDeps = { config: Pick<Config, 'store' | 'secretKey'>; clock: Clock; log: Log };
 
+/** The key of the lead directory's hashes, and of those by which a repeat is known. */
+export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer {
+  return deriveKey(secretKey, 'directory');
+}
+
 /** Opens the store and brings it to the newest schema. @throws {StartError} */
 export function openStore({ config, clock, log }: StoreDeps): Store {
   if (config.store.url.engine !== 'sqlite')

@@ -112,7 +112,7 @@ export function createApp(deps: AppDeps): HttpApp {
       (async (scope) =>
         (await import('./routes/claims/routes.ts')).claimRoutes(context, claims)(scope)),
     ...(deps.partners
-      ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners.status)]
+      ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners)]
       : []),
   ];
   registerAreas(app, areas);

@@ -148,7 +148,7 @@ function toPointerLists(fields: PartnerSettings['fields']): Fields {
 }
 
 /** The partners of the configuration, and what stands in for those that are not there. */
-export type Partners = {
+export type PartnerList = {
   /** Undefined for an unknown and for a disabled partner. */
   find(id: string): Partner | undefined;
   /** Every partner, disabled ones too, in the order of the configuration. */
@@ -162,7 +162,7 @@ export type Partners = {
 };
 
 /** @throws {TypeError} a secret is empty */
-export function createPartners(list: readonly Partner[]): Partners {
+export function createPartnerList(list: readonly Partner[]): PartnerList {
   const byId = new Map(list.map((partner) => [partner.id, partner]));
   const keys = new Map(
     list.flatMap(({ secrets }) => secrets.map(({ value }) => [value, signingKey(value)] as const)),

@@ -2,22 +2,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt.ts';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner } from '#partners/partner.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { DAY } from '#shared/clock.ts';
-import { createTimedIds } from '#shared/ids.ts';
-import { createCursorSealer } from '#shared/page.ts';
-import { hashKey, sealer, secretsOf } from '../partners/support.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
+import { buildPartners, secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
-import { REPOSITORY } from '../support/directory.ts';
-import { silentReporter as reporter } from '../support/reporter.ts';
 
 let database: Database;
 let clock: FakeClock;
@@ -29,14 +21,8 @@ beforeEach(() => {
 
 /** Runs `trackport receipt …` on a connection of its own. */
 function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
-  const services = {
-    receipts: createReceiptStore({
-      database: connectTo(database.handle.name),
-      sealer,
-      repository: REPOSITORY,
-    }),
-    cursors: createCursorSealer(Buffer.alloc(32)),
-  };
+  const { partners } = buildPartners({ database: connectTo(database.handle.name), clock });
+  const services = { receipts: partners.receipts };
   return runCommand(registerReceipt, { args, services, clock, ...how });
 }
 
@@ -46,12 +32,13 @@ async function json<T>(...args: string[]): Promise<T> {
 
 /** Accepts a deletion and gives back its receipt's id. */
 async function accept(externalId: string, partnerId = 'crm-one'): Promise<string> {
-  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
-  const partner = createPartner(partnerId, { scheme: 'hmac-sha256', secrets: secretsOf('s') });
-  const newId = createTimedIds(clock);
-  const deps = { store, readDelivery, clock, newId, hashKey, reporter, wakeWorker: () => {} };
-  const body = Buffer.from(JSON.stringify({ eventType: 'lead.deletion', externalId }));
-  return (await acceptDelivery(deps, { partner, path: 'deletions', body })).receipt.id;
+  const settings = { scheme: 'hmac-sha256', secrets: secretsOf('s') } as const;
+  const { deliver } = buildPartners({ database, clock, partners: { [partnerId]: settings } });
+  const { receipt } = await deliver(
+    { eventType: 'lead.deletion', externalId },
+    { from: partnerId },
+  );
+  return receipt.id;
 }
 
 function settle(id: string, outcome: Outcome): void {

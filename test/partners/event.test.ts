@@ -10,7 +10,8 @@ import {
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { splitBatch, trimJson } from '#partners/intake/split-batch.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { hashKey, secretsOf } from './support.ts';
+import { hashKey } from './support.ts';
+import { secretsOf } from '../support/partners.ts';
 
 const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
 const crmTwo = createPartner('crm-two', { scheme: 'signature-v3', secrets: secretsOf('two') });

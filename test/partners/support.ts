@@ -5,38 +5,27 @@ import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner, createPartners, type PartnerSettings } from '#partners/partner.ts';
-import { createPayloadSealer, type PayloadSealer } from '#partners/receipts/payload.ts';
-import { readStatus } from '#partners/receipts/read-status.ts';
-import { createStatusTokens } from '#partners/receipts/status-token.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { PartnerSettings } from '#partners/partner.ts';
 import { sign, signingKey } from '#partners/intake/signature.ts';
-import { refuseUnread, verifyCall } from '#partners/intake/verify-request.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
-import { newUuid } from '#shared/ids.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { buildTestApp } from '../support/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
-import { temporaryDatabase } from '../support/stores.ts';
-import { REPOSITORY } from '../support/directory.ts';
-import { silentReporter as reporter } from '../support/reporter.ts';
+import { directoryKey } from '../support/directory.ts';
+import {
+  buildPartners,
+  type PartnersOptions,
+  type PartnersWorld,
+  secretsOf,
+} from '../support/partners.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
 export const SECRET_ONE = 'whk_test_4f9d0c7b2a6e4d1c8b3f5a7e9c1d2b4f';
 export const SECRET_TWO = '9f2c6b1e-7d34-4c8a-9b0e-5a1f3d7c2e84';
 
-export const sealer: PayloadSealer = createPayloadSealer(Buffer.alloc(32, 3));
-export const hashKey = createSecretKey(Buffer.alloc(32, 4));
-
-export function secretsOf(...values: string[]): { value: Secret }[] {
-  return values.map((value) => ({ value: new Secret(value) }));
-}
+export const hashKey = createSecretKey(directoryKey);
 
 const usualPartners: Record<string, PartnerSettings> = {
   'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },
@@ -70,61 +59,42 @@ export function signedHeaders(
   };
 }
 
-export type PartnerServer = {
+export type PartnerServer = PartnersWorld & {
   app: ReturnType<typeof buildTestApp>;
   clock: FakeClock;
-  database: Database;
-  store: ReceiptStore;
   metrics: Registry;
-  /** How often the worker was woken. */
-  woken: () => number;
+  /** How many events wait. */
+  waiting(): Promise<number>;
 };
 
-type Options = {
-  partners?: Record<string, PartnerSettings>;
+type Options = Omit<PartnersOptions, 'clock'> & {
   clock?: FakeClock;
-  database?: Database;
   refusedPerMinute?: number;
   checkBearer?: PartnerRoutesDeps['checkBearer'];
   app?: Partial<AppDeps>;
-  /** Stands between the server and its store. */
-  watch?: (store: ReceiptStore) => ReceiptStore;
 };
 
 /** The public server with partners and a store of its own; closed when the test ends. */
 export function buildPartnerServer(options: Options = {}): PartnerServer {
-  const clock = options.clock ?? createFakeClock(NOW);
-  const database = options.database ?? temporaryDatabase();
-  const { watch = (unwatched) => unwatched } = options;
-  const store = watch(createReceiptStore({ database, sealer, repository: REPOSITORY }));
-  const list = Object.entries(options.partners ?? usualPartners);
-  const partners = createPartners(list.map(([id, settings]) => createPartner(id, settings)));
+  const { refusedPerMinute = 1e6, checkBearer = async () => undefined, app: more } = options;
+  const { clock = createFakeClock(NOW), ...ports } = options;
+  const world = buildPartners({ partners: usualPartners, clock, ...ports });
   const metrics = new Registry();
-  const tokens = createStatusTokens(Buffer.alloc(32, 5), clock);
-  let woken = 0;
-  const wakeWorker = () => void (woken += 1);
-  const deps = { store, readDelivery, clock, newId: newUuid, hashKey, reporter, wakeWorker };
   const app = buildTestApp({
     clock,
     metrics,
     publicUrl: () => PARTNER_URL,
-    refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 1e6 }),
+    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
     partners: {
-      refuseUnread: (call) => refuseUnread({ partners, clock }, call),
-      verify: (call) => verifyCall({ partners, clock }, call),
-      accept: (delivery) => acceptDelivery(deps, delivery),
-      status: {
-        tokenOf: (receipt) => tokens.seal(receipt),
-        read: (token) => readStatus({ store, tokens, clock }, token),
-      },
-      checkBearer: options.checkBearer ?? (async () => undefined),
-      limiter: createLimiter({ clock, limitPerMinute: 600 }),
+      partners: world.partners,
+      checkBearer,
       metrics: { registry: metrics, namesPartners: true },
     },
-    ...options.app,
+    ...more,
   });
   onTestFinished(() => app.close());
-  return { app, clock, database, store, metrics, woken: () => woken };
+  const waiting = async () => (await world.work.counts()).open;
+  return { ...world, app, clock, metrics, waiting };
 }
 
 export type RawAnswer = { status: number; headers: IncomingHttpHeaders; text: string };

@@ -12,7 +12,7 @@ import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
 import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
-import { createPartner, createPartners, type Action, type Partner } from '#partners/partner.ts';
+import { createPartner, createPartnerList, type Action, type Partner } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
 import {
@@ -89,7 +89,7 @@ export async function openDesk(options: DeskOptions = {}) {
   const sealer = createPayloadSealer(Buffer.alloc(32, 3));
   const receipts = createReceiptStore({ database, sealer, repository: repositoryName });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: repositoryName });
-  const partners = createPartners(partnersOf(options));
+  const partners = createPartnerList(partnersOf(options));
   const {
     labels = { approved: 'approved', deleted: 'deleted-by-partner' },
     retryMs = [20, 20, 20, 20, 20, 20],

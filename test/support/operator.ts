@@ -8,11 +8,10 @@ import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { WorkStore } from '#partners/worker/work-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { createBearerAreas } from '../../src/compose/bearer-areas.ts';
@@ -20,8 +19,9 @@ import { buildAccess } from './access.ts';
 import { buildTestApp } from './app.ts';
 import { catalogRules } from './catalog.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
-import { temporaryDatabase } from './stores.ts';
 import { REPOSITORY } from './directory.ts';
+import { buildPartners } from './partners.ts';
+import { temporaryDatabase } from './stores.ts';
 
 const principals: Record<string, TokenPrincipal> = {
   admin: {
@@ -67,14 +67,12 @@ export type OperatorApp = {
   receipts: ReceiptStore;
   access: Access;
   audit: AuditLog;
-  woken: () => number;
+  work: WorkStore;
   /** With the token `admin`, unless the options name another or none. */
   call: (method: Method, path: string, options?: CallOptions) => Promise<Reply>;
 };
 
 type CallOptions = { body?: unknown; token?: string | null; headers?: Record<string, string> };
-
-export const sealer = createPayloadSealer(Buffer.alloc(32, 3));
 
 type OperatorOptions = {
   /** Default: one of its own. */
@@ -89,10 +87,9 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const clock = createFakeClock();
   const store = consumersOf(createConsumerStore({ database, clock }));
   const access = buildAccess({ database, clock, store });
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const { partners, receipts, work } = buildPartners({ database, clock });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
-  let woken = 0;
   const app = buildTestApp({
     clock,
     refusalLimiter,
@@ -100,11 +97,8 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       verifier: verifierOfNames,
       access,
       catalogRules: () => catalogRules,
-      claims: createClaimStore(database, { repository: 'acme/leads' }),
-      receipts: {
-        read: { store: receipts, cursors },
-        replay: { store: receipts, clock, wakeWorker: () => void (woken += 1) },
-      },
+      claims: createClaimStore(database, { repository: REPOSITORY }),
+      receipts: partners.receipts,
       bodies: createBodyReaders({ clock: systemClock }),
       store: { database, cursors },
       refusalLimiter,
@@ -120,7 +114,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
     receipts,
     access,
     audit,
-    woken: () => woken,
+    work,
     call: createCall(app),
   };
 }

@@ -1,21 +1,14 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import { toReceiptDetailOut, toReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
-import {
-  type ReplayDeps,
-  replayReceipt,
-  replayReceipts,
-} from '#partners/receipts/replay-receipts.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { Receipts } from '#partners/receipts/receipts.ts';
 import { type ActionOf, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 
 /** What the `receipt` commands work on. */
-export type ReceiptServices = { receipts: ReceiptStore; cursors: CursorSealer };
+export type ReceiptServices = { receipts: Receipts };
 
 type FilterOptions = Partial<Record<Exclude<keyof ReceiptFilter, 'partnerId'> | 'partner', string>>;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
@@ -60,18 +53,14 @@ function addFilterOptions(command: Command): Command {
 
 async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
   const { services, terminal, isJson, options } = task;
-  const { items, pagination } = await listReceipts(
-    { store: services.receipts, cursors: services.cursors },
-    {
-      filter: toFilter(options),
-      limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
-      ...(options.cursor !== undefined && { cursor: options.cursor }),
-    },
-  );
-  const out = items.map(toReceiptSummaryOut);
-  if (isJson) return printJson(terminal, { items: out, pagination });
+  const { items, pagination } = await services.receipts.list({
+    filter: toFilter(options),
+    limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
+    ...(options.cursor !== undefined && { cursor: options.cursor }),
+  });
+  if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(
-    renderReceipts(out, { hasColour: terminal.hasColour, nothing: nothingFor(options) }),
+    renderReceipts(items, { hasColour: terminal.hasColour, nothing: nothingFor(options) }),
   );
   if (pagination.nextCursor !== undefined)
     terminal.note(`There are more. Go on with: --cursor ${pagination.nextCursor}`);
@@ -84,25 +73,22 @@ function nothingFor(options: ListOptions): string {
 }
 
 async function showReceipt({ services, terminal, isJson, args }: ReceiptTask): Promise<void> {
-  const receipt = await readReceipt({ store: services.receipts }, args[0] ?? '');
-  const out = toReceiptDetailOut(receipt);
-  if (isJson) return printJson(terminal, out);
-  return terminal.print(renderReceipt(out, terminal.hasColour));
+  const receipt = await services.receipts.read(args[0] ?? '');
+  if (isJson) return printJson(terminal, receipt);
+  return terminal.print(renderReceipt(receipt, terminal.hasColour));
 }
 
 async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
-  const { services, clock, actor, terminal, isJson, args, options } = task;
+  const { services, actor, terminal, isJson, args, options } = task;
   const filter = toFilter(options);
   const [id] = args;
   const isFiltered = Object.keys(filter).length > 0;
   if (Number(id !== undefined) + Number(isFiltered) + Number(options.all === true) !== 1)
     throw new UsageError('Give either the id of a receipt, or filters, or --all.');
-  // The worker of a running service looks for due events by itself.
-  const deps: ReplayDeps = { store: services.receipts, clock, wakeWorker: () => undefined };
   const replayed =
     id === undefined
-      ? await replayReceipts(deps, filter, { actor })
-      : await replayReceipt(deps, id, { actor });
+      ? await services.receipts.replayAll(filter, { actor })
+      : await services.receipts.replay(id, { actor });
   if (isJson) return printJson(terminal, replayed);
   return terminal.print(renderReplayed(replayed));
 }

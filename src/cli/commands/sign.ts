@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { serverUrl } from '#config/server-url.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { toPublicUri } from '#partners/intake/signature.ts';
-import { signCall } from '#partners/intake/sign-request.ts';
+import { signRequest } from '#partners/intake/sign-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import {
   CommandFailure,
@@ -48,7 +48,7 @@ function printSigned(context: RunContext, options: SignOptions): void {
   const { terminal, clock } = context;
   const { partner, publicUrl } = findSigner(context, options);
   const url = toPublicUri(publicUrl, toPath(partner.id, options.path));
-  const headers = signCall(partner, { uri: url, body: readBody(options) }, clock.now());
+  const headers = signRequest(partner, { uri: url, body: readBody(options) }, clock.now());
   if (headers === undefined)
     throw new CommandFailure(`No secret of ${partner.id} is active at this time.`);
   if (options.json === true) printJson(terminal, { method: 'POST', url, headers });

@@ -6,11 +6,10 @@ import { secretKeyPath } from '#config/secret-key.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { StartError } from '../start-error.ts';
-import { openStore, type Store } from '../store.ts';
+import { directoryKeyOf, openStore, type Store } from '../store.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
 /** Whether the store can be read and written, and was filled with the key that is configured. */
@@ -47,7 +46,7 @@ function secretKeyRemark({ secretKey, store }: Config): string {
 
 async function checkSecretKey(config: Config, store: Store): Promise<Finding[]> {
   const stored = await createLeadDirectory(store.database, config.tracker).checks();
-  const { key } = directoryChecks(config.leads, deriveKey(store.secretKey, 'directory'));
+  const { key } = directoryChecks(config.leads, directoryKeyOf(store));
   if (!stored || stored.key.equals(key)) return [];
   return [
     failed(

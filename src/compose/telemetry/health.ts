@@ -1,5 +1,5 @@
 import type { HealthCheck } from '#http/routes/operations/routes.ts';
-import type { DeletionWorker } from '#partners/worker/worker.ts';
+import type { Partners } from '#partners/index.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
 import type { Identity } from '../identity.ts';
@@ -44,11 +44,11 @@ export function trackerCheck(
 }
 
 /** A worker that is paused or stands by is told, and takes nothing out of service. */
-export function workerCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'worker',
     check: async () => {
-      const { state, reason } = await worker.status();
+      const { state, reason } = await partners.workerStatus();
       const detail =
         state === 'standby'
           ? 'Another process works on this store.'
@@ -63,11 +63,11 @@ export function workerCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck
 }
 
 /** How far the lead directory is filled. */
-export function directoryCheck(worker: Pick<DeletionWorker, 'status'>): HealthCheck {
+export function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'directory',
     check: async () => {
-      const { directory } = await worker.status();
+      const { directory } = await partners.workerStatus();
       const { state, issues, lastError } = directory;
       const trouble = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
       return { isReady: true, state, detail: `${issues} issues seen.${trouble}` };

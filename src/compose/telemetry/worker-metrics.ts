@@ -2,17 +2,18 @@ import { Gauge, type Registry } from 'prom-client';
 
 import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
-import type { DeletionWorker, WorkerStatus } from '#partners/worker/worker.ts';
+import type { Partners } from '#partners/index.ts';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { SECOND, type Clock } from '#shared/clock.ts';
 
 export type WorkerMetricsDeps = {
   registry: Registry;
-  worker: Pick<DeletionWorker, 'status'>;
+  partners: Pick<Partners, 'workerStatus'>;
   clock: Pick<Clock, 'now'>;
 };
 
 /** What operators must see of deletions: an erasure that waits for a day is a reason to get up. */
-export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): void {
+export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps): void {
   const readings: [name: string, help: string, read: (status: WorkerStatus) => number][] = [
     ['trackport_deletions_open', 'Events that wait or are worked on.', ({ open }) => open],
     [
@@ -49,7 +50,7 @@ export function workerMetrics({ registry, worker, clock }: WorkerMetricsDeps): v
       registers: [registry],
       async collect() {
         try {
-          this.set(read(await worker.status()));
+          this.set(read(await partners.workerStatus()));
         } catch {
           this.remove(); // without the store nothing is known, and 0 would say that all is well
         }

@@ -1,10 +1,10 @@
 import type { Config } from '#config/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Leads } from '#leads/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
-import type { PartnerArea } from '../partners.ts';
 import type { TrackerParts } from './parts.ts';
 import { createThreadedVerifiers } from './webhook-verifier.ts';
 
@@ -13,12 +13,12 @@ export type TrackerWebhookParts = {
   clock: Clock;
   tracker: Pick<TrackerParts, 'repository'>;
   leads: Pick<Leads, 'applyEvent'>;
-  partners: Pick<PartnerArea, 'filler'>;
+  filler: Pick<DirectoryFiller, 'apply' | 'settled'>;
 };
 
 /** What the tracker tells goes to the cache of leads, then to the directory. */
 export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhookDeps {
-  const { settings, clock, tracker, leads, partners } = parts;
+  const { settings, clock, tracker, leads, filler } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });
   const verifier = settings.derive((current) =>
@@ -32,8 +32,8 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
     verify: (delivery) => verifier().verify(delivery),
     onTrackerEvent: (event) => {
       leads.applyEvent(event);
-      partners.filler.apply(event);
+      filler.apply(event);
     },
-    settled: () => partners.filler.settled(),
+    settled: () => filler.settled(),
   };
 }

@@ -10,7 +10,7 @@ import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf } from './match-progress.ts';
 import { isOfPerson, toMatchNames, type Match, type MatchName } from './match.ts';
-import type { Action, Partners } from '../partner.ts';
+import type { Action, PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
@@ -42,7 +42,7 @@ export type MatchDeps = AskForLeadDeps & {
   desk: CatchUpDesk;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
-  partners: Pick<Partners, 'all'>;
+  partners: Pick<PartnerList, 'all'>;
   readDelivery: ReadDelivery;
   clock: Clock;
   log: Log;

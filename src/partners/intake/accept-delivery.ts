@@ -21,7 +21,7 @@ const typeWithoutName: Record<PartnerPath, string> = {
   deletions: 'lead.deletion',
 };
 
-/** One verified call. */
+/** One verified request. */
 export type Delivery = {
   partner: Partner;
   path: PartnerPath;
@@ -43,7 +43,7 @@ export type AcceptDeliveryDeps = {
   reporter: Pick<OutcomeReporter, 'settled'>;
 };
 
-/** What the caller is told, and what the metrics count. */
+/** What the response and the metrics need. */
 export type AcceptedDelivery = Acceptance & { ignored: number };
 
 /** True for 1 to 128 visible ASCII characters without `@`. */
@@ -53,7 +53,7 @@ export function isCorrelationId(text: string): boolean {
 
 /**
  * Accepts what a partner sent: one receipt per delivery, one outcome per event, durable when it
- * answers. What cannot be used becomes an outcome; only the body as a whole can be refused.
+ * returns. What cannot be used becomes an outcome; only the body as a whole can be refused.
  * @throws {malformed-json} @throws {validation-failed} the body is no object and no array
  * @throws {payload-too-large} more than 500 events
  * @throws {store-unavailable} @throws {overloaded} nothing was accepted

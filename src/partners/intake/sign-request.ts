@@ -2,15 +2,15 @@ import { activeSecrets, type Partner } from '../partner.ts';
 import { sign, signingKey } from './signature.ts';
 
 /** What a partner would send: the method is always `POST`. */
-export type CallToSign = { uri: string; body: Buffer };
+export type RequestToSign = { uri: string; body: Buffer };
 
 /**
- * The headers with which `partner` would sign this call now; undefined when none of its secrets is
+ * The headers with which `partner` would sign this request now; undefined when none of its secrets is
  * active. The timestamp is good for 5 minutes.
  */
-export function signCall(
+export function signRequest(
   partner: Pick<Partner, 'scheme' | 'secrets' | 'headers'>,
-  { uri, body }: CallToSign,
+  { uri, body }: RequestToSign,
   now: number,
 ): Record<string, string> | undefined {
   const [secret] = activeSecrets(partner, now);

@@ -7,14 +7,14 @@ import { toPathAndQuery } from '#shared/request-target.ts';
 /** How a partner signs its requests. */
 export type Scheme = 'hmac-sha256' | 'signature-v3';
 
-/** A signed call is refused when it is older, or dated further ahead, than this. */
+/** A signed request is refused when it is older, or dated further ahead, than this. */
 const TIMESTAMP_AGE_MAX_MS = 5 * MINUTE;
 
 /** What is signed. `uri` and `timestamp` count for `signature-v3` only. */
 export type SignedContent = {
   /** As on the wire. */
   method: string;
-  /** The public address that was called, escapes as they came. */
+  /** The public address that was requested, escapes as they came. */
   uri: string;
   /** The raw bytes of the body. */
   body: Buffer;
@@ -22,8 +22,8 @@ export type SignedContent = {
   timestamp: string;
 };
 
-/** A call as it came: every value of the two headers, in order. */
-export type SignedCall = Omit<SignedContent, 'timestamp'> & {
+/** A request as it came: every value of the two headers, in order. */
+export type SignedRequest = Omit<SignedContent, 'timestamp'> & {
   signatures: readonly string[];
   timestamps: readonly string[];
 };
@@ -34,7 +34,7 @@ export type TriedKey = { key: KeyObject; standing: SecretStanding };
 /** Before `notBefore`, after `notAfter`, or neither. */
 export type SecretStanding = 'active' | 'expired' | 'not-yet-active';
 
-/** Why a call was refused: for log and metrics only, the caller is never told. */
+/** Why a request was refused: for log and metrics only, never for the response. */
 export type SignatureRefusal =
   | 'signature-missing'
   | 'signature-malformed'
@@ -55,7 +55,7 @@ const TIMESTAMP = /^[1-9]\d{12}$/;
 const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 /**
- * Undefined when a secret that is active made the signature and the call is not too old or too far
+ * Undefined when a secret that is active made the signature and the request is not too old or too far
  * ahead, else the reason. Every key is tried in full, whatever the headers look like, so that
  * the time it takes tells nothing.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
@@ -64,30 +64,30 @@ const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 export function refusalOf(
   scheme: Scheme,
   keys: readonly TriedKey[],
-  call: SignedCall,
+  request: SignedRequest,
   now: number,
 ): SignatureRefusal | undefined {
-  const [signature = ''] = call.signatures;
-  const [timestamp = ''] = call.timestamps;
+  const [signature = ''] = request.signatures;
+  const [timestamp = ''] = request.timestamps;
   const given = Buffer.from(scheme === 'hmac-sha256' ? signature.toLowerCase() : signature);
   const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
   for (const { key, standing } of keys) {
-    const expected = sign(scheme, key, { ...call, timestamp });
+    const expected = sign(scheme, key, { ...request, timestamp });
     matches[standing] += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
   }
-  const malformed = refusalOfForm(scheme, call.signatures);
+  const malformed = refusalOfForm(scheme, request.signatures);
   if (malformed !== undefined) return malformed;
   if (matches.active === 0) return refusalOfSecret(matches);
-  return scheme === 'signature-v3' ? refusalOfTimestamp(call.timestamps, now) : undefined;
+  return scheme === 'signature-v3' ? refusalOfTimestamp(request.timestamps, now) : undefined;
 }
 
 /**
- * What the headers alone can be refused for: undefined when there is a body that would make the call
+ * What the headers alone can be refused for: undefined when there is a body that would make the request
  * a good one.
  */
 export function refusalOfHeaders(
   scheme: Scheme,
-  { signatures, timestamps }: Pick<SignedCall, 'signatures' | 'timestamps'>,
+  { signatures, timestamps }: Pick<SignedRequest, 'signatures' | 'timestamps'>,
   now: number,
 ): SignatureRefusal | undefined {
   const malformed = refusalOfForm(scheme, signatures);
@@ -118,7 +118,7 @@ function refusalOfForm(
     : undefined;
 }
 
-/** A secret that was right once, or will be, is told apart: it says what an operator has to mend. */
+/** A secret that was right once, or will be, has a reason of its own: it says what an operator has to mend. */
 function refusalOfSecret(matches: Record<SecretStanding, number>): SignatureRefusal {
   if (matches.expired > 0) return 'secret-expired';
   return matches['not-yet-active'] > 0 ? 'secret-not-yet-active' : 'signature-wrong';
@@ -154,7 +154,7 @@ export function toSignedUri(uri: string): string {
 }
 
 /**
- * The public address of a call. Only path and query come from the request: scheme and host are the
+ * The public address of a request. Only path and query come from the request: scheme and host are the
  * configuration's, because a proxy, the `Host` header or an absolute request line may name others.
  */
 export function toPublicUri(publicUrl: string, requestTarget: string): string {

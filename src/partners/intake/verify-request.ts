@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import type { Partner, Partners } from '../partner.ts';
+import type { Partner, PartnerList } from '../partner.ts';
 import {
   looksSigned,
   refusalOf,
@@ -11,8 +11,8 @@ import {
 /** The one shape of a partner's name in a path. */
 const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** A call to a partner path, whoever made it. */
-export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
+/** A request to a partner path, whoever sent it. */
+export type PartnerRequest = Omit<SignedContent, 'timestamp'> & {
   /** From the path, its escapes decoded. */
   partnerId: string;
   /** Every value that the header has, in order. `name` in any case. */
@@ -20,19 +20,19 @@ export type PartnerCall = Omit<SignedContent, 'timestamp'> & {
 };
 
 /** The same before its body is read. */
-export type UnreadCall = Pick<PartnerCall, 'partnerId' | 'headerValues'> & {
+export type UnreadRequest = Pick<PartnerRequest, 'partnerId' | 'headerValues'> & {
   /** The values of all its headers. */
   everyValue: readonly string[];
 };
 
-/** The answer to the caller must not depend on why a call is refused: that is for log and metrics. */
-export type CallVerdict = { kind: 'verified'; partner: Partner } | RefusedCall;
+/** The response must not depend on why a request is refused: that is for log and metrics. */
+export type RequestVerdict = { kind: 'verified'; partner: Partner } | RefusedRequest;
 
-export type RefusedCall =
+export type RefusedRequest =
   | { kind: 'refused'; reason: 'partner-unknown' }
   | { kind: 'refused'; reason: SignatureRefusal; partner: Partner };
 
-export type VerifyCallDeps = { partners: Partners; clock: Pick<Clock, 'now'> };
+export type VerifyRequestDeps = { partners: PartnerList; clock: Pick<Clock, 'now'> };
 
 /** True when a segment of a path, its escapes decoded, can be a partner's name. */
 export function isPartnerId(segment: string): boolean {
@@ -40,22 +40,25 @@ export function isPartnerId(segment: string): boolean {
 }
 
 /**
- * Which partner signed this call. An unknown or disabled partner costs as many HMACs over the same
+ * Which partner signed this request. An unknown or disabled partner costs as many HMACs over the same
  * bytes as a known one.
  */
-export function verifyCall({ partners, clock }: VerifyCallDeps, call: PartnerCall): CallVerdict {
+export function verifyRequest(
+  { partners, clock }: VerifyRequestDeps,
+  request: PartnerRequest,
+): RequestVerdict {
   const now = clock.now();
-  const partner = partners.find(call.partnerId);
+  const partner = partners.find(request.partnerId);
   const { scheme, headers } = partner ?? nobody;
-  const signedCall = {
-    method: call.method,
-    uri: call.uri,
-    body: call.body,
-    signatures: call.headerValues(headers.signature),
-    timestamps: call.headerValues(headers.timestamp),
+  const signedRequest = {
+    method: request.method,
+    uri: request.uri,
+    body: request.body,
+    signatures: request.headerValues(headers.signature),
+    timestamps: request.headerValues(headers.timestamp),
   };
   const keys = partners.keysToTry(partner, now);
-  const refusal = refusalOf(scheme, keys, signedCall, now);
+  const refusal = refusalOf(scheme, keys, signedRequest, now);
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
   return refusal === undefined
     ? { kind: 'verified', partner }
@@ -63,20 +66,20 @@ export function verifyCall({ partners, clock }: VerifyCallDeps, call: PartnerCal
 }
 
 /**
- * Refuses a call that no body could make a good one, so that the body need not be read. Whether it
+ * Refuses a request that no body could make a good one, so that the body need not be read. Whether it
  * does depends on the headers and not on the partner: who holds the body back must not learn from
- * the early answer who is a partner, and which scheme is whose.
+ * the early response who is a partner, and which scheme is whose.
  */
 export function refuseUnread(
-  { partners, clock }: VerifyCallDeps,
-  call: UnreadCall,
-): RefusedCall | undefined {
+  { partners, clock }: VerifyRequestDeps,
+  request: UnreadRequest,
+): RefusedRequest | undefined {
   const now = clock.now();
-  if (looksSigned(call.everyValue, now)) return undefined;
-  const partner = partners.find(call.partnerId);
+  if (looksSigned(request.everyValue, now)) return undefined;
+  const partner = partners.find(request.partnerId);
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
-  const signatures = call.headerValues(partner.headers.signature);
-  const timestamps = call.headerValues(partner.headers.timestamp);
+  const signatures = request.headerValues(partner.headers.signature);
+  const timestamps = request.headerValues(partner.headers.timestamp);
   const reason = refusalOfHeaders(partner.scheme, { signatures, timestamps }, now);
   return { kind: 'refused', reason: reason ?? 'signature-malformed', partner };
 }

@@ -6,7 +6,12 @@ import {
   sealPage,
   startPage,
 } from '#shared/page.ts';
-import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';
+import {
+  type ReceiptDetailOut,
+  type ReceiptSummaryOut,
+  toReceiptDetailOut,
+  toReceiptSummaryOut,
+} from './receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
@@ -20,7 +25,7 @@ export type ReadReceiptsDeps = {
 /** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
 export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
 
-export type ReceiptList = { items: readonly ReceiptSummary[]; pagination: Pagination };
+export type ReceiptList = { items: readonly ReceiptSummaryOut[]; pagination: Pagination };
 
 /**
  * One page of receipts, newest first.
@@ -39,7 +44,7 @@ export async function listReceipts(
     next === undefined
       ? { hasMore: false }
       : { hasMore: true, nextCursor: sealPage(cursors, LIST, { filters, position: next }) };
-  return { items: receipts, pagination };
+  return { items: receipts.map(toReceiptSummaryOut), pagination };
 }
 
 function toPosition(position: unknown): number {
@@ -50,8 +55,8 @@ function toPosition(position: unknown): number {
 export async function readReceipt(
   { store }: Pick<ReadReceiptsDeps, 'store'>,
   id: string,
-): Promise<ReceiptDetail> {
-  return (await store.read(id)) ?? refuseReceipt();
+): Promise<ReceiptDetailOut> {
+  return toReceiptDetailOut((await store.read(id)) ?? refuseReceipt());
 }
 
 /** @throws {not-found} always */

@@ -10,7 +10,7 @@ import type { IssueEditor, PauseCode } from '../deletions/issue-editor.ts';
 import { LATE_LOOKS_MS } from '../deletions/look-again.ts';
 import { UNMATCHED_WAITS_MS } from '../deletions/match-event.ts';
 import { createPacer } from './pacer.ts';
-import type { Partners } from '../partner.ts';
+import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import {
@@ -29,7 +29,7 @@ export type WorkerDeps = {
   store: WorkStore;
   filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
   editor: IssueEditor;
-  partners: Pick<Partners, 'all'>;
+  partners: Pick<PartnerList, 'all'>;
   readDelivery: ReadDelivery;
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;

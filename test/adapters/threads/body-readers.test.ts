@@ -6,7 +6,7 @@ import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { systemClock } from '#shared/clock.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { secretsOf } from '../../partners/support.ts';
+import { secretsOf } from '../../support/partners.ts';
 
 const KIB = 1024;
 const readers = createBodyReaders({ clock: systemClock });

@@ -10,7 +10,7 @@ const directory = { state: 'complete', issues: 3 } as const;
 
 async function metricsOf(status: () => Promise<WorkerStatus>): Promise<string> {
   const registry = new Registry();
-  workerMetrics({ registry, worker: { status }, clock });
+  workerMetrics({ registry, partners: { workerStatus: status }, clock });
   return registry.metrics();
 }
 

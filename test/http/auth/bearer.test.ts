@@ -9,12 +9,12 @@ import { buildTestApp } from '../../support/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
 import { openOperatorApp, verifierOfNames } from '../../support/operator.ts';
+import { buildPartners, secretsOf } from '../../support/partners.ts';
 import {
   buildPartnerServer,
   callOverHttp,
   NOW,
   SECRET_ONE,
-  secretsOf,
   signedHeaders,
 } from '../../partners/support.ts';
 
@@ -166,15 +166,10 @@ async function openIssuedApp(timeoutMs = 5000) {
     verifier,
     refusals: createRefusalLimiter({ limiter }),
   });
-  const receipts = { list: async () => ({ receipts: [] }), read: async () => undefined };
   const app = buildTestApp({
     clock,
     log,
-    receipts: {
-      authorize,
-      read: { store: receipts, cursors: undefined as never },
-      replay: undefined as never,
-    },
+    receipts: { authorize, receipts: buildPartners({ clock }).partners.receipts },
   });
   onTestFinished(() => app.close());
   const call = async (token: string) => {

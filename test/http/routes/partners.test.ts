@@ -16,9 +16,9 @@ import {
   type PartnerServer,
   SECRET_ONE,
   SECRET_TWO,
-  secretsOf,
   signedHeaders,
 } from '../../partners/support.ts';
+import { secretsOf } from '../../support/partners.ts';
 import { bodyOf, secretsOfVector, vectors } from '../../partners/intake/vectors.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
@@ -51,7 +51,7 @@ async function send(
 }
 
 async function receipts(server: PartnerServer): Promise<number> {
-  return (await server.store.list({}, 100)).receipts.length;
+  return (await server.receipts.list({}, 100)).receipts.length;
 }
 
 /** What the log says of each answer. */
@@ -114,8 +114,10 @@ describe('an accepted delivery', () => {
     });
     expect(answer.headers['x-correlation-id']).toBe(receipt.correlationId);
     expect(answer.headers['idempotent-replayed']).toBeUndefined();
-    expect(await server.store.read(receipt.id)).toMatchObject({ events: [{ outcome: 'PENDING' }] });
-    expect(server.woken()).toBe(1);
+    expect(await server.receipts.read(receipt.id)).toMatchObject({
+      events: [{ outcome: 'PENDING' }],
+    });
+    expect(await server.waiting()).toBe(1);
   });
 
   test('comes again: the same receipt, marked as replayed, and no second event', async () => {
@@ -127,7 +129,7 @@ describe('an accepted delivery', () => {
     expect(again.text).toBe(first.text);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await receipts(server)).toBe(1);
-    expect(server.woken()).toBe(1);
+    expect(await server.waiting()).toBe(1);
   });
 
   test('comes 50 times at once: one receipt, one event, one answer for all', async () => {
@@ -138,7 +140,7 @@ describe('an accepted delivery', () => {
       49,
     );
     expect(await receipts(server)).toBe(1);
-    expect(server.woken()).toBe(1);
+    expect(await server.waiting()).toBe(1);
   });
 
   test('is signed for a query, which is otherwise ignored', async () => {
@@ -611,7 +613,7 @@ describe('the order of checks', () => {
     const accepted = await send(server, { body: batch(500) });
     expect(accepted.status).toBe(202);
     const { id } = JSON.parse(accepted.text) as { id: string };
-    expect((await server.store.read(id))?.events).toHaveLength(500);
+    expect((await server.receipts.read(id))?.events).toHaveLength(500);
     const refused = await send(server, { body: batch(501) });
     expect([refused.status, codeOf(refused)]).toEqual([413, 'payload-too-large']);
     expect(await receipts(server)).toBe(1);
@@ -738,7 +740,7 @@ describe('a store that cannot commit', () => {
     expect([answer.status, codeOf(answer)]).toEqual([503, 'store-unavailable']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(await receipts(server)).toBe(0);
-    expect(server.woken()).toBe(0);
+    expect(await server.waiting()).toBe(0);
     handle.pragma('max_page_count = 1000000');
     expect((await send(server, { body })).status).toBe(202);
   });

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
-import { REPOSITORY } from '../../support/directory.ts';
+import { openReceiptStores } from '../../support/partners.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 import {
   buildPartnerServer,
   PARTNER_URL,
   type PartnerServer,
-  sealer,
   signedHeaders,
 } from '../../partners/support.ts';
 
@@ -32,8 +29,7 @@ async function read({ app }: PartnerServer, location: string, headers = {}) {
 }
 
 /** Ends the next event that is due, as the worker would. */
-async function settle({ database, clock }: PartnerServer, end: Settlement): Promise<void> {
-  const work = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+async function settle({ work, clock }: PartnerServer, end: Settlement): Promise<void> {
   const [item] = await work.lease('match', clock.now(), 1);
   if (!item) throw new Error('nothing is due');
   await work.settle(item, end, clock.now());
@@ -147,17 +143,18 @@ describe('a status address', () => {
 });
 
 describe('what is no status address', () => {
-  const asked: string[] = [];
-  const watched = (store: ReceiptStore): ReceiptStore => ({
-    ...store,
-    readStatus: (id) => {
-      asked.push(id);
-      return store.readStatus(id);
-    },
-  });
-
   test('gets one and the same 404, and no look into the store', async () => {
-    const server = buildPartnerServer({ watch: watched });
+    const database = temporaryDatabase();
+    const { receipts: store } = openReceiptStores(database);
+    const lookUps: string[] = [];
+    const receipts = {
+      ...store,
+      readStatus: (id: string) => {
+        lookUps.push(id);
+        return store.readStatus(id);
+      },
+    };
+    const server = buildPartnerServer({ database, receipts });
     const { location } = await deliver(server, { leadId: '24' });
     const base = location.slice(0, location.lastIndexOf('/') + 1);
     const token = location.slice(base.length);
@@ -179,7 +176,7 @@ describe('what is no status address', () => {
         instance: expect.any(String),
       });
     }
-    expect(asked).toEqual([]);
+    expect(lookUps).toEqual([]);
     await server.clock.advance(31 * DAY);
     const expired = await read(server, location);
     expect(expired.body).toMatchObject({ code: 'not-found' });
@@ -187,7 +184,7 @@ describe('what is no status address', () => {
       ...(replies[0]?.body as object),
       instance: expect.any(String),
     });
-    expect(asked).toEqual([]);
+    expect(lookUps).toEqual([]);
   });
 
   test('takes no query and no other method', async () => {

@@ -8,7 +8,7 @@ import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import type { IssueEditor } from '#partners/deletions/issue-editor.ts';
 import { matchEvents, type MatchDeps } from '#partners/deletions/match-event.ts';
 import { createPacer } from '#partners/worker/pacer.ts';
-import { createPartner, createPartners } from '#partners/partner.ts';
+import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
@@ -112,7 +112,7 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   filler: { learn: async () => 'absent' },
   directoryKey,
   readDelivery,
-  partners: createPartners([partner]),
+  partners: createPartnerList([partner]),
   clock: desk.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),
@@ -126,7 +126,7 @@ describe('a partner that is', () => {
     const desk = await setUp();
     const id = await desk.accept(1);
     const disabled = { scheme: 'hmac-sha256', secrets, enabled: false } as const;
-    const partners = createPartners([createPartner('crm-one', disabled)]);
+    const partners = createPartnerList([createPartner('crm-one', disabled)]);
     await matchEvents(matchDepsOf(desk, { partners }), await desk.lease('match'));
     expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
   });
@@ -136,7 +136,7 @@ describe('a partner that is', () => {
     const id = await desk.accept(1);
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
-    const gone = matchDepsOf(desk, { partners: createPartners([]), reporter: reporterOf(log) });
+    const gone = matchDepsOf(desk, { partners: createPartnerList([]), reporter: reporterOf(log) });
     await matchEvents(gone, await desk.lease('match'));
     expect(lines).toEqual([
       {

@@ -9,7 +9,8 @@ import { createPartner } from '#partners/partner.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { hashKey, NOW, secretsOf } from '../support.ts';
+import { hashKey, NOW } from '../support.ts';
+import { secretsOf } from '../../support/partners.ts';
 
 const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
 const crmTwo = createPartner('crm-two', { scheme: 'signature-v3', secrets: secretsOf('two') });

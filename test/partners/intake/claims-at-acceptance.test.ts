@@ -1,16 +1,10 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
-import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { acceptDelivery, type Delivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner } from '#partners/partner.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
-import { newUuid } from '#shared/ids.ts';
 import {
   directoryKey,
   entry,
@@ -20,14 +14,16 @@ import {
   REPOSITORY_ID,
 } from '../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
-import { sealer, secretsOf } from '../support.ts';
-import { silentReporter as reporter } from '../../support/reporter.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { buildPartners, secretsOf } from '../../support/partners.ts';
 
-const partner = createPartner('crm-one', {
-  scheme: 'hmac-sha256',
-  secrets: secretsOf('s'),
-  deletions: { types: ['gone'] },
-});
+const partners = {
+  'crm-one': {
+    scheme: 'hmac-sha256',
+    secrets: secretsOf('s'),
+    deletions: { types: ['gone'] },
+  },
+} as const;
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });
 const externalId = (value: string): LeadIdentity => ({
@@ -39,29 +35,19 @@ const correlationId = (value: string): LeadIdentity => ({ kind: 'correlation-id'
 
 /** The intake of one process, whose worker never gets a turn. */
 function intakeOf(database: Database) {
-  const receipts = createReceiptStore({ database, sealer, repository: 'Acme/Leads' });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
   const time = { now: 1000 };
-  const deps = {
-    store: receipts,
-    clock: { now: () => time.now },
-    newId: newUuid,
-    hashKey: createSecretKey(directoryKey),
-    readDelivery,
-    reporter,
-    wakeWorker: () => {},
-  };
+  const { receipts, deliver } = buildPartners({
+    database,
+    repository: 'Acme/Leads',
+    partners,
+    clock: { ...createFakeClock(), now: () => time.now },
+  });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
   return {
     receipts,
     claims,
     time,
-    deliver: (body: unknown, facts: Partial<Delivery> = {}) =>
-      acceptDelivery(deps, {
-        partner,
-        path: 'deletions',
-        ...facts,
-        body: Buffer.from(JSON.stringify(body)),
-      }),
+    deliver,
     claimed: async () => {
       const view = await claims.current();
       return Array.from({ length: 1000 }, (_, number) => number).filter((number) =>

@@ -5,7 +5,8 @@ import { decide, eventKeys, readEvent } from '#partners/event.ts';
 import { createPartner } from '#partners/partner.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
-import { hashKey, secretsOf } from '../support.ts';
+import { hashKey } from '../support.ts';
+import { secretsOf } from '../../support/partners.ts';
 
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
 const directoryKey = Buffer.alloc(32, 5);

@@ -1,21 +1,17 @@
 /** Event ids that come again: with the same person a repeat, with another one another event. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { acceptDelivery, type Delivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner } from '#partners/partner.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
-import { newUuid } from '#shared/ids.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
-import { hashKey, sealer, secretsOf } from '../support.ts';
-import { REPOSITORY } from '../../support/directory.ts';
-import { silentReporter as reporter } from '../../support/reporter.ts';
 
-const crmOne = createPartner('crm-one', {
-  scheme: 'hmac-sha256',
-  secrets: secretsOf('one'),
-  fields: { account: '/account' },
-});
-const other = createPartner('crm-other', { scheme: 'hmac-sha256', secrets: secretsOf('two') });
+const partners = {
+  'crm-one': {
+    scheme: 'hmac-sha256',
+    secrets: secretsOf('one'),
+    fields: { account: '/account' },
+  },
+  'crm-other': { scheme: 'hmac-sha256', secrets: secretsOf('two') },
+} as const;
 
 const person = { leadId: '24', externalId: 'x-24', correlationId: 'c-24', email: 'a@b.example' };
 const event = {
@@ -27,21 +23,11 @@ const event = {
 };
 
 function setUp(database = temporaryDatabase()) {
-  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
-  const clock = { now: () => 1 };
-  const deps = {
-    store,
-    readDelivery,
-    clock,
-    newId: newUuid,
-    hashKey,
-    reporter,
-    wakeWorker: () => {},
-  };
-  const deliver = (body: unknown, facts: Partial<Delivery> = {}) => {
-    const delivery = { partner: crmOne, path: 'deletions' as const, ...facts };
-    return acceptDelivery(deps, { ...delivery, body: Buffer.from(JSON.stringify(body)) });
-  };
+  const { receipts: store, deliver } = buildPartners({
+    database,
+    partners,
+    clock: createFakeClock(1),
+  });
   return {
     database,
     store,
@@ -122,7 +108,7 @@ describe('no id is said to be reused', () => {
     ['with the same person at another time', { occurredAt: '2026-01-02T00:00:00Z' }, {}],
     ['of another account', { leadId: '25', account: '8' }, {}],
     ['of another type', { leadId: '25', eventType: 'erased' }, {}],
-    ['of another partner', { leadId: '25' }, { partner: other }],
+    ['of another partner', { leadId: '25' }, { from: 'crm-other' }],
     ['on the other path', { leadId: '25' }, { path: 'events' as const }],
   ])('%s', async (_what, facts, origin) => {
     const { deliver, notesOf } = setUp();

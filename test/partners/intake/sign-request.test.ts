@@ -1,23 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { createPartner, createPartners, type PartnerSettings } from '#partners/partner.ts';
-import { signCall } from '#partners/intake/sign-request.ts';
-import { verifyCall } from '#partners/intake/verify-request.ts';
+import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
+import { signRequest } from '#partners/intake/sign-request.ts';
+import { verifyRequest } from '#partners/intake/verify-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { NOW, secretsOf } from '../support.ts';
+import { NOW } from '../support.ts';
+import { secretsOf } from '../../support/partners.ts';
 
 const uri = 'https://trackport.example.com/api/v1/webhooks/partners/p/deletions?a=%3A';
 const body = Buffer.from('{"a":1}');
 
 function roundTrip(settings: PartnerSettings, now = NOW): string {
   const partner = createPartner('p', settings);
-  const headers = signCall(partner, { uri, body }, now);
+  const headers = signRequest(partner, { uri, body }, now);
   if (headers === undefined) return 'unsigned';
   const given = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const headerValues = (name: string) => [given.get(name.toLowerCase())].filter(isText);
-  const deps = { partners: createPartners([partner]), clock: { now: () => now } };
-  const verdict = verifyCall(deps, { partnerId: 'p', method: 'POST', uri, body, headerValues });
+  const deps = { partners: createPartnerList([partner]), clock: { now: () => now } };
+  const verdict = verifyRequest(deps, { partnerId: 'p', method: 'POST', uri, body, headerValues });
   return verdict.kind === 'verified' ? verdict.kind : verdict.reason;
 }
 
@@ -38,7 +39,7 @@ describe('a call that we sign', () => {
       secrets: secretsOf('s'),
       headers,
     });
-    expect(Object.keys(signCall(partner, { uri, body }, NOW) ?? {})).toEqual([
+    expect(Object.keys(signRequest(partner, { uri, body }, NOW) ?? {})).toEqual([
       'Content-Type',
       headers.signature,
       headers.timestamp,
@@ -68,7 +69,7 @@ describe('the work of a refusal', () => {
     secrets: secretsOf('a'),
     enabled: false,
   });
-  const partners = createPartners([many, expired, disabled]);
+  const partners = createPartnerList([many, expired, disabled]);
 
   test('is as many HMACs for every partner, known or not', () => {
     for (const partner of [many, expired, disabled, undefined])
@@ -93,7 +94,7 @@ describe('the work of a refusal', () => {
       scheme: 'hmac-sha256',
       secrets: [{ value: new Secret('a'), notBefore: NOW, notAfter: NOW + 5 }],
     });
-    const [tried] = createPartners([partner]).keysToTry(partner, NOW + at);
+    const [tried] = createPartnerList([partner]).keysToTry(partner, NOW + at);
     expect(tried?.standing).toBe(standing);
   });
 
@@ -105,11 +106,11 @@ describe('the work of a refusal', () => {
   });
 
   test('no partner at all costs one', () => {
-    expect(createPartners([]).keysToTry(undefined, NOW)).toHaveLength(1);
+    expect(createPartnerList([]).keysToTry(undefined, NOW)).toHaveLength(1);
   });
 
   test('an empty secret is refused at start-up', () => {
     const partner = createPartner('p', { scheme: 'hmac-sha256', secrets: secretsOf('') });
-    expect(() => createPartners([partner])).toThrow(TypeError);
+    expect(() => createPartnerList([partner])).toThrow(TypeError);
   });
 });

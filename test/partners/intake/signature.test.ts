@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import {
   refusalOf,
   sign,
-  type SignedCall,
+  type SignedRequest,
   signingKey,
   toPublicUri,
   toSignedUri,
@@ -21,21 +21,22 @@ const keyTwo = signingKey(new Secret(SECRET_TWO));
 const uri = 'https://trackport.example.com/api/v1/webhooks/partners/crm-two/deletions?a=%20b';
 const body = Buffer.from('[{"eventId":1,"objectId":9007199254740993}]');
 
-function signedV3(timestamp = String(NOW), content: Partial<SignedCall> = {}): SignedCall {
+function signedV3(timestamp = String(NOW), content: Partial<SignedRequest> = {}): SignedRequest {
   const call = { method: 'POST', uri, body, ...content };
   const signature = sign('signature-v3', keyTwo, { ...call, timestamp });
   return { ...call, signatures: [signature], timestamps: [timestamp], ...content };
 }
 
-function signedHmac(bytes: Buffer = body): SignedCall {
+function signedHmac(bytes: Buffer = body): SignedRequest {
   const call = { method: 'POST', uri, body: bytes, timestamp: '' };
   return { ...call, signatures: [sign('hmac-sha256', keyOne, call)], timestamps: [] };
 }
 
 const active = (key: KeyObject): TriedKey => ({ key, standing: 'active' });
-const refusalOfV3 = (call: SignedCall, now = NOW) =>
+const refusalOfV3 = (call: SignedRequest, now = NOW) =>
   refusalOf('signature-v3', [active(keyTwo)], call, now);
-const refusalOfHmac = (call: SignedCall) => refusalOf('hmac-sha256', [active(keyOne)], call, NOW);
+const refusalOfHmac = (call: SignedRequest) =>
+  refusalOf('hmac-sha256', [active(keyOne)], call, NOW);
 
 describe('the 60 shared cases', () => {
   test('are all here', () => {
@@ -132,11 +133,11 @@ describe('signature-v3', () => {
       .find(({ signatures }) => /[+/]/.test(signatures[0] ?? ''));
     const changed = change(call?.signatures[0] ?? '');
     expect(call).toBeDefined();
-    expect(refusalOfV3({ ...(call as SignedCall), signatures: [changed] })).toBeDefined();
+    expect(refusalOfV3({ ...(call as SignedRequest), signatures: [changed] })).toBeDefined();
   });
 
   test('any changed byte of method, URI, body, timestamp or signature is refused', () => {
-    const part = fc.constantFrom<keyof SignedCall>(
+    const part = fc.constantFrom<keyof SignedRequest>(
       'method',
       'uri',
       'body',
@@ -151,7 +152,7 @@ describe('signature-v3', () => {
         bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ flip;
         const changed = name === 'body' ? bytes : bytes.toString('latin1');
         const mutated = { ...call, [name]: Array.isArray(value) ? [changed] : changed };
-        expect(refusalOfV3(mutated as SignedCall)).toBeDefined();
+        expect(refusalOfV3(mutated as SignedRequest)).toBeDefined();
       }),
       { numRuns: 2000 },
     );

@@ -1,22 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refuseOverLimit } from '#access/limit.ts';
-import type { Limiter } from '#access/limit.ts';
-import {
-  type AcceptedDelivery,
-  type Delivery,
-  isCorrelationId,
-} from '#partners/intake/accept-delivery.ts';
+import { createLimiter, type Limiter, refuseOverLimit } from '#access/limit.ts';
+import type { Partners } from '#partners/index.ts';
+import { type AcceptedDelivery, isCorrelationId } from '#partners/intake/accept-delivery.ts';
 import type { Partner } from '#partners/partner.ts';
-import type { PartnerPath, Receipt } from '#partners/receipts/receipt.ts';
+import type { PartnerPath } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signature.ts';
-import {
-  type CallVerdict,
-  isPartnerId,
-  type PartnerCall,
-  type RefusedCall,
-  type UnreadCall,
-} from '#partners/intake/verify-request.ts';
+import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
@@ -34,23 +24,12 @@ import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 import { unverifiedSignature } from '../../auth/unverified-signature.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { headerValues } from '../../requests/header-values.ts';
-import { type ReceiptStatusRoutesDeps, STATUS_PATH } from '../receipt-status/routes.ts';
+import { STATUS_PATH } from '../receipt-status/routes.ts';
 
 export type PartnerRoutesDeps = {
-  /** `verifyCall` with its services. */
-  verify: (call: PartnerCall) => CallVerdict;
-  /** `refuseUnread` with its services. */
-  refuseUnread: (call: UnreadCall) => RefusedCall | undefined;
-  /** `acceptDelivery` with its services. */
-  accept: (delivery: Delivery) => Promise<AcceptedDelivery>;
-  status: ReceiptStatusRoutesDeps & {
-    /** The token of a receipt's status address. */
-    tokenOf(receipt: Receipt): string;
-  };
+  partners: Pick<Partners, 'refuseUnread' | 'verify' | 'accept' | 'statusTokenOf' | 'readStatus'>;
   /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
   checkBearer: (request: FastifyRequest) => Promise<unknown>;
-  /** One window per partner, of those that have a limit. */
-  limiter: Limiter;
   metrics: PartnerRegistry;
 };
 
@@ -63,13 +42,17 @@ const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
  * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
  */
 export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Area {
-  const metrics = createPartnerMetrics(deps.metrics);
-  const services = { context, deps, metrics };
+  const services: Services = {
+    context,
+    deps,
+    metrics: createPartnerMetrics(deps.metrics),
+    limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
+  };
   return (app) => {
     acceptRawJson(app, context.readBody);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
-      if (!isPartnerId(partnerIdOf(request))) refuseCall(services, request, { reason: 'shape' });
+      if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
       requireJson(request);
     });
     app.addHook('preParsing', async (request) => refuseUnsigned(services, request));
@@ -95,23 +78,30 @@ export function asPartnerRefusal(
   }
 }
 
-type Services = { context: HttpContext; deps: PartnerRoutesDeps; metrics: PartnerMetrics };
+type Services = {
+  context: HttpContext;
+  deps: PartnerRoutesDeps;
+  metrics: PartnerMetrics;
+  /** One window per partner, of those that have a limit. */
+  limiter: Limiter;
+};
 
 function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
-  const { deps, metrics } = services;
+  const { metrics } = services;
+  const { partners } = services.deps;
   app.post(`${PREFIX}/:partnerId/${path}`, deliveryRoutes[path], async (request, reply) => {
     const partner = await authenticate(services, request);
     request.logFacts = { partnerId: partner.id };
-    limitCalls(services, partner, reply);
+    limitRequests(services, partner, reply);
     const correlationId = correlationIdOf(request);
-    const accepted = await deps.accept({
+    const accepted = await partners.accept({
       partner,
       path,
       body: rawBodyOf(request),
       ...(correlationId === undefined ? {} : { correlationId }),
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
-    const token = deps.status.tokenOf(accepted.receipt);
+    const token = partners.statusTokenOf(accepted.receipt);
     reply.header('location', `${services.context.publicUrl()}${STATUS_PATH}/${token}`);
     return answer(request, reply, accepted);
   });
@@ -120,7 +110,7 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
 /** What no body could mend. */
 function refuseUnsigned(services: Services, request: FastifyRequest): void {
   const { rawHeaders } = request.raw;
-  const refused = services.deps.refuseUnread({
+  const refused = services.deps.partners.refuseUnread({
     partnerId: partnerIdOf(request),
     headerValues: (name) => headerValues(request, name),
     everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
@@ -131,7 +121,7 @@ function refuseUnsigned(services: Services, request: FastifyRequest): void {
 /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
 async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
   const { context, deps } = services;
-  const verdict = deps.verify({
+  const verdict = deps.partners.verify({
     partnerId: partnerIdOf(request),
     method: request.method,
     uri: addressOf(context, request),
@@ -144,13 +134,17 @@ async function authenticate(services: Services, request: FastifyRequest): Promis
   return partner;
 }
 
-function refuseVerdict(services: Services, request: FastifyRequest, refused: RefusedCall): never {
+function refuseVerdict(
+  services: Services,
+  request: FastifyRequest,
+  refused: RefusedRequest,
+): never {
   const partner = 'partner' in refused ? refused.partner : undefined;
   // Most wrong signatures of this scheme are good ones of another address.
   const address = partner?.scheme === 'signature-v3' && {
     verifiedAddress: withoutQuery(addressOf(services.context, request)),
   };
-  return refuseCall(services, request, { partner, reason: refused.reason, ...address });
+  return refuseRequest(services, request, { partner, reason: refused.reason, ...address });
 }
 
 /** The address that the partner has called, as far as we know. */
@@ -173,7 +167,7 @@ async function checkBearer(
     await services.deps.checkBearer(request);
   } catch (error) {
     if (isTrackportError(error, 'unauthorized'))
-      refuseCall(services, request, { partner, reason: 'bearer' });
+      refuseRequest(services, request, { partner, reason: 'bearer' });
     throw error;
   }
 }
@@ -182,7 +176,7 @@ async function checkBearer(
 type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?: string };
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many calls refused */
-function refuseCall(
+function refuseRequest(
   { context, metrics }: Services,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
@@ -197,9 +191,13 @@ function refuseCall(
   return context.refusals.rethrow(request.ip, unverifiedSignature());
 }
 
-function limitCalls({ deps, metrics }: Services, partner: Partner, reply: FastifyReply): void {
+function limitRequests(
+  { limiter, metrics }: Services,
+  partner: Partner,
+  reply: FastifyReply,
+): void {
   if (partner.limitPerMinute === undefined) return;
-  const quota = deps.limiter.take(partner.id, partner.limitPerMinute);
+  const quota = limiter.take(partner.id, partner.limitPerMinute);
   reply.headers(rateLimitHeaders(quota));
   if (!quota.isExceeded) return;
   metrics.refused(partner.id, 'limit');

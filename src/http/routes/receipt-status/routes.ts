@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { receiptStatusOut, type StatusResponse } from '#partners/receipts/read-status.ts';
+import type { Partners } from '#partners/index.ts';
+import { receiptStatusOut } from '#partners/receipts/read-status.ts';
 import type { Area } from '../../http-app.ts';
 import { matchesNone } from '../../responses/entity-tag.ts';
 import {
@@ -13,17 +14,14 @@ import { receiptStatusParams } from './schema.ts';
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
 
-export type ReceiptStatusRoutesDeps = {
-  /** `readStatus` with its services. @throws {not-found} */
-  read(token: string): Promise<StatusResponse>;
-};
+export type ReceiptStatusRoutesDeps = { partners: Pick<Partners, 'readStatus'> };
 
 /** What became of a delivery, for whoever has its status address. */
-export function receiptStatusRoutes(deps: ReceiptStatusRoutesDeps): Area {
+export function receiptStatusRoutes({ partners }: ReceiptStatusRoutesDeps): Area {
   const render = createRenderer(receiptStatusOut);
   return (app) => {
     app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
-      const { status, retryAfterSeconds } = await deps.read(request.params.token);
+      const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
       if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
       return send(request, reply, render(status));
     });

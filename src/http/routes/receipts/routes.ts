@@ -1,19 +1,6 @@
-import {
-  listReceipts,
-  readReceipt,
-  type ReadReceiptsDeps,
-} from '#partners/receipts/read-receipts.ts';
-import {
-  receiptDetailOut,
-  toReceiptDetailOut,
-  toReceiptSummaryOut,
-} from '#partners/receipts/receipt-out.ts';
-import {
-  replayedOut,
-  replayReceipt,
-  replayReceipts,
-  type ReplayDeps,
-} from '#partners/receipts/replay-receipts.ts';
+import type { Partners } from '#partners/index.ts';
+import { receiptDetailOut } from '#partners/receipts/receipt-out.ts';
+import { replayedOut } from '#partners/receipts/replay-receipts.ts';
 import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
@@ -22,34 +9,36 @@ import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/descr
 import { receiptFilterQuery, receiptListOut, receiptListQuery, receiptParams } from './schema.ts';
 
 export type ReceiptRoutesDeps = {
-  read: ReadReceiptsDeps;
-  replay: ReplayDeps;
+  receipts: Partners['receipts'];
   authorize: AuthorizeBearer;
 };
 
 const PATH = '/api/v1/receipts';
 
 /** What became of deliveries, for operators, and having dead letters worked again. */
-export function receiptRoutes(context: HttpContext, deps: ReceiptRoutesDeps): Area {
+export function receiptRoutes(
+  context: HttpContext,
+  { receipts, authorize }: ReceiptRoutesDeps,
+): Area {
   return (app) => {
-    requireBearer(app, deps.authorize);
+    requireBearer(app, authorize);
     app.get(PATH, listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
       const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
-      const { items, pagination } = await listReceipts(deps.read, query);
+      const list = await receipts.list(query);
+      const { pagination } = list;
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send({ items: items.map(toReceiptSummaryOut), pagination });
+      return reply.headers(uncached).send(list);
     });
-    app.get(`${PATH}/:id`, readRoute, async (request, reply) => {
-      const receipt = await readReceipt(deps.read, request.params.id);
-      return reply.headers(uncached).send(toReceiptDetailOut(receipt));
-    });
+    app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
+      reply.headers(uncached).send(await receipts.read(request.params.id)),
+    );
     app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) => {
       const { id } = request.params;
-      return reply.code(202).send(await replayReceipt(deps.replay, id, originOf(request)));
+      return reply.code(202).send(await receipts.replay(id, originOf(request)));
     });
     app.post(`${PATH}/replay`, replayAllRoute, async (request, reply) =>
-      reply.code(202).send(await replayReceipts(deps.replay, request.query, originOf(request))),
+      reply.code(202).send(await receipts.replayAll(request.query, originOf(request))),
     );
   };
 }

@@ -5,7 +5,7 @@ import type { Database } from '#adapters/sqlite/database.ts';
 import { migrate, readMigrations } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { sealer } from '../../../partners/support.ts';
+import { sealer } from '../../../support/partners.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';
 import { REPOSITORY } from '../../../support/directory.ts';

@@ -7,22 +7,17 @@ import { createGroupCommit } from '#adapters/sqlite/group-commit.ts';
 import { receiptConditions } from '#adapters/sqlite/receipt/conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
-import { createPartner } from '#partners/partner.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { newUuid } from '#shared/ids.ts';
 import {
   describeReceiptStore,
   type EventState,
   type ReceiptStoreFixture,
 } from '../../../contract/receipt-store.ts';
-import { hashKey, sealer, secretsOf } from '../../../partners/support.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
-import { silentReporter as reporter } from '../../../support/reporter.ts';
+import { buildPartners, sealer } from '../../../support/partners.ts';
 
 function openFixture(database: Database): ReceiptStoreFixture {
   const { handle } = database;
@@ -68,23 +63,8 @@ function unseal(receiptId: string, row: { position: number; payload: Buffer | nu
 
 describeReceiptStore('SQLite', async () => openFixture(temporaryDatabase()));
 
-const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('s') });
-
 /** Accepts through the use case, as the route does. */
-function acceptInto(database: Database, body: string) {
-  const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
-  const clock = { now: () => 1 };
-  const deps = {
-    store,
-    readDelivery,
-    clock,
-    newId: newUuid,
-    hashKey,
-    reporter,
-    wakeWorker: () => {},
-  };
-  return acceptDelivery(deps, { partner, path: 'deletions', body: Buffer.from(body) });
-}
+const acceptInto = (database: Database, body: string) => buildPartners({ database }).deliver(body);
 
 describe('what reaches the file', () => {
   test('holds no e-mail, name or message, in clear or as a plain hash', async () => {

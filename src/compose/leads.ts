@@ -1,0 +1,56 @@
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import type { FixedConfig } from '#config/take-over.ts';
+import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createLeads, type Leads } from '#leads/index.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import type { Registry } from 'prom-client';
+
+import { directoryKeyOf, type Store } from './store.ts';
+import { leadMetrics } from './telemetry/metrics.ts';
+import type { TrackerParts } from './tracker/parts.ts';
+
+export type LeadsDeps = {
+  config: FixedConfig;
+  store: Store;
+  tracker: Pick<TrackerParts, 'leadTracker' | 'repository'>;
+  registry: Registry;
+  clock: Clock;
+  log: Log;
+};
+
+/** Leads on the tracker, with the claims and the directory of the open store. */
+export function composeLeads({ config, store, tracker, registry, clock, log }: LeadsDeps): {
+  leads: Leads;
+  claims: ClaimStore;
+  filler: DirectoryFiller;
+} {
+  const { database, cursors } = store;
+  const { leadTracker, repository } = tracker;
+  const rules = config.leads;
+  const claims = createClaimStore(database, config.tracker);
+  const leads = createLeads({
+    clock,
+    tracker: leadTracker,
+    claims,
+    cursors,
+    rules,
+    ...config.leads,
+  });
+  leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
+  const filler = createDirectoryFiller({
+    tracker: leadTracker,
+    directory: createLeadDirectory(database, {
+      repository: config.tracker.repository,
+      now: () => clock.now(),
+    }),
+    identifyRepository: () => repository.identify(),
+    rules,
+    key: directoryKeyOf(store),
+    clock,
+    log,
+  });
+  return { leads, claims, filler };
+}

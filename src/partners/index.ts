@@ -1,0 +1,122 @@
+import { createSecretKey } from 'node:crypto';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import type { CursorSealer } from '#shared/page.ts';
+import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
+import {
+  type PartnerRequest,
+  refuseUnread,
+  type UnreadRequest,
+  verifyRequest,
+} from './intake/verify-request.ts';
+import type { PartnerList } from './partner.ts';
+import { createReceiptPurger } from './receipts/purge-receipts.ts';
+import { readStatus } from './receipts/read-status.ts';
+import { createReceipts } from './receipts/receipts.ts';
+import type { Receipt } from './receipts/receipt.ts';
+import type { ReceiptStore } from './receipts/receipt-store.ts';
+import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
+import { createStatusTokens } from './receipts/status-token.ts';
+import { type BackgroundWork, createBackgroundWork } from './worker/background-work.ts';
+import type { WorkerLock } from './worker/worker-lock.ts';
+import {
+  createDeletionWorker,
+  type DeletionWorker,
+  type WorkerDeps,
+  type WorkerStatus,
+} from './worker/worker.ts';
+
+/** What partners are made of. */
+export type PartnersPorts = {
+  /** Those of the configuration in force; read once for each request and event. */
+  partners: () => PartnerList;
+  receipts: ReceiptStore;
+  /** The worker's view of what `receipts` keeps. */
+  work: WorkerDeps['store'];
+  workerLock: WorkerLock;
+  filler: DirectoryFiller;
+  cursors: CursorSealer;
+  /** The sub-key that status addresses are sealed with: 32 bytes. */
+  statusKey: Buffer;
+  /** Ids of receipts. */
+  newId: NewId;
+  /** Counts what became of events. */
+  countOutcome: OutcomeReporterDeps['count'];
+  clock: Clock;
+  log: Log;
+} & Omit<WorkerDeps, 'store' | 'filler' | 'partners' | 'reporter'>;
+
+/** The use cases of partners. Each is documented, with the codes that it throws, where it stands. */
+export type Partners = ReturnType<typeof createPartners>;
+
+/** The one way to make partners, for the service and tests. Nothing works before `start`. */
+export function createPartners(ports: PartnersPorts) {
+  const { partners, receipts: store, cursors, clock, log, newId, readDelivery } = ports;
+  const reporter = createOutcomeReporter({ log, count: ports.countOutcome });
+  const { worker, background, fillDirectory } = createWork(ports, reporter);
+  const wakeWorker = (): void => worker.wake();
+  const hashKey = createSecretKey(ports.directoryKey);
+  const accepting = { store, readDelivery, clock, newId, hashKey, wakeWorker, reporter };
+  const tokens = createStatusTokens(ports.statusKey, clock);
+  return {
+    /** Whether the configuration in force names any. */
+    hasPartners: () => partners().all().length > 0,
+    refuseUnread: (request: UnreadRequest) =>
+      refuseUnread({ partners: partners(), clock }, request),
+    verify: (request: PartnerRequest) => verifyRequest({ partners: partners(), clock }, request),
+    accept: (delivery: Delivery) => acceptDelivery(accepting, delivery),
+    /** The token of a receipt's status address. */
+    statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
+    readStatus: (token: string) => readStatus({ store, tokens, clock }, token),
+    receipts: createReceipts({ store, cursors, clock, wakeWorker }),
+    /** How the worker is. @throws {store-unavailable} */
+    workerStatus: () => readWorkerStatus(worker, background),
+    /** Starts the worker, the crawl and the purge, or stands by. @throws {store-unavailable} */
+    start: () => background.start(),
+    /** Finishes the step that is under way and gives the rest back. Idempotent. */
+    stop: () => background.stop(),
+    /** To be called after the settings were replaced: the first partner needs the directory. */
+    onReload: () => {
+      if (background.state() === 'working') fillDirectory();
+    },
+  };
+}
+
+function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
+  const { partners, receipts, filler, clock, log } = ports;
+  const worker = createDeletionWorker({
+    ...ports,
+    store: ports.work,
+    partners: { all: () => partners().all() },
+    reporter,
+  });
+  const purger = createReceiptPurger({ store: receipts, clock, log });
+  /** Without partners nothing is ever matched, and a crawl would spend quota for nothing. */
+  const fillDirectory = (): void => {
+    if (partners().all().length > 0) filler.start();
+  };
+  const jobs = {
+    start: async () => {
+      await worker.start();
+      fillDirectory();
+      purger.start();
+    },
+    standBy: () => filler.readStatus(),
+    stop: async () => {
+      await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
+    },
+  };
+  const background = createBackgroundWork({ lock: ports.workerLock, jobs, clock, log });
+  return { worker, background, fillDirectory };
+}
+
+/** The worker of a process that stands by was never started, which would read as stopped. */
+async function readWorkerStatus(
+  worker: DeletionWorker,
+  background: BackgroundWork,
+): Promise<WorkerStatus> {
+  const status = await worker.status();
+  return background.state() === 'standby' ? { ...status, state: 'standby' } : status;
+}

@@ -1,0 +1,96 @@
+/** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
+import { connectTo, temporaryDatabase } from '../support/stores.ts';
+
+/** Of a directory that is complete and empty; `begin` is called when it is to be filled. */
+function emptyFiller(begin: () => void): DirectoryFiller {
+  return {
+    start: begin,
+    stop: async () => undefined,
+    identify: async () => undefined,
+    catchUp: async () => ({ complete: true }),
+    readStatus: async () => undefined,
+    status: () => ({ state: 'complete', issues: 0 }),
+  } as unknown as DirectoryFiller;
+}
+
+/** Partners that work, and how often the worker has looked for events to match. */
+async function startPartners({ prepare = async (_world: PartnersWorld) => undefined } = {}) {
+  const database = temporaryDatabase();
+  const { work } = openReceiptStores(database);
+  const fill = vi.fn<() => void>();
+  const filler = emptyFiller(fill);
+  let looks = 0;
+  const watched: typeof work = {
+    ...work,
+    changedElsewhere: async () => false,
+    lease: (stage, ...rest) => {
+      looks += stage === 'match' ? 1 : 0;
+      return work.lease(stage, ...rest);
+    },
+  };
+  await prepare(buildPartners({ database }));
+  const world = buildPartners({ database, filler, work: watched });
+  const { partners } = world;
+  onTestFinished(() => partners.stop());
+  await partners.start();
+  await vi.waitFor(() => expect(looks).toBe(1));
+  return { ...world, fill, looks: () => looks };
+}
+
+/** A receipt whose event needs a person. */
+async function addDeadLetter({ deliver, work }: PartnersWorld): Promise<undefined> {
+  await deliver({ externalId: 'x-1' });
+  const now = createFakeClock().now();
+  const [item] = await work.lease('match', now, 1);
+  if (!item) throw new Error('nothing is due');
+  await work.settle(item, { outcome: 'FAILED', attempts: 1 }, now);
+}
+
+describe('the worker is woken at once', () => {
+  test('by a delivery', async () => {
+    const { deliver, looks } = await startPartners();
+    await deliver({ externalId: 'x-1' });
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(1));
+  });
+
+  test.each(['one receipt', 'all receipts'])('by a replay of %s', async (which) => {
+    const { looks, partners } = await startPartners({ prepare: addDeadLetter });
+    const [receipt] = (await partners.receipts.list({ filter: {}, limit: 1 })).items;
+    const origin = { actor: { kind: 'cli', subject: 'ada' } } as const;
+    const { queued } =
+      which === 'one receipt'
+        ? await partners.receipts.replay(receipt?.id ?? '', origin)
+        : await partners.receipts.replayAll({}, origin);
+    expect(queued).toBe(1);
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(1));
+  });
+});
+
+describe('of two processes on one store', () => {
+  test('the second stands by, says so, and leaves the directory alone', async () => {
+    const { database } = await startPartners();
+    const fill = vi.fn<() => void>();
+    const filler = emptyFiller(fill);
+    const second = buildPartners({ database: connectTo(database.handle.name), filler }).partners;
+    onTestFinished(() => second.stop());
+    await second.start();
+    expect((await second.workerStatus()).state).toBe('standby');
+    second.onReload();
+    expect(fill).not.toHaveBeenCalled();
+  });
+
+  test('the one that works fills the directory, unless there are no partners', async () => {
+    const { fill } = await startPartners();
+    expect(fill).toHaveBeenCalledTimes(1);
+    const idle = vi.fn<() => void>();
+    const { partners } = buildPartners({ filler: emptyFiller(idle), partners: {} });
+    onTestFinished(() => partners.stop());
+    await partners.start();
+    expect((await partners.workerStatus()).state).toBe('running');
+    expect(idle).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,113 @@
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
+import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
+import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
+import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { WorkStore } from '#partners/worker/work-store.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { createTimedIds, newUuid } from '#shared/ids.ts';
+import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { createFakeClock } from './clock.ts';
+import { directoryKey, REPOSITORY } from './directory.ts';
+import { temporaryDatabase } from './stores.ts';
+
+/** Seals the payloads of events in every store of a test. */
+export const sealer = createPayloadSealer(Buffer.alloc(32, 3));
+
+/** As the configuration has secrets. */
+export function secretsOf(...values: string[]): { value: Secret }[] {
+  return values.map((value) => ({ value: new Secret(value) }));
+}
+
+/** One partner of each scheme. */
+const somePartners: Record<string, PartnerSettings> = {
+  'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf('s') },
+  'crm-two': { scheme: 'signature-v3', secrets: secretsOf('s') },
+};
+
+/** The stores of receipts, as intake and as the worker see them. */
+export function openReceiptStores(
+  database: Database,
+  repository: string = REPOSITORY,
+): { receipts: ReceiptStore; work: WorkStore } {
+  return {
+    receipts: createReceiptStore({ database, sealer, repository }),
+    work: createWorkStore({ database, sealer, newId: newUuid, repository }),
+  };
+}
+
+/** Stands for ports that a test does not need; whoever touches one finds out. */
+const unserved = new Proxy(
+  {},
+  {
+    get: (_target, name) => {
+      throw new Error(`this test has no ${String(name)}`);
+    },
+  },
+) as never;
+
+export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners'>> & {
+  /** Default: one of its own. */
+  database?: Database;
+  /** `owner/name` as it is configured. */
+  repository?: string;
+  /** Default: `crm-one` and `crm-two`, one of each scheme. */
+  partners?: Record<string, PartnerSettings>;
+};
+
+export type PartnersWorld = {
+  partners: Partners;
+  database: Database;
+  receipts: ReceiptStore;
+  work: WorkStore;
+  /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
+  deliver: (body: unknown, facts?: DeliveryFacts) => Promise<AcceptedDelivery>;
+};
+
+type DeliveryFacts = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };
+
+/** Partners as the service makes them. Nothing works on events until a test starts them. */
+export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
+  const { database = temporaryDatabase(), repository, partners: settings, ...ports } = options;
+  const { clock = createFakeClock() } = ports;
+  const stores = openReceiptStores(database, repository);
+  const list = createPartnerList(
+    Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
+  );
+  const partners = createPartners({
+    ...stores,
+    workerLock: createWorkerLock(database.handle.name),
+    filler: unserved,
+    editor: unserved,
+    readDelivery,
+    rules: () => unserved,
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+    directoryKey,
+    statusKey: Buffer.alloc(32, 5),
+    newId: createTimedIds(clock),
+    random: () => 0.5,
+    countOutcome: () => undefined,
+    writeIntervalMs: 0,
+    clock,
+    log: silentLog,
+    ...ports,
+    partners: () => list,
+  });
+  const deliver: PartnersWorld['deliver'] = (body, { from = 'crm-one', ...facts } = {}) => {
+    const partner = list.find(from);
+    if (!partner) throw new Error(`no partner ${from}`);
+    return partners.accept({ partner, path: 'deletions', body: toBytes(body), ...facts });
+  };
+  return { partners, database, ...stores, ...ports, deliver };
+}
+
+function toBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
