@@ -7,7 +7,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { Log } from '#shared/log.ts';
-import { createAnswers } from './responses/every-response.ts';
+import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
 import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
 import {
@@ -15,7 +15,7 @@ import {
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
-import { createEarlyAnswers } from './responses/early-responses.ts';
+import { createEarlyResponses } from './responses/early-responses.ts';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits } from './limits.ts';
@@ -135,18 +135,18 @@ function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void
 function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
   const cors = createCors(deps.corsOrigins ?? []);
-  const answering = {
+  const responseDeps = {
     ...deps,
     cors,
-    earlyAnswers: createEarlyAnswers(),
+    earlyResponses: createEarlyResponses(),
     refusalLog: createRefusalLog(deps),
   };
-  const answers = createAnswers(answering);
+  const responseHooks = createResponseHooks(responseDeps);
   const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
   const app = fastify({
-    ...serverOptions(answering, limits),
+    ...serverOptions(responseDeps, limits),
     frameworkErrors: (error, request, reply) =>
-      answers.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
+      responseHooks.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
   }).withTypeProvider<ZodTypeProvider>();
   const readBody = createBodyReader(openBodyBudget(deps, limits));
   app.addHook('onRoute', (route) => {
@@ -155,10 +155,10 @@ function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } 
     if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
   });
   collectOpenApi(app);
-  answers.install(app);
+  responseHooks.install(app);
   cors.install(app);
-  app.server.on('connect', createConnectHandler(answering));
-  // Node would answer 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
+  app.server.on('connect', createConnectHandler(responseDeps));
+  // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );

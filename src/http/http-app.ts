@@ -46,17 +46,17 @@ declare module 'fastify' {
     /** The body stays raw bytes: its schema is for openapi.json alone. */
     signedBody?: boolean;
     /**
-     * Finds what no schema can know, such as words of the configuration, so that it is told together
-     * with the rest. A part that its schema refused is as it was given, and can be anything.
+     * Finds what no schema can know, such as words of the configuration, so that it is reported
+     * together with the rest. A part that its schema refused is as it was given, and can be anything.
      */
     check?: (request: FastifyRequest) => FieldProblem[];
-    /** Successes are told at `debug`, as those of reads are. */
+    /** Successes are logged at `debug`, as those of reads are. */
     isRoutine?: boolean;
-    /** Answers while the service is overloaded or stopping, too. */
-    operation?: boolean;
+    /** It responds while the service is overloaded or stopping, too. */
+    isOperation?: boolean;
     /** Names of documented response headers by status, for openapi.json. */
     responseHeaders?: Readonly<Record<number, readonly string[]>>;
-    /** The codes that this call can answer with, for openapi.json. */
+    /** The codes that this route can respond with, for openapi.json. */
     problems?: readonly ErrorCode[];
   }
 }

@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 
-/** Longer request targets are answered with 414. Cursors, labels and ids fit many times over. */
+/** Longer request targets get 414. Cursors, labels and ids fit many times over. */
 export const URI_BYTES_MAX = 8 * 1024;
 
 /** What one connection may take. Tests shorten the times. */
@@ -11,7 +11,7 @@ export type ServerLimits = {
   requestTimeoutMs: number;
   /** Milliseconds between two looks at slow connections. */
   checkIntervalMs: number;
-  /** Milliseconds that an idle connection is kept; longer than usual load balancers (60 s). */
+  /** Milliseconds that an idle connection stays open; longer than usual load balancers (60 s). */
   keepAliveTimeoutMs: number;
   /** Milliseconds without a byte in either direction, so that a reader cannot stall forever. */
   idleTimeoutMs: number;
@@ -23,7 +23,7 @@ export type ServerLimits = {
   largeBodiesBytesMax: number;
   /** Bytes of one path segment that a route takes as a parameter. */
   paramBytesMax: number;
-  /** Milliseconds that the event loop may lag before calls are turned away. */
+  /** Milliseconds that the event loop may lag before requests are turned away. */
   lagMsMax: number;
 };
 

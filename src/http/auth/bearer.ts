@@ -10,7 +10,7 @@ import type { HttpApp } from '../http-app.ts';
  */
 export type AuthorizeBearer = (request: FastifyRequest, scope: Scope) => Promise<TokenPrincipal>;
 
-/** The options of a route that only tokens with `scope` may call. */
+/** The options of a route that only tokens with `scope` may use. */
 export function withScope<T extends { config: object; schema: object }>(scope: Scope, route: T) {
   const security = [{ Bearer: [scope] }];
   return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };

@@ -7,20 +7,20 @@ import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
 import { headersOn } from '../openapi/describe-route.ts';
 
-/** How long before its end a key's holder is told of it. */
+/** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;
 
 export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'countCall'> };
 
-/** The two steps of letting the holder of a key in. What it asks for is looked at after both. */
+/** The two steps of letting the holder of a key in. The rest of its request is looked at after both. */
 export type KeyAccess = {
   /**
-   * Who calls. From here on the response says when the key expires, if that is within 14 days.
+   * Who sends the request. From here on the response says when the key expires, if that is within 14 days.
    * @throws {unauthorized} @throws {quota-exceeded} too many bad keys @throws {store-unavailable}
    */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<ConsumerPrincipal>;
   /**
-   * Counts the call. From here on the response says what is left of the limit.
+   * Counts the request. From here on the response says what is left of the limit.
    * @throws {quota-exceeded}
    */
   spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitState;
@@ -67,7 +67,7 @@ function announceExpiry(
 /** What every response to the holder of a key says. */
 export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;
 
-/** The same on the responses that are problems; a 403 comes before the call is counted. */
+/** The same on the responses that are problems; a 403 comes before the request is counted. */
 export const keyHeadersOnProblems = {
   ...headersOn([400, 404, 429, 502, 503], keyHeaders),
   403: ['Key-Expires'],

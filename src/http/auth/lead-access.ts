@@ -26,7 +26,7 @@ export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAc
   });
 }
 
-/** What the caller may see, as the hook of `requireLeadGrant` found it. */
+/** What the consumer may see, as the hook of `requireLeadGrant` found it. */
 export function visibilityOf(request: FastifyRequest): Visibility {
   if (request.visibility === undefined) throw new Error('the lead grant hook did not run');
   return request.visibility;

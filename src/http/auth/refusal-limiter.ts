@@ -4,7 +4,7 @@ import type { Limiter } from '#access/limit.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /**
- * Counts refused credentials by address, so that guessing is slow. A call whose credential is good
+ * Counts refused credentials by address, so that guessing is slow. A request whose credential is good
  * is neither counted nor limited here.
  */
 export type RefusalLimiter = {

@@ -5,14 +5,14 @@ const INPUT = 'Input';
 
 /**
  * The document without components that nothing refers to. Each registered schema comes twice, as
- * `X` for answers and `XInput` for requests: where only the latter is used, it takes the name.
+ * `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
  */
 export function tidyComponents(document: OpenApiDocument): OpenApiDocument {
   const used = usedSchemas(document);
   const schemas = Object.entries(document.components?.schemas ?? {})
     .filter(([name]) => used.has(name))
     .sort(([left], [right]) => (left < right ? -1 : 1));
-  const kept: OpenApiDocument = {
+  const tidy: OpenApiDocument = {
     ...document,
     tags: document.tags?.filter(({ name }) => hasOperation(document, name)) ?? [],
     components: {
@@ -21,7 +21,7 @@ export function tidyComponents(document: OpenApiDocument): OpenApiDocument {
       securitySchemes: usedSecuritySchemes(document),
     },
   };
-  return shortenNames(kept, used);
+  return shortenNames(tidy, used);
 }
 
 /** Names of schemas that can be reached from the paths. */

@@ -18,7 +18,7 @@ type RequestSchemas = {
   body?: z.ZodType;
 };
 
-/** Without a schema the answer has no body (204). */
+/** Without a schema the response has no body (204). */
 type Success = { description: string; schema?: z.ZodType };
 
 type Description<R extends RequestSchemas, S extends Record<number, Success>> = {
@@ -26,24 +26,24 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
   operationId: string;
   summary: string;
   description?: string;
-  /** Omitted: anybody may call. Of several, one will do. Scopes are listed in the description. */
+  /** Omitted: no credential is needed. Of several, one will do. Scopes are listed in the description. */
   security?: SecurityScheme | readonly SecurityScheme[];
   request?: R;
   /** What a raw body holds, for openapi.json alone: it is read once its signature was checked. */
   signedBody?: z.ZodType;
-  /** Successful answers by status, all JSON. */
+  /** Successful responses by status, all JSON. */
   ok: S;
-  /** The call honours `If-None-Match`. */
+  /** The route honours `If-None-Match`. */
   notModified?: boolean;
   /** Names of the response headers by status, explained in `parts.ts`. */
   responseHeaders?: Readonly<Record<number, readonly string[]>>;
-  /** The codes that this call can answer with, beside those that every call can. */
+  /** The codes that this route can respond with, beside those that every route can. */
   problems: readonly ErrorCode[];
   /** Ignore query parameters that are not named instead of refusing them. */
   freeQuery?: boolean;
   /** Bytes; default 1 MiB. */
   bodyLimit?: number;
-  /** Successes are told at `debug`, as those of reads are. */
+  /** Successes are logged at `debug`, as those of reads are. */
   isRoutine?: boolean;
 };
 
@@ -51,7 +51,7 @@ type Responses<S extends Record<number, Success>> = {
   [K in keyof S]: S[K] extends { schema: z.ZodType } ? S[K]['schema'] : never;
 };
 
-/** The options of a route: schemas for validation and rendering, and all that openapi.json tells. */
+/** The options of a route: schemas for validation and rendering, and all that openapi.json says. */
 export function describeRoute<
   const R extends RequestSchemas,
   const S extends Record<number, Success>,
@@ -99,19 +99,19 @@ function jsonResponses(ok: Record<number, Success>) {
   );
 }
 
-/** The document tells of no content where the schema is `null`. */
+/** The document shows no content where the schema is `null`. */
 function empty(description: string): z.ZodType {
   return z.null().describe(description);
 }
 
-/** What a call whose method allows a body can be refused for, also where no body is wanted. */
+/** What a request whose method allows a body can be refused for, also where no body is wanted. */
 export const bodyProblems = [
   'malformed-json',
   'payload-too-large',
   'unsupported-media-type',
 ] as const satisfies readonly ErrorCode[];
 
-/** What a call with a bearer token can be refused for, whatever it is about. */
+/** What a request with a bearer token can be refused for, whatever it is about. */
 export const bearerProblems = [
   'validation-failed',
   'unauthorized',
@@ -121,7 +121,7 @@ export const bearerProblems = [
   'store-unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** Problems that any call can answer with. */
+/** Problems that any route can respond with. */
 export const commonProblems: readonly ErrorCode[] = [
   'bad-request',
   'method-not-allowed',

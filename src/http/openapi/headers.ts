@@ -7,7 +7,7 @@ import { responseHeaders } from './parts.ts';
 /** Header names by status, for each operation by its key (`get /api/v1/leads`). */
 export type HeadersByOperation = Map<string, Readonly<Record<number, readonly string[]>>>;
 
-/** From here on an answer is a problem, which nobody may keep. */
+/** From here on a response is a problem, which nobody may store. */
 const PROBLEM_STATUS_MIN = 400;
 
 const byStatus: Readonly<Record<number, readonly string[]>> = {
@@ -17,7 +17,7 @@ const byStatus: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-/** Headers that every answer of a status has. */
+/** Headers that every response of a status has. */
 export function headersOf(status: number, { isBearer }: { isBearer: boolean }): string[] {
   return [
     'X-Request-Id',
@@ -28,7 +28,7 @@ export function headersOf(status: number, { isBearer }: { isBearer: boolean }): 
 }
 
 /**
- * The document with the headers of each response: the schema transform keeps none beside
+ * The document with the headers of each response: the schema transform leaves none beside
  * `content`. Each header is explained once, as a component.
  */
 export function addResponseHeaders(
@@ -59,7 +59,7 @@ const ifNoneMatch: OpenAPIV3_1.ParameterObject = {
   schema: { type: 'string', pattern: ENTITY_TAGS.source },
 };
 
-/** The document with the header that conditional reads are made with, where a call answers 304. */
+/** The document with the header that conditional reads are made with, where a route responds with 304. */
 export function addIfNoneMatch(document: OpenApiDocument): OpenApiDocument {
   for (const { operation } of operationsOf(document))
     if (operation.responses?.['304'])

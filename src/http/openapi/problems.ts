@@ -32,7 +32,7 @@ const particulars: Partial<Record<ErrorCode, object>> = {
   'no-published-version': { current: 'DRAFT' },
 };
 
-/** The document with one example for each code that a response can have, kept once each. */
+/** The document with one example for each code that a response can have, written once each. */
 export function addProblemExamples(
   document: OpenApiDocument,
   named: ProblemsByOperation,

@@ -18,11 +18,11 @@ export function forClients({ jsonSchema }: { jsonSchema: object }): void {
 
 /**
  * The document with the defaults of fields in words: some generators take a field of a body that has
- * a `default` for one that is required. Parameters keep theirs.
+ * a `default` for one that is required. Parameters retain theirs.
  */
 export function withoutDefaults(document: OpenApiDocument): OpenApiDocument {
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => [name, inWords(schema as Schema)] as const,
+    ([name, schema]) => [name, withDefaultsInWords(schema as Schema)] as const,
   );
   return {
     ...document,
@@ -30,19 +30,22 @@ export function withoutDefaults(document: OpenApiDocument): OpenApiDocument {
   };
 }
 
-function inWords(schema: Schema): Schema {
+function withDefaultsInWords(schema: Schema): Schema {
   const { properties } = schema;
   if (typeof properties !== 'object' || properties === null) return schema;
-  const fields = Object.entries(properties).map(([name, field]) => [name, spoken(field as Schema)]);
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    withDefaultInWords(field as Schema),
+  ]);
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-function spoken({ default: preset, ...field }: Schema): Schema {
+function withDefaultInWords({ default: preset, ...field }: Schema): Schema {
   if (preset === undefined) return field;
-  const told = `Default: \`${JSON.stringify(preset).replaceAll('"', '')}\`.`;
+  const sentence = `Default: \`${JSON.stringify(preset).replaceAll('"', '')}\`.`;
   const { description } = field;
   return {
     ...field,
-    description: typeof description === 'string' ? `${description} ${told}` : told,
+    description: typeof description === 'string' ? `${description} ${sentence}` : sentence,
   };
 }

@@ -3,7 +3,7 @@ import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
-import type { EarlyAnswers } from '../responses/early-responses.ts';
+import type { EarlyResponses } from '../responses/early-responses.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { renderProblem } from './problem.ts';
@@ -15,7 +15,7 @@ export type ClientErrorDeps = {
   newId: NewId;
   log: Log;
   refusalLog: RefusalLog;
-  earlyAnswers: EarlyAnswers;
+  earlyResponses: EarlyResponses;
 };
 
 // Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
@@ -27,13 +27,13 @@ const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null };
 
 /**
- * Answers what never became a request (broken HTTP, too large headers, too slow) with a whole
+ * Responds to what never became a request (broken HTTP, too large headers, too slow) with a whole
  * problem document, then closes the connection.
  * @see https://nodejs.org/api/http.html#event-clienterror
  */
 export function createClientErrorHandler(deps: ClientErrorDeps) {
   return (error: Error, socket: Duplex): void => {
-    if (!mayBeAnswered(error, socket) || deps.earlyAnswers.isAnswered(socket)) {
+    if (!canRespond(error, socket) || deps.earlyResponses.hasResponded(socket)) {
       socket.destroy();
       return;
     }
@@ -42,13 +42,13 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
 }
 
 /**
- * Answers `CONNECT`, which Node hands over as a bare socket, with 405 and closes the connection.
+ * Responds to `CONNECT`, which Node hands over as a bare socket, with 405 and closes the connection.
  * @see RFC 9110 section 9.3.6
  */
 export function createConnectHandler(deps: ClientErrorDeps) {
   return (_request: unknown, socket: ServerSocket): void => {
     socket.on('error', () => socket.destroy());
-    // An answer that is still due to an earlier request comes first or not at all.
+    // A response that is still due to an earlier request comes first or not at all.
     if (socket._httpMessage) socket.destroy();
     else endWith(deps, socket, noTunnels(), { allow: METHODS_KNOWN });
   };
@@ -68,20 +68,20 @@ function endWith(
 ): void {
   const requestId = newId();
   const problem = renderProblem({ publicUrl: publicUrl(), requestId }, refusal);
-  const answer = { ...problem, headers: { ...problem.headers, ...headers } };
-  socket.end(wireOf(answer, requestId), () => socket.destroy());
+  const response = { ...problem, headers: { ...problem.headers, ...headers } };
+  socket.end(toWire(response, requestId), () => socket.destroy());
   if (!refusalLog.take(refusal.code)) return;
   const { status } = problem;
   const reason = refusal.cause === undefined ? {} : errorFields(refusal.cause);
   log.info({ requestId, status, code: refusal.code, ...reason }, 'request refused');
 }
 
-function mayBeAnswered(error: Error, socket: ServerSocket): boolean {
+function canRespond(error: Error, socket: ServerSocket): boolean {
   const isReset = (error as { code?: unknown }).code === 'ECONNRESET';
   return !isReset && socket.writable && socket._httpMessage?.headersSent !== true;
 }
 
-/** Node has one error for a long request line and long headers: tell them apart by the bytes. */
+/** Node has one error for a long request line and long headers: they differ by the bytes. */
 function isLongUri(error: Error): boolean {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: unknown };
   if (code !== 'HPE_HEADER_OVERFLOW' || !Buffer.isBuffer(rawPacket)) return false;
@@ -89,7 +89,7 @@ function isLongUri(error: Error): boolean {
   return isStart && !rawPacket.subarray(0, URI_BYTES_MAX).includes('\n');
 }
 
-function wireOf(problem: RenderedProblem, requestId: string): Buffer {
+function toWire(problem: RenderedProblem, requestId: string): Buffer {
   const lines = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
     ...Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}`),

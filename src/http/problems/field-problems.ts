@@ -112,7 +112,7 @@ function escapePointer(key: PropertyKey): string {
   return encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed());
 }
 
-/** Caller's names are echoed shortened and without control characters. */
+/** Names that a client sent are echoed shortened and without control characters. */
 function quote(name: string): string {
   return `\`${name.slice(0, 64).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?')}\``;
 }

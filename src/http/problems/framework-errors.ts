@@ -4,7 +4,7 @@ import { URI_BYTES_MAX } from '../limits.ts';
 
 type Meaning = { code: ErrorCode; detail: string };
 
-/** What Fastify's own errors mean to a caller. @see https://fastify.dev/docs/latest/Reference/Errors/ */
+/** What Fastify's own errors mean to a client. @see https://fastify.dev/docs/latest/Reference/Errors/ */
 const meanings: Readonly<Record<string, Meaning>> = {
   FST_ERR_BAD_URL: {
     code: 'bad-request',
@@ -53,8 +53,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
 };
 
 /**
- * Any error as the one kind that is answered. What is unknown is a mistake of ours: it becomes
- * `internal-error` and keeps the reason as its cause.
+ * Any error as the one kind that becomes a response. What is unknown is a mistake of ours: it becomes
+ * `internal-error` and holds the reason as its cause.
  */
 export function toTrackportError(error: unknown): TrackportError {
   if (error instanceof TrackportError) return error;

@@ -2,7 +2,7 @@ import type { ErrorCode } from '#shared/errors.ts';
 
 export type ProblemHelp = {
   meaning: string;
-  /** What the caller does about it. */
+  /** What the client does about it. */
   remedy: string;
 };
 

@@ -1,4 +1,4 @@
-/** Bodies up to this size are not counted, so that small calls pass whatever large ones do. */
+/** Bodies up to this size are not counted, so that small requests pass whatever large ones do. */
 const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
 /** What one body in flight holds. */

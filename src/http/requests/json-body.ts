@@ -7,7 +7,7 @@ import type { HttpApp } from '../http-app.ts';
 import { collectBytes, declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
 
-/** Members and elements of a body: many times what any of our calls can use. */
+/** Members and elements of a body: many times what any of our routes can use. */
 const VALUES_MAX = 10_000;
 
 /** `parseJsonText`, wherever it runs. */
@@ -24,7 +24,7 @@ export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
   );
 }
 
-/** Answers the body, or a promise of it. */
+/** Returns the body, or a promise of it. */
 type Parse = (request: FastifyRequest, bytes: Buffer) => unknown;
 
 /** In this scope, and below it, bodies of these types are read and parsed, and no others. */
@@ -50,7 +50,7 @@ async function takeNothing(request: FastifyRequest, payload: Readable): Promise<
 }
 
 /**
- * The parsed body of a call. Some clients announce JSON with every call, so that an empty body is
+ * The parsed body of a request. Some clients announce JSON with every request, so that an empty body is
  * none where none is needed.
  */
 export async function toBody(

@@ -3,7 +3,7 @@ import { parseSince } from '#shared/clock.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
-/** Longer than any cursor of ours, so that one with something added is told as altered. */
+/** Longer than any cursor of ours, so that one with something added is reported as altered. */
 const CURSOR_CHARACTERS_MAX = 7168;
 
 const LIMIT_RULE = `must be a whole number from 1 to ${LIMIT_MAX}`;
@@ -61,7 +61,7 @@ export const idempotencyHeader = z.object({
   ),
 });
 
-/** The same where the first answer shows an API key. */
+/** The same where the first response shows an API key. */
 export const secretIdempotencyHeader = z.object({
   'Idempotency-Key': idempotencyKey.describe(
     'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',

@@ -5,16 +5,16 @@ const QUERIES_MAX = 1000;
 const QUERY_CHARACTERS_MAX = 300;
 
 /**
- * Query strings to objects. The same text gives the same frozen object while it is remembered, so
- * that what was concluded from it can be remembered as well. Repeated names become arrays.
+ * Query strings to objects. The same text gives the same frozen object while it is cached, so
+ * that what was concluded from it can be cached as well. Repeated names become arrays.
  */
 export function createQueryParser(): (text: string) => Record<string, unknown> {
-  const known = new LRUCache<string, Record<string, unknown>>({ max: QUERIES_MAX });
+  const cache = new LRUCache<string, Record<string, unknown>>({ max: QUERIES_MAX });
   return (text) => {
-    const remembered = known.get(text);
-    if (remembered) return remembered;
+    const cached = cache.get(text);
+    if (cached) return cached;
     const query = Object.freeze(parse(text, '&', '=', { maxKeys: 0 }));
-    if (text.length <= QUERY_CHARACTERS_MAX) known.set(text, query);
+    if (text.length <= QUERY_CHARACTERS_MAX) cache.set(text, query);
     return query;
   };
 }

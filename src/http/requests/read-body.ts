@@ -11,7 +11,7 @@ export type ReadBody = (request: FastifyRequest, payload: Readable) => Promise<B
 
 /**
  * Fastify's own reading bounds each body, but not all of them together. What a body holds is
- * counted until its call is answered: see `releaseBodies`.
+ * counted until its response is sent: see `releaseBodies`.
  */
 export function createBodyReader(budget: BodyBudget): ReadBody {
   return async (request, payload) => {
@@ -51,7 +51,7 @@ export function collectBytes(
   });
 }
 
-/** The body of an answered call is not needed any more, also when its caller has gone meanwhile. */
+/** A body is not needed any more when the response is sent, also when its client has gone. */
 export function releaseBodies(route: RouteOptions): void {
   route.onSend = [releaseBody, ...[route.onSend ?? []].flat()];
 }

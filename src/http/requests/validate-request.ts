@@ -11,42 +11,42 @@ import { fieldWords } from '../problems/field-words.ts';
 const parts: readonly Part[] = ['params', 'querystring', 'headers', 'body'];
 
 type Check = { part: Part; schema: z.ZodType };
-/** What a URL tells once it was checked: the same for every request, which share it. */
-type Told = { params: unknown; query: unknown };
+/** The parameters of a URL once they were checked: requests with the same URL share them. */
+type CheckedUrl = { params: unknown; query: unknown };
 
 const noQuery = z.strictObject({});
-/** Of a call that takes none: what nobody would look at is refused, unless it is empty. */
+/** Of a request that takes none: what nobody would look at is refused, unless it is empty. */
 const noBody = z.unknown().refine(isEmptyBody, {
   error: 'must be left out: what this call needs stands in its address',
   params: { code: 'unknown' },
 });
 /** Per route. Clients that poll send the same few URLs. */
-const KNOWN_URLS_MAX = 500;
+const CACHED_URLS_MAX = 500;
 
 /**
  * A hook that checks every part that the route's schema names and puts what zod made of it in its
- * place. All mistakes of all parts come in one answer. A route with a schema takes no query
+ * place. All mistakes of all parts come in one response. A route with a schema takes no query
  * parameter that it does not name, unless its `config.freeQuery` says so.
  * Fastify's own validation stops at the first wrong part, so it is not used.
  */
 export function createRequestValidator(route: RouteOptions) {
   const checks = checksOf(route);
   if (checks.length === 0) return undefined;
-  const isTold = checks.every(({ part }) => part === 'querystring' || part === 'params');
+  const isInUrl = checks.every(({ part }) => part === 'querystring' || part === 'params');
   const takesNoQuery = !route.config?.check && checks.every(({ schema }) => schema === noQuery);
-  const known = new LRUCache<string, Told>({ max: KNOWN_URLS_MAX });
+  const cache = new LRUCache<string, CheckedUrl>({ max: CACHED_URLS_MAX });
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
     if (takesNoQuery && isEmpty(request.query as object)) {
       done();
       return;
     }
     const url = request.raw.url ?? '';
-    const remembered = isTold ? known.get(url) : undefined;
-    if (remembered) Object.assign(request, remembered);
-    const problems = remembered ? [] : checks.flatMap((check) => applyCheck(request, check));
-    if (isTold && problems.length === 0)
-      known.set(url, { params: request.params, query: request.query });
-    // Always asked: a configuration that is read again has other words.
+    const cached = isInUrl ? cache.get(url) : undefined;
+    if (cached) Object.assign(request, cached);
+    const problems = cached ? [] : checks.flatMap((check) => applyCheck(request, check));
+    if (isInUrl && problems.length === 0)
+      cache.set(url, { params: request.params, query: request.query });
+    // Never cached: a configuration that is read again has other words.
     problems.push(...furtherProblems(route, request, problems));
     if (problems.length > 0) done(validationFailed(bounded(problems)));
     else done();
@@ -93,7 +93,7 @@ function isBodiless({ method }: RouteOptions): boolean {
   return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
 }
 
-/** Raw bytes belong to the route: it asked for them. */
+/** Raw bytes belong to the route, which wants them so. */
 function isEmptyBody(body: unknown): boolean {
   if (body === undefined || Buffer.isBuffer(body)) return true;
   return isRecord(body) && Object.keys(body).length === 0;

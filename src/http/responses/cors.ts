@@ -5,13 +5,13 @@ import { routedPath } from '../requests/routed-path.ts';
 
 /**
  * Cross-origin reads by browsers: `GET` of leads and the catalog for pages of some origins, and
- * nothing else. The browser's own credentials (cookies, certificates) are never asked for.
+ * nothing else. The browser's own credentials (cookies, certificates) are never requested.
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export type Cors = {
   /** Hooks. Called before any route is registered. */
   install(app: HttpApp): void;
-  /** The headers of a 204, when a browser asks whether it may send such a `GET`. */
+  /** The headers of a 204, when the request is a browser's preflight for such a `GET`. */
   preflight(request: FastifyRequest): Readonly<Record<string, string>> | undefined;
 };
 
@@ -21,10 +21,10 @@ const ANY_ORIGIN = '*';
 /** Those below these two, whoever registers them. */
 const READABLE = /^\/api\/v1\/(?:leads|catalog)(?:\/|$)/;
 
-/** What a page may send beside the headers that need no leave. */
+/** What a page may send beside the headers that need no permission. */
 const REQUEST_HEADERS = 'Authorization, If-None-Match, X-API-KEY';
 
-/** What a page may see of an answer beside the headers that every page sees. */
+/** What a page may see of a response beside the headers that every page sees. */
 const RESPONSE_HEADERS = [
   'Age',
   'Cache-Status',
@@ -41,14 +41,14 @@ const RESPONSE_HEADERS = [
   'X-Request-Id',
 ].join(', ');
 
-/** How long a browser remembers a leave. Each answer is checked all the same. */
-const LEAVE_SECONDS = '3600';
+/** How long a browser caches a preflight. Each response is checked all the same. */
+const PREFLIGHT_MAX_AGE_SECONDS = '3600';
 
 /** `origins`: as browsers write them (`https://sales.example.com`), or `*`; none: no CORS at all. */
 export function createCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
   const paths = createKnownPaths();
-  const admitted = ({ headers: { origin } }: FastifyRequest): string | undefined => {
+  const allowedOriginOf = ({ headers: { origin } }: FastifyRequest): string | undefined => {
     if (origin === undefined) return undefined;
     if (allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
     return allowed.has(origin) ? origin : undefined;
@@ -61,28 +61,28 @@ export function createCors(origins: readonly string[]): Cors {
       });
       app.addHook('onSend', (request, reply, _payload, done) => {
         const { url = '' } = request.routeOptions;
-        if (request.method === 'GET' && READABLE.test(url)) admit(reply, admitted(request));
+        if (request.method === 'GET' && READABLE.test(url)) admit(reply, allowedOriginOf(request));
         done();
       });
     },
     preflight: (request) => {
-      const origin = admitted(request);
-      const asksForGet =
+      const origin = allowedOriginOf(request);
+      const isGetPreflight =
         request.method === 'OPTIONS' && request.headers['access-control-request-method'] === 'GET';
-      if (origin === undefined || !asksForGet) return undefined;
+      if (origin === undefined || !isGetPreflight) return undefined;
       if (paths.methodsOf(routedPath(request.url)) === undefined) return undefined;
       return {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET',
         'access-control-allow-headers': REQUEST_HEADERS,
-        'access-control-max-age': LEAVE_SECONDS,
+        'access-control-max-age': PREFLIGHT_MAX_AGE_SECONDS,
         vary: 'Origin',
       };
     },
   };
 }
 
-/** Also without an origin: what a cache keeps of the answer must not serve another one. */
+/** Also without an origin: what a cache stores for one origin must not serve another. */
 function admit(reply: FastifyReply, origin: string | undefined): void {
   const vary = reply.getHeader('vary');
   reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);

@@ -1,6 +1,6 @@
 import { sha256 } from '#shared/crypto/hash.ts';
 
-/** A strong validator over the exact bytes of an answer (RFC 9110 §8.8.3). */
+/** A strong validator over the exact bytes of a response (RFC 9110 §8.8.3). */
 export function strongEtag(bytes: Buffer): string {
   return `"${sha256(bytes).subarray(0, 16).toString('base64url')}"`;
 }

@@ -9,8 +9,8 @@ import type {
 import { tokenOf } from '../auth/bearer.ts';
 import { routedPath } from '../requests/routed-path.ts';
 
-/** The work of one call; without an `Idempotency-Key` nothing is stored. */
-export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {
+/** The work of one request; without an `Idempotency-Key` nothing is stored. */
+export type RequestWork<View> = Omit<IdempotentWork<View>, 'work'> & {
   work: (toStoredRun?: ToStoredRun<View>) => Promise<View>;
 };
 
@@ -22,7 +22,7 @@ export type CallWork<View> = Omit<IdempotentWork<View>, 'work'> & {
 export async function respondOnce<View>(
   idempotency: Idempotency,
   request: FastifyRequest,
-  { work, render, ...rest }: CallWork<View>,
+  { work, render, ...rest }: RequestWork<View>,
 ): Promise<IdempotentResponse> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return { response: render(await work()), isReplayed: false };

@@ -28,13 +28,13 @@ export async function respondWithKeyOnce(
   request: FastifyRequest,
   { work, render }: IssueWork,
 ): Promise<IdempotentResponse> {
-  const answered = await respondOnce(idempotency, request, {
+  const sent = await respondOnce(idempotency, request, {
     work,
     render,
     renderStored: withoutKey,
   });
-  if (answered.isReplayed) refuseReplayedSecret(JSON.parse(answered.response.body) as MadeKey);
-  return answered;
+  if (sent.isReplayed) refuseReplayedSecret(JSON.parse(sent.response.body) as MadeKey);
+  return sent;
 }
 
 function withoutKey({ consumer, issued }: ConsumerWithKey): StoredResponse {

@@ -8,7 +8,7 @@ type Series = { labels: Labels; counts: number[]; sum: number; count: number };
 export type Observe = (seconds: number) => void;
 
 export type DurationHistogram = {
-  /** The series of these labels. Keep it: finding it is what costs. */
+  /** The series of these labels. Hold on to it: finding it is what costs. */
   series(labels: Labels): Observe;
 };
 

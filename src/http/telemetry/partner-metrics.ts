@@ -36,9 +36,9 @@ export function createPartnerCounter<Label extends string = never>(
     counter.inc(namesPartners ? { partner, ...labels } : labels, count);
 }
 
-/** What operators see of partners' calls. None of it shows in an answer. */
+/** What operators see of partners' requests. None of it shows in a response. */
 export type PartnerMetrics = {
-  /** `partnerId` is `''` for a call that names no known partner. */
+  /** `partnerId` is `''` for a request that names no known partner. */
   refused(partnerId: string, reason: string): void;
   /** Events on a deletion path whose type does not delete. */
   ignored(partnerId: string, events: number): void;
@@ -65,9 +65,9 @@ export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics 
 }
 
 /** Found before any partner is looked up, or only after its signature was good. */
-const reasonsWithoutTell: ReadonlySet<string> = new Set(['shape', 'bearer', 'limit']);
+const harmlessReasons: ReadonlySet<string> = new Set(['shape', 'bearer', 'limit']);
 
-/** Between the two a reason would tell a partner from a stranger. */
+/** Any other reason would show who is a partner and who is not. */
 function publicReason(reason: string): string {
-  return reasonsWithoutTell.has(reason) ? reason : 'unverified';
+  return harmlessReasons.has(reason) ? reason : 'unverified';
 }

@@ -1,18 +1,18 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
-/** Refused calls that get a line of their own, per second. */
+/** Refused requests that get a line of their own, per second. */
 const LINES_MAX = 10;
 
-/** Keeps refused calls, which anybody can make, from filling the log. */
+/** Prevents refused requests, which anybody can make, from filling the log. */
 export type RefusalLog = {
-  /** Whether this refused call gets a line of its own; else it is counted in one for all of them. */
+  /** Whether this refused request gets a line of its own; else it is counted in one for all of them. */
   take(code: string): boolean;
   /** Writes that line now: what was counted must not be lost when the server closes. */
   flush(): void;
 };
 
-/** The second starts with a refused call, and its line comes at its end, if any was only counted. */
+/** The second starts with a refused request, and its line comes at its end, if any was only counted. */
 export function createRefusalLog({
   log,
   clock,

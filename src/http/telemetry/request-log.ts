@@ -5,18 +5,18 @@ import type { RefusalLog } from './refusal-log.ts';
 const QUIET_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** An answered request with its route's template. */
-export type Answered = { request: FastifyRequest; reply: FastifyReply; route: string };
+/** A request whose response was sent, with its route's template. */
+export type CompletedRequest = { request: FastifyRequest; reply: FastifyReply; route: string };
 
 export type RequestLogDeps = { log: Log; refusalLog: RefusalLog };
 
 /**
- * One line per answered request: the route's template, never the path or query. Successful reads
+ * One line per completed request: the route's template, never the path or query. Successful reads
  * and events of the tracker are `debug`, since they are most of the traffic; mistakes of ours are
- * `error`, and what failed around us is `warn`. Of refused calls only so many get a line of their own.
+ * `error`, and what failed around us is `warn`. Of refused requests only so many get a line of their own.
  */
-export function logAnswer({ log, refusalLog }: RequestLogDeps, answered: Answered): void {
-  const { request, reply, route } = answered;
+export function logRequest({ log, refusalLog }: RequestLogDeps, completed: CompletedRequest): void {
+  const { request, reply, route } = completed;
   const status = reply.statusCode;
   const isQuiet = status < 400 && isRoutine(request);
   if (isQuiet && !log.isDebug()) return;

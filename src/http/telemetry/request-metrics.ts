@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { BodyBudget } from '../requests/body-budget.ts';
 import { createDurationHistogram, type Observe } from './duration-histogram.ts';
-import type { Answered } from './request-log.ts';
+import type { CompletedRequest } from './request-log.ts';
 
-/** Measures every answer by method, route template and status. */
+/** Measures every response by method, route template and status. */
 export function createRequestMetrics(registry: Registry) {
   const durations = createDurationHistogram(registry, {
     name: 'trackport_http_request_duration_seconds',
@@ -11,7 +11,7 @@ export function createRequestMetrics(registry: Registry) {
     bounds: [0.001, 0.005, 0.025, 0.1, 0.25, 1, 2.5, 10],
   });
   const bound = new Map<string, Observe>();
-  return ({ request, reply, route }: Answered): void => {
+  return ({ request, reply, route }: CompletedRequest): void => {
     const status = String(reply.statusCode);
     const key = `${request.method} ${status} ${route}`;
     let observe = bound.get(key);

@@ -139,7 +139,7 @@ const changeProblems = [
   ...bodyProblems,
   ...bearerProblems,
 ] as const;
-/** Of calls that make a key. */
+/** Of requests that make a key. */
 const idempotencyProblems = [
   'idempotency-in-progress',
   'idempotency-replayed-secret',

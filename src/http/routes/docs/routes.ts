@@ -47,7 +47,7 @@ SwaggerUIBundle({
 
 /**
  * No operation has links, and their empty column makes the page wider than a phone; names of headers
- * keep the ink of the day in the dark.
+ * would stay dark on dark.
  */
 const PAGE_STYLE = `body { margin: 0; }
 .swagger-ui .response-col_links { display: none; }
@@ -73,7 +73,7 @@ const packageFiles: ReadonlyMap<string, string> = new Map([
 type Asset = { body: Buffer; etag: string; mediaType: string };
 
 /**
- * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read when first asked for,
+ * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read at the first request,
  * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
  */
 export function docsRoutes(): Area {
@@ -101,13 +101,13 @@ export function docsRoutes(): Area {
   };
 }
 
-/** Makes each asset once and keeps it; a failure is not kept. */
+/** Makes each asset once and caches it; a failure is not cached. */
 function createAssets() {
-  const kept = new Map<string, Asset>();
+  const cache = new Map<string, Asset>();
   return {
     get: async (name: string, make: () => Asset | Promise<Asset>): Promise<Asset> => {
-      const asset = kept.get(name) ?? (await make());
-      kept.set(name, asset);
+      const asset = cache.get(name) ?? (await make());
+      cache.set(name, asset);
       return asset;
     },
   };

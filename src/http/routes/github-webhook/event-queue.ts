@@ -17,7 +17,7 @@ export type EventQueueDeps = {
 };
 
 /**
- * Works on events after the answers that they came with, in the order in which they came. When more
+ * Works on events after the responses to their deliveries, in the order in which they came. When more
  * than 1,000 wait, they are dropped for one "everything changed", which is true and cheaper.
  */
 export function createEventQueue({ work, onFailure }: EventQueueDeps): EventQueue {
@@ -35,7 +35,7 @@ export function createEventQueue({ work, onFailure }: EventQueueDeps): EventQueu
   };
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      // The answer goes out first, whatever the work does.
+      // The response goes out first, whatever the work does.
       await new Promise<void>((resolve) => void setImmediate(resolve));
       workOnSome();
     }

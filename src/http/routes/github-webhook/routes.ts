@@ -23,7 +23,7 @@ export type TrackerDelivery = {
 export type TrackerWebhookDeps = {
   /** @throws {unauthorized} @throws {malformed-json} @throws {overloaded} */
   verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
-  /** Called after the answer, for one event after the other. */
+  /** Called after the response, for one event after the other. */
   onTrackerEvent: (event: TrackerEvent) => void;
   /** Resolves when all that came of the events so far is done. */
   settled: () => Promise<void>;
@@ -34,7 +34,7 @@ const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
 
 /**
- * The tracker's own webhook: verified over the raw bytes, answered, then worked on. What is still
+ * The tracker's own webhook: verified over the raw bytes, acknowledged, then worked on. What is still
  * waiting when the server closes is finished first.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */

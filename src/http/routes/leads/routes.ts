@@ -10,7 +10,7 @@ import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
-import type { Rendered } from '../../responses/rendered-response.ts';
+import type { RenderedResponse } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
 import { leadListQuery } from './schema.ts';
@@ -43,7 +43,7 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
   };
 }
 
-type Outgoing = { rendered: Rendered; cache: CacheFacts };
+type Outgoing = { rendered: RenderedResponse; cache: CacheFacts };
 
 function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, cache }: Outgoing) {
   reply.headers({

@@ -17,8 +17,8 @@ export type HealthCheck = {
   /** The key in the body's `checks`, such as `store`. */
   name: string;
   /**
-   * Runs on every call of `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
-   * of a `TrackportError` is told.
+   * Runs on every request for `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
+   * of a `TrackportError` is shown.
    */
   check: () => Promise<CheckResult> | CheckResult;
 };
@@ -33,20 +33,20 @@ export type OperationsDeps = {
 
 const CHECK_TIMEOUT_MS = 2000;
 
-/** `/healthz` (the process), `/readyz` (may calls come here?) and `/metrics`. */
+/** `/healthz` (the process), `/readyz` (may requests come here?) and `/metrics`. */
 export function operationRoutes(context: HttpContext, deps: OperationsDeps): Area {
-  const options = { config: { operation: true }, schema: { hide: true } } as const;
+  const options = { config: { isOperation: true }, schema: { hide: true } } as const;
   return (app) => {
-    let closing = false;
+    let isClosing = false;
     app.addHook('preClose', (done) => {
-      closing = true;
+      isClosing = true;
       done();
     });
     app.get('/healthz', options, async (_request, reply) =>
       reply.header('cache-control', 'no-store').send({ status: 'ok' }),
     );
     app.get('/readyz', options, async (_request, reply) => {
-      const isStopping = closing || deps.isStopping();
+      const isStopping = isClosing || deps.isStopping();
       const checks = await Promise.all(deps.checks().map((check) => runCheck(context, check)));
       const isReady = !isStopping && checks.every(([, result]) => result.isReady);
       const status = isStopping ? 'stopping' : isReady ? 'ready' : 'not-ready';

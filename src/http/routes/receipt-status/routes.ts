@@ -6,7 +6,7 @@ import { matchesNone } from '../../responses/entity-tag.ts';
 import {
   createRenderer,
   JSON_MEDIA_TYPE,
-  type Rendered,
+  type RenderedResponse,
 } from '../../responses/rendered-response.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 import { receiptStatusParams } from './schema.ts';
@@ -28,7 +28,7 @@ export function receiptStatusRoutes({ partners }: ReceiptStatusRoutesDeps): Area
   };
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Rendered) {
+function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedResponse) {
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
   if (matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.header('content-type', JSON_MEDIA_TYPE).send(body);

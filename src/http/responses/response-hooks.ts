@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Cors } from './cors.ts';
-import type { EarlyAnswers } from './early-responses.ts';
+import type { EarlyResponses } from './early-responses.ts';
 import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
 import type { HttpApp } from '../http-app.ts';
 import { createKnownPaths } from '../requests/known-paths.ts';
@@ -11,18 +11,18 @@ import type { KnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
 import { renderProblem } from '../problems/problem.ts';
-import { logAnswer, routeOf, type RequestLogDeps } from '../telemetry/request-log.ts';
+import { logRequest, routeOf, type RequestLogDeps } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export type AnswerDeps = RequestLogDeps & {
+export type ResponseHooksDeps = RequestLogDeps & {
   publicUrl: () => string;
   metrics: Registry;
-  earlyAnswers: EarlyAnswers;
+  earlyResponses: EarlyResponses;
   cors: Pick<Cors, 'preflight'>;
 };
 
-export type Answers = {
+export type ResponseHooks = {
   /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
   onFrameworkError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
   /** Hooks and the error handler. Called before any route is registered. */
@@ -30,50 +30,50 @@ export type Answers = {
 };
 
 /**
- * What every answer has, errors of the framework included: request id, security headers, a problem
+ * What every response has, errors of the framework included: request id, security headers, a problem
  * document on failure, a log line and a measurement.
  */
-export function createAnswers(deps: AnswerDeps): Answers {
+export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   const measure = createRequestMetrics(deps.metrics);
   let common: Readonly<Record<string, string>> | undefined;
-  const greet = (request: FastifyRequest, reply: FastifyReply): void => {
+  const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
     common ??= securityHeaders(deps.publicUrl());
     reply.header('x-request-id', request.id);
     reply.headers(common);
   };
-  const finish = (request: FastifyRequest, reply: FastifyReply): void => {
-    const answered = { request, reply, route: routeOf(request) };
-    measure(answered);
-    logAnswer(deps, answered);
+  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+    const completed = { request, reply, route: routeOf(request) };
+    measure(completed);
+    logRequest(deps, completed);
   };
   return {
     onFrameworkError: (error, request, reply) => {
-      greet(request, reply);
-      answerProblem(deps.publicUrl(), { error, request, reply });
-      finish(request, reply);
+      setCommonHeaders(request, reply);
+      sendProblem(deps.publicUrl(), { error, request, reply });
+      record(request, reply);
     },
     install: (app) => {
       app.decorateRequest('logFacts', undefined);
-      answerBeforeRouting(app, { greet, cors: deps.cors });
+      respondBeforeRouting(app, { setCommonHeaders, cors: deps.cors });
       app.addHook('onResponse', (request, reply, done) => {
-        finish(request, reply);
-        deps.earlyAnswers.note(request.raw);
+        record(request, reply);
+        deps.earlyResponses.note(request.raw);
         done();
       });
       app.addHook('onClose', () => deps.refusalLog.flush());
       app.setErrorHandler<FastifyError>((error, request, reply) =>
-        answerProblem(deps.publicUrl(), { error, request, reply }),
+        sendProblem(deps.publicUrl(), { error, request, reply }),
       );
     },
   };
 }
 
-type BeforeRouting = Pick<AnswerDeps, 'cors'> & {
-  greet: (request: FastifyRequest, reply: FastifyReply) => void;
+type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
+  setCommonHeaders: (request: FastifyRequest, reply: FastifyReply) => void;
 };
 
 /** The first hook: what needs no look at the credential, above all paths that do not exist. */
-function answerBeforeRouting(app: HttpApp, { greet, cors }: BeforeRouting): void {
+function respondBeforeRouting(app: HttpApp, { setCommonHeaders, cors }: BeforeRouting): void {
   const paths = createKnownPaths();
   let stopping = false;
   app.addHook('onRoute', (route) => paths.add(route));
@@ -82,17 +82,17 @@ function answerBeforeRouting(app: HttpApp, { greet, cors }: BeforeRouting): void
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
-    greet(request, reply);
+    setCommonHeaders(request, reply);
     const broken = brokenRequest(request);
-    const leave = request.is404 && !broken ? cors.preflight(request) : undefined;
-    if (leave) {
-      reply.code(204).headers(leave).send();
+    const preflight = request.is404 && !broken ? cors.preflight(request) : undefined;
+    if (preflight) {
+      reply.code(204).headers(preflight).send();
       return;
     }
     const refusal =
       broken ??
       (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
-      (stopping && request.routeOptions.config.operation !== true ? isStopping() : undefined);
+      (stopping && request.routeOptions.config.isOperation !== true ? isStopping() : undefined);
     if (refusal) done(refusal);
     else done();
   });
@@ -108,7 +108,7 @@ function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
 type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
 
 /** Writes the problem document of an error and leaves what the log line needs. */
-function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
+function sendProblem(publicUrl: string, { error, request, reply }: Failure) {
   const failure = toTrackportError(error);
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
   request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
@@ -117,7 +117,7 @@ function answerProblem(publicUrl: string, { error, request, reply }: Failure) {
 }
 
 /**
- * Fastify would close under a sender in the middle of its body, which then never sees the answer:
+ * Fastify would close under a sender in the middle of its body, which then never sees the response:
  * Node reads past the rest, for no longer than a request may take.
  */
 function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
@@ -126,12 +126,14 @@ function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
   return closes && !request.raw.complete && raw.shouldKeepAlive;
 }
 
-/** Why a call failed on our side: classes and codes, and for a bug the place in our code. */
+/** Why a request failed on our side: classes and codes, and for a bug the place in our code. */
 function reasonOf(failure: TrackportError): Record<string, string> {
-  const isOurs = failure.code === 'internal-error';
   if (failure.cause === undefined) return {};
   const { error } = errorFields(failure.cause);
-  return { error: String(error), ...(isOurs && { stack: framesOf(failure.cause) }) };
+  return {
+    error: String(error),
+    ...(failure.code === 'internal-error' && { stack: framesOf(failure.cause) }),
+  };
 }
 
 /** The frames of a stack without its first lines, which hold the message. */
