@@ -158,8 +158,8 @@ type Parts = PartsDeps & {
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
   const { settings, clock, log, registry, store, cut } = deps;
-  const onCall = trackerCallMetrics(registry);
-  const tracker = createTrackerParts({ settings, clock, cut, onCall });
+  const onExchange = trackerCallMetrics(registry);
+  const tracker = createTrackerParts({ settings, clock, cut, onExchange });
   const { leads, claims, filler } = composeLeads({ ...deps, tracker });
   const { cursors } = store;
   const bodies = createBodyReaders({ clock });

@@ -40,7 +40,7 @@ export type IssueQuery = {
 export type IssuePage = { issues: readonly Issue[]; after?: string };
 
 /** `validator` is opaque: hand it back to ask "changed since?". */
-export type PageAnswer =
+export type PageResult =
   | { kind: 'changed'; page: IssuePage; validator?: string }
   /**
    * Same rows as before, but the cursor of the next page may be new. Without one the old cursor
@@ -48,7 +48,7 @@ export type PageAnswer =
    */
   | { kind: 'unchanged'; after?: string };
 
-export type IssueAnswer =
+export type IssueResult =
   | { kind: 'changed'; issue: Issue; validator?: string }
   | { kind: 'unchanged' }
   /**
@@ -72,9 +72,9 @@ export type TrackerQuota = {
  */
 export type LeadTracker = {
   /** @throws {tracker-failed} @throws {tracker-unavailable} */
-  listIssues(query: IssueQuery, validator?: string): Promise<PageAnswer>;
+  listIssues(query: IssueQuery, validator?: string): Promise<PageResult>;
   /** @throws {tracker-failed} @throws {tracker-unavailable} */
-  readIssue(number: number, validator?: string): Promise<IssueAnswer>;
+  readIssue(number: number, validator?: string): Promise<IssueResult>;
   /** Undefined until the first answer. */
   quota(): TrackerQuota | undefined;
 };

@@ -111,7 +111,7 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
     deletions: toDeletions(settings.deletions, scheme.types),
     enabled: settings.enabled ?? true,
     requireBearer: settings.requireBearer ?? false,
-    ...(settings.limitPerMinute === undefined ? {} : { limitPerMinute: settings.limitPerMinute }),
+    ...(settings.limitPerMinute !== undefined && { limitPerMinute: settings.limitPerMinute }),
   };
 }
 

@@ -3,10 +3,10 @@ import { TrackportError } from '#shared/errors.ts';
 import { matchesFilter, orderTime } from '#leads/model/filter.ts';
 import type {
   Issue,
-  IssueAnswer,
+  IssueResult,
   IssueQuery,
   LeadTracker,
-  PageAnswer,
+  PageResult,
   TrackerQuota,
 } from '#leads/lead-tracker.ts';
 
@@ -82,7 +82,7 @@ export function createFakeTracker(clock: Clock): FakeTracker {
   return fake;
 }
 
-async function answer<T extends PageAnswer | IssueAnswer>(
+async function answer<T extends PageResult | IssueResult>(
   fake: FakeTracker,
   call: string,
   make: () => T,
@@ -95,7 +95,7 @@ async function answer<T extends PageAnswer | IssueAnswer>(
   return result;
 }
 
-function list(fake: FakeTracker, query: IssueQuery, validator?: string): PageAnswer {
+function list(fake: FakeTracker, query: IssueQuery, validator?: string): PageResult {
   const sign = query.order === 'created-desc' ? -1 : 1;
   const rows = [...(fake.replica ?? fake.issues).values()]
     .filter((issue) => matchesFilter({ ...issue, isPullRequest: false }, query))
@@ -117,7 +117,7 @@ function list(fake: FakeTracker, query: IssueQuery, validator?: string): PageAns
   return { kind: 'changed', page: { issues: page, ...(after && { after }) }, validator: tag };
 }
 
-function readOne(fake: FakeTracker, number: number, validator?: string): IssueAnswer {
+function readOne(fake: FakeTracker, number: number, validator?: string): IssueResult {
   const issue = (fake.replica ?? fake.issues).get(number);
   if (!issue) return { kind: 'absent', isMoved: false };
   const tag = JSON.stringify(issue);

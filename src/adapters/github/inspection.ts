@@ -43,12 +43,12 @@ async function labelExists(
   { name: repository }: Repository,
   name: string,
 ): Promise<boolean> {
-  const answer = await client.request(
+  const response = await client.request(
     'GET /repos/{owner}/{repo}/labels/{name}',
     { ...repository, name },
     { schema: z.object({ name: z.string() }), accept: [404] },
   );
-  return answer.kind === 'success';
+  return response.kind === 'success';
 }
 
 /**
@@ -60,12 +60,12 @@ export async function createLabel(
   { client, repository }: Pick<InspectionDeps, 'client' | 'repository'>,
   label: { name: string; color?: string; description?: string },
 ): Promise<'created' | 'exists' | 'refused'> {
-  const answer = await client.request(
+  const response = await client.request(
     'POST /repos/{owner}/{repo}/labels',
     { ...repository.name, ...label },
     { schema: z.object({ name: z.string() }), accept: [422] },
   );
-  if (answer.kind === 'success') return 'created';
+  if (response.kind === 'success') return 'created';
   return (await labelExists(client, repository, label.name)) ? 'exists' : 'refused';
 }
 
@@ -73,8 +73,8 @@ function tokenFacts(headers: Headers): Pick<RepositoryInspection, 'scopes' | 'to
   const scopes = scopesOf(headers);
   const tokenExpires = headers['github-authentication-token-expiration']?.toString();
   return {
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(tokenExpires === undefined ? {} : { tokenExpires }),
+    ...(scopes !== undefined && { scopes }),
+    ...(tokenExpires !== undefined && { tokenExpires }),
   };
 }
 

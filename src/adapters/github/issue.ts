@@ -50,7 +50,7 @@ function toIssue(wire: WireIssue): Issue {
     state: wire.state,
     labels: present(wire.labels.map((label) => nameOf(label))),
     assignees: present((wire.assignees ?? []).map((account) => account?.login)),
-    ...(wire.user ? { author: wire.user.login } : {}),
+    ...(wire.user && { author: wire.user.login }),
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
     isPullRequest: wire.pull_request !== undefined && wire.pull_request !== null,

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 import type {
-  IssueAnswer,
+  IssueResult,
   IssuePage,
   IssueQuery,
   LeadTracker,
-  PageAnswer,
+  PageResult,
 } from '#leads/lead-tracker.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 
-import type { TrackerAnswer, TrackerClient } from './transport/client.ts';
+import type { TrackerResponse, TrackerClient } from './transport/client.ts';
 import { TrackerFailure, isTrackerFailure, toTrackportError } from './transport/failure.ts';
 import { issueSchema } from './issue.ts';
 import type { Headers } from './transport/rate-limits.ts';
@@ -32,37 +32,37 @@ export type LeadTrackerDeps = {
 export function createLeadTracker({ client, repository }: LeadTrackerDeps): LeadTracker {
   const { name } = repository;
 
-  const listIssues = async (query: IssueQuery, validator?: string): Promise<PageAnswer> => {
-    const answer = await client
+  const listIssues = async (query: IssueQuery, validator?: string): Promise<PageResult> => {
+    const response = await client
       .request(
         'GET /repos/{owner}/{repo}/issues',
         { ...name, ...parametersOf(query) },
         { schema: pageSchema, ...validatorOption(validator) },
       )
       .catch((error: unknown) => refuseList(error));
-    const next = nextOf(answer, query);
-    if (answer.kind === 'other') return { kind: 'unchanged', ...next };
+    const next = nextOf(response, query);
+    if (response.kind === 'other') return { kind: 'unchanged', ...next };
     return {
       kind: 'changed',
-      page: { issues: answer.data, ...next },
-      ...validatorOf(answer.headers),
+      page: { issues: response.data, ...next },
+      ...validatorOf(response.headers),
     };
   };
 
-  const readIssue = async (number: number, validator?: string): Promise<IssueAnswer> => {
-    const answer = await client.request(
+  const readIssue = async (number: number, validator?: string): Promise<IssueResult> => {
+    const response = await client.request(
       'GET /repos/{owner}/{repo}/issues/{issue_number}',
       { ...name, issue_number: number },
       { schema: issueSchema, accept: ABSENT_STATUSES, ...validatorOption(validator) },
     );
-    if (answer.kind === 'success') {
-      if (answer.data.number !== number) throw new TrackerFailure('nonsense');
-      return { kind: 'changed', issue: answer.data, ...validatorOf(answer.headers) };
+    if (response.kind === 'success') {
+      if (response.data.number !== number) throw new TrackerFailure('nonsense');
+      return { kind: 'changed', issue: response.data, ...validatorOf(response.headers) };
     }
-    if (answer.status === 304) return { kind: 'unchanged' };
+    if (response.status === 304) return { kind: 'unchanged' };
     // The same statuses come when the repository was renamed, hidden or had its issues disabled.
     await repository.assertWell();
-    return { kind: 'absent', isMoved: answer.status === MOVED };
+    return { kind: 'absent', isMoved: response.status === MOVED };
   };
 
   return {
@@ -95,9 +95,9 @@ function parametersOf({ state, labels, order, since, after }: IssueQuery): Recor
     sort: order === 'created-desc' ? 'created' : 'updated',
     direction: order === 'created-desc' ? 'desc' : 'asc',
     per_page: ISSUES_PER_PAGE,
-    ...(sendable.length === 0 ? {} : { labels: sendable.join(',') }),
-    ...(since === undefined ? {} : { since: wholeSecond(since) }),
-    ...(after === undefined ? {} : { after }),
+    ...(sendable.length > 0 && { labels: sendable.join(',') }),
+    ...(since !== undefined && { since: wholeSecond(since) }),
+    ...(after !== undefined && { after }),
   };
 }
 
@@ -109,16 +109,16 @@ function wholeSecond(ms: number): string {
  * A 304 speaks for the rows only: its `Link` is as fresh as that of a 200.
  * @throws {TrackerFailure} rather than taking a list for complete that goes on
  */
-function nextOf(answer: TrackerAnswer<unknown>, query: IssueQuery): Pick<IssuePage, 'after'> {
-  const continuation = continuationOf(answer.headers['link']);
+function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): Pick<IssuePage, 'after'> {
+  const continuation = continuationOf(response.headers['link']);
   if (continuation.kind === 'end') return {};
   if (continuation.kind === 'unusable' || continuation.after === query.after)
-    throw new TrackerFailure('nonsense', { status: answer.status });
+    throw new TrackerFailure('nonsense', { status: response.status });
   return { after: continuation.after };
 }
 
 function validatorOption(validator: string | undefined): { validator?: string } {
-  return validator === undefined ? {} : { validator };
+  return { ...(validator !== undefined && { validator }) };
 }
 
 /** Sent back as it came, with its quotes and `W/`. */

@@ -7,7 +7,7 @@ import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
 import type { Headers } from './transport/rate-limits.ts';
 
-/** How long one answer about the repository speaks for reads that find no issue. */
+/** How long one response about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;
 
 /** Redirects and absences: only the repository can tell what they mean. */
@@ -69,14 +69,14 @@ export type Repository = {
    */
   read(): Promise<{ facts: RepositoryFacts; headers: Headers }>;
   /**
-   * Resolves when the repository answers under its name and has issues: only then is an issue that
-   * is not found really absent. Calls at the same time share one answer.
+   * Resolves when the repository is found under its name and has issues: only then is an issue that
+   * is not found really absent. Calls at the same time share one request.
    * @throws {TrackerFailure} `repository-missing`, `issues-disabled`, or why it is not known
    */
   assertWell(): Promise<void>;
   /** Asks for the numeric id. @throws {tracker-unavailable} @throws {tracker-failed} */
   identify(): Promise<number>;
-  /** Numeric id, once an answer told it. */
+  /** Numeric id, once a response named it. */
   id(): number | undefined;
 };
 
@@ -88,11 +88,11 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
 
   const read: Repository['read'] = async () => {
     const options = { schema: repositorySchema, accept: NOT_HERE };
-    const answer = await client.request('GET /repos/{owner}/{repo}', name, options);
-    if (answer.kind === 'other')
-      throw new TrackerFailure('repository-missing', { status: answer.status });
-    id = answer.data.id;
-    return { facts: answer.data, headers: answer.headers };
+    const response = await client.request('GET /repos/{owner}/{repo}', name, options);
+    if (response.kind === 'other')
+      throw new TrackerFailure('repository-missing', { status: response.status });
+    id = response.data.id;
+    return { facts: response.data, headers: response.headers };
   };
 
   const probe = createSingleFlight(async () => {

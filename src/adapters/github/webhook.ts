@@ -46,8 +46,8 @@ export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifie
     verify: async ({ event, signature = '', rawBody }) => {
       const text = rawBody.toString('utf8');
       if (text === '' || signature === '') return refuseSignature();
-      const answers = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
-      if (!answers.includes(true)) return refuseSignature();
+      const verdicts = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
+      if (!verdicts.includes(true)) return refuseSignature();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
       return toTrackerEvent(deps, event, parseJsonText(rawBody, { repeatedNames: 'last' }));
     },

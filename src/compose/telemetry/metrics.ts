@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import type { TrackerCall } from '#adapters/github/transport/wire.ts';
+import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { SECOND } from '#shared/clock.ts';
 
@@ -12,11 +12,11 @@ export function createRegistry(): Registry {
 }
 
 /** Counts calls to the tracker. */
-export function trackerCallMetrics(registry: Registry): (call: TrackerCall) => void {
+export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) => void {
   const calls = new Counter({
     name: 'trackport_tracker_calls_total',
     help: 'Calls to the tracker by route, status and whether they count against its limit.',
-    labelNames: ['route', 'status', 'billed'] as const,
+    labelNames: ['route', 'status', 'isBilled'] as const,
     registers: [registry],
   });
   const durations = new Histogram({
@@ -26,8 +26,8 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerCall) => v
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  return ({ route, status, failure, billed, durationMs }) => {
-    calls.inc({ route, status: status ?? failure ?? 'none', billed: String(billed) });
+  return ({ route, status, failure, isBilled, durationMs }) => {
+    calls.inc({ route, status: status ?? failure ?? 'none', isBilled: String(isBilled) });
     durations.observe({ route }, durationMs / SECOND);
   };
 }

@@ -7,7 +7,7 @@ import {
   type Repository,
 } from '#adapters/github/repository.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
-import type { TrackerCall } from '#adapters/github/transport/wire.ts';
+import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
@@ -39,13 +39,13 @@ export type TrackerDeps = {
   /** Credentials are taken anew when they are replaced. */
   settings: Reloadable<Pick<Config, 'tracker'>>;
   clock: Clock;
-  onCall?: (call: TrackerCall) => void;
+  onExchange?: (call: TrackerExchange) => void;
   /** Ends every call, for a stop that can wait no longer. */
   cut?: AbortSignal;
 };
 
 export function createTrackerParts(deps: TrackerDeps): TrackerParts {
-  const { settings, clock, onCall, cut } = deps;
+  const { settings, clock, onExchange, cut } = deps;
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
   const watch = createTrackerWatch(clock);
   const clientFor = (credential: TrackerCredential): TrackerClient =>
@@ -55,7 +55,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
       userAgent: `trackport/${packageFile.version}`,
       requestTimeoutMs: requestTimeout,
       credential,
-      ...(onCall && { onCall }),
+      ...(onExchange && { onExchange }),
       ...(cut && { cut }),
     });
   const watched = (credential: TrackerCredential): TrackerClient =>

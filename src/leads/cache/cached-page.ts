@@ -4,7 +4,7 @@ import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
 import { isApproved, toLead, type LeadRules } from '../model/lead.ts';
 import type { Lead } from '../model/lead-out.ts';
-import type { Issue, IssueQuery, PageAnswer } from '../lead-tracker.ts';
+import type { Issue, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
 import { lagsBehind, type IssueEvent } from './recent-events.ts';
 
@@ -30,7 +30,7 @@ export const LEAD_OVERHEAD_BYTES = 1000;
 
 /** What to keep of the tracker's answer; the same page object as long as nothing in it changed. */
 export async function toLoadedPage(
-  answer: PageAnswer,
+  answer: PageResult,
   context: {
     query: IssueQuery;
     from: number | undefined;

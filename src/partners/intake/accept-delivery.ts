@@ -113,12 +113,12 @@ function toNewEvent(
   const eventId = shown(event?.eventId);
   const externalId = shown(event?.externalId);
   return {
-    ...(eventType === undefined ? {} : { eventType }),
-    ...(eventId === undefined ? {} : { eventId }),
-    ...(externalId === undefined ? {} : { externalId }),
+    ...(eventType !== undefined && { eventType }),
+    ...(eventId !== undefined && { eventId }),
+    ...(externalId !== undefined && { externalId }),
     ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
-    ...(decision.outcome === 'REJECTED' ? { lastError: decision.reason } : {}),
+    ...(decision.outcome === 'REJECTED' && { lastError: decision.reason }),
     names: decision.outcome === 'PENDING' && event ? namesFor(hashKey, partner, event) : [],
     payload: bytes,
   };
@@ -146,7 +146,7 @@ function summarize(
   const externalId = events.length === 1 ? events[0]?.externalId : undefined;
   return {
     eventType: types.size > 1 ? 'batch' : type,
-    ...(externalId === undefined ? {} : { externalId }),
+    ...(externalId !== undefined && { externalId }),
   };
 }
 

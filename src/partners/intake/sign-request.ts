@@ -21,6 +21,6 @@ export function signRequest(
   return {
     'Content-Type': 'application/json',
     [headers.signature]: sign(scheme, signingKey(secret), content),
-    ...(scheme === 'signature-v3' ? { [headers.timestamp]: timestamp } : {}),
+    ...(scheme === 'signature-v3' && { [headers.timestamp]: timestamp }),
   };
 }

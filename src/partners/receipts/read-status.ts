@@ -62,7 +62,7 @@ export async function readStatus(
     ...receipt,
     events: events.map(({ completedAt, ...event }) => ({
       ...event,
-      ...(completedAt === undefined ? {} : { completedAt: toRfc3339(completedAt) }),
+      ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     })),
   };
   if (nextDueAt === undefined) return { status };

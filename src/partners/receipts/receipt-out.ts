@@ -95,7 +95,7 @@ export function toReceiptOut(receipt: Receipt): ReceiptOut {
     id,
     partnerId,
     eventType,
-    ...(externalId === undefined ? {} : { externalId }),
+    ...(externalId !== undefined && { externalId }),
     correlationId,
     status,
     receivedAt: toRfc3339(receivedAt),
@@ -111,7 +111,7 @@ export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
     ...toReceiptOut(receipt),
     events: receipt.events.map(({ completedAt, ...event }) => ({
       ...event,
-      ...(completedAt === undefined ? {} : { completedAt: toRfc3339(completedAt) }),
+      ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     })),
   };
 }

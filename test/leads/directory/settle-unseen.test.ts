@@ -1,7 +1,7 @@
 /** What becomes of directory rows that a full crawl has not met. */
 import { describe, expect, test, vi } from 'vitest';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
-import type { IssueAnswer } from '#leads/lead-tracker.ts';
+import type { IssueResult } from '#leads/lead-tracker.ts';
 import { settleUnseen } from '#leads/directory/settle-unseen.ts';
 import { DAY } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
@@ -125,7 +125,7 @@ describe('an issue that the list left out', () => {
   };
 
   /** A crawl that met none of the rows 1 and 2; the tracker answers as given. */
-  async function settle(answerOf: (number: number) => Promise<IssueAnswer>) {
+  async function settle(answerOf: (number: number) => Promise<IssueResult>) {
     const database = temporaryDatabase();
     const directory = await openedDirectory(database);
     await directory.put([entry(1), entry(2)]);

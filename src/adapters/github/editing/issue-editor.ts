@@ -2,7 +2,7 @@ import { SECOND, type Clock } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
 import type { IssueEditor, PauseCode, Refusal } from '#partners/deletions/issue-editor.ts';
 
-import type { TrackerAnswer, TrackerCallOptions, TrackerClient } from '../transport/client.ts';
+import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from '../transport/client.ts';
 import {
   commentsSchema,
   COUNT_REVISIONS,
@@ -60,12 +60,12 @@ async function checkWriting({ client, repository }: IssueEditorDeps) {
 }
 
 async function read(deps: IssueEditorDeps, number: number) {
-  const answer = await callIssue(deps, number, {
+  const response = await requestIssue(deps, number, {
     route: `GET ${ISSUE}`,
     options: { schema: editableSchema },
   });
-  if (answer.kind === 'other') return explainAbsence(deps, answer);
-  const { isPullRequest, ...issue } = answer.data;
+  if (response.kind === 'other') return explainAbsence(deps, response);
+  const { isPullRequest, ...issue } = response.data;
   if (issue.number !== number) throw new TrackerFailure('nonsense');
   return isPullRequest ? ({ kind: 'pull-request' } as const) : ({ kind: 'issue', issue } as const);
 }
@@ -73,19 +73,19 @@ async function read(deps: IssueEditorDeps, number: number) {
 async function write(deps: IssueEditorDeps, number: number, edit: IssueEdit) {
   const { close, ...fields } = edit;
   const closing = close ? { state: 'closed', state_reason: 'not_planned' } : {};
-  const answer = await patch(deps, number, { ...fields, ...closing }).catch((error: unknown) => {
+  const response = await patch(deps, number, { ...fields, ...closing }).catch((error: unknown) => {
     // A reason that the tracker does not take must not keep the lead open.
     if (!close || !isRefusedInput(error)) throw error;
     return patch(deps, number, { ...fields, state: 'closed' });
   });
-  if (answer.kind === 'other') return explainAbsence(deps, answer, { isWrite: true });
-  if (answer.data.number !== number) throw new TrackerFailure('nonsense');
-  const { title, body, state, labels } = answer.data;
+  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  if (response.data.number !== number) throw new TrackerFailure('nonsense');
+  const { title, body, state, labels } = response.data;
   return { kind: 'done', issue: { title, body, state, labels } } as const;
 }
 
 function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unknown>) {
-  return callIssue(deps, number, {
+  return requestIssue(deps, number, {
     route: `PATCH ${ISSUE}`,
     fields,
     options: { schema: editableSchema },
@@ -95,20 +95,20 @@ function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unk
 /** Comments are listed by page, oldest first; a list of them has no cursors. */
 async function findComment(deps: IssueEditorDeps, number: number, marker: string) {
   for (let page = 1; page <= COMMENT_PAGES_MAX; page += 1) {
-    const answer = await callIssue(deps, number, {
+    const response = await requestIssue(deps, number, {
       route: `GET ${ISSUE}/comments`,
       fields: { per_page: COMMENTS_PER_PAGE, page },
       options: { schema: commentsSchema },
     });
-    if (answer.kind === 'other') return explainAbsence(deps, answer);
-    if (answer.data.some(({ body }) => body?.includes(marker))) return { kind: 'found' } as const;
-    if (answer.data.length < COMMENTS_PER_PAGE) return { kind: 'none' } as const;
+    if (response.kind === 'other') return explainAbsence(deps, response);
+    if (response.data.some(({ body }) => body?.includes(marker))) return { kind: 'found' } as const;
+    if (response.data.length < COMMENTS_PER_PAGE) return { kind: 'none' } as const;
   }
   return { kind: 'invalid', code: 'too-many-comments' } as const;
 }
 
 async function comment(deps: IssueEditorDeps, number: number, text: string) {
-  const answer = await callIssue(deps, number, {
+  const response = await requestIssue(deps, number, {
     route: `POST ${ISSUE}/comments`,
     fields: { body: text },
     options: { schema: postedSchema },
@@ -117,38 +117,38 @@ async function comment(deps: IssueEditorDeps, number: number, text: string) {
       return 'locked' as const;
     throw error;
   });
-  if (answer === 'locked') return { kind: 'invalid', code: 'locked' } as const;
-  return answer.kind === 'other'
-    ? explainAbsence(deps, answer, { isWrite: true })
+  if (response === 'locked') return { kind: 'invalid', code: 'locked' } as const;
+  return response.kind === 'other'
+    ? explainAbsence(deps, response, { isWrite: true })
     : ({ kind: 'done' } as const);
 }
 
 /** Only who may push comments on a locked issue: that is no reason to stop everything else. */
 async function isLocked(deps: IssueEditorDeps, number: number): Promise<boolean> {
-  const answer = await callIssue(deps, number, {
+  const response = await requestIssue(deps, number, {
     route: `GET ${ISSUE}`,
     options: { schema: lockSchema },
   });
-  return answer.kind === 'success' && answer.data.locked === true;
+  return response.kind === 'success' && response.data.locked === true;
 }
 
-type IssueCall<T> = {
+type IssueRequest<T> = {
   route: string;
   fields?: Record<string, unknown>;
-  options: TrackerCallOptions<T>;
+  options: TrackerRequestOptions<T>;
 };
 
-function callIssue<T>(
+function requestIssue<T>(
   { client, repository }: IssueEditorDeps,
   number: number,
-  { route, fields, options }: IssueCall<T>,
-): Promise<TrackerAnswer<T>> {
+  { route, fields, options }: IssueRequest<T>,
+): Promise<TrackerResponse<T>> {
   const parameters = { ...repository.name, issue_number: number, ...fields };
   return client.request(route, parameters, { ...options, accept: NOT_HERE });
 }
 
 /**
- * A renamed or hidden repository, and one without issues, answers like a lead that is gone, and so
+ * A renamed or hidden repository, and one without issues, looks like a lead that is gone, and so
  * does a write that is not permitted: a deletion must never end as done for that.
  */
 async function explainAbsence(
@@ -185,9 +185,9 @@ async function remove(deps: IssueEditorDeps, nodeId: string) {
   try {
     const parameters = { query: DELETE_ISSUE, variables: { issueId: nodeId } };
     const options = { schema: removedSchema };
-    const answer = await adminClient.request('POST /graphql', parameters, options);
-    if (answer.kind === 'other') throw new TrackerFailure('nonsense');
-    const { data, errors } = answer.data;
+    const response = await adminClient.request('POST /graphql', parameters, options);
+    if (response.kind === 'other') throw new TrackerFailure('nonsense');
+    const { data, errors } = response.data;
     if (isPassingError(errors)) return { kind: 'transient', code: 'server' } as const;
     const isDone = data?.deleteIssue !== undefined && data.deleteIssue !== null && !errors?.length;
     return isDone ? ({ kind: 'done' } as const) : impossible(true);
@@ -207,10 +207,10 @@ const MAY_NOT = new Set<TrackerFailureKind>(['unauthorized', 'forbidden', 'missi
 async function countRevisions({ client }: IssueEditorDeps, id: string) {
   try {
     const parameters = { query: COUNT_REVISIONS, variables: { id } };
-    const answer = await client.request('POST /graphql', parameters, { schema: revisionsSchema });
-    return answer.kind === 'other'
+    const response = await client.request('POST /graphql', parameters, { schema: revisionsSchema });
+    return response.kind === 'other'
       ? undefined
-      : answer.data.data.node?.userContentEdits?.totalCount;
+      : response.data.data.node?.userContentEdits?.totalCount;
   } catch (error) {
     if (isTrackerFailure(error)) return undefined;
     throw error;

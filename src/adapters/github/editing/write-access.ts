@@ -6,8 +6,8 @@ import type { RepositoryFacts } from '../repository.ts';
 
 /**
  * Why issues of the repository cannot be changed, from what the tracker tells of it; undefined when
- * nothing speaks against it. Needed because a write that a token's scopes do not cover is answered
- * 404, and one for which its user lacks the right may be answered 200 and dropped in part.
+ * nothing speaks against it. Needed because a write that a token's scopes do not cover gets a
+ * 404, and one for which its user lacks the right may get a 200 and be dropped in part.
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 export function reasonNotToWrite(

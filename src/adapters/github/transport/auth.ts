@@ -100,10 +100,10 @@ function createMint(
     request: { redirect: 'manual', fetch: fetchWithin(requestTimeoutMs) },
   });
   return async ({ refresh }) => {
-    const answer = await octokit
+    const granted = await octokit
       .auth({ type: 'installation', refresh })
       .catch((error: unknown) => Promise.reject(mintFailure(error, clock)));
-    const parsed = z.object({ token: z.string().min(1) }).safeParse(answer);
+    const parsed = z.object({ token: z.string().min(1) }).safeParse(granted);
     if (!parsed.success) throw new TrackerFailure('nonsense');
     return parsed.data.token;
   };

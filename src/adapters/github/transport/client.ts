@@ -4,7 +4,7 @@ import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { createSemaphore } from '#shared/resilience/semaphore.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 
-import { failureOf, parseAnswer } from './response.ts';
+import { failureOf, parseResponse } from './response.ts';
 import {
   credentialKindOf,
   createTokenSource,
@@ -13,36 +13,36 @@ import {
 } from './auth.ts';
 import { TrackerFailure, isTrackerFailure } from './failure.ts';
 import type { Headers } from './rate-limits.ts';
-import { createWire, type WireAnswer, type WireCall, type WireDeps } from './wire.ts';
+import { createWire, type WireResponse, type WireRequest, type WireDeps } from './wire.ts';
 
 /** GitHub allows 100 at once for all programs that share a credential. */
-const CALLS_AT_ONCE_MAX = 30;
+const REQUESTS_AT_ONCE_MAX = 30;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
 
 export type TrackerClientDeps = WireDeps & {
   credential: TrackerCredential;
-  /** Deadline of one call, a retry and a new installation token included. */
+  /** Deadline of one request, a retry and a new installation token included. */
   requestTimeoutMs: number;
-  /** Once it is aborted every call, also one in flight, fails as `timeout`. */
+  /** Once it is aborted every request, also one in flight, fails as `timeout`. */
   cut?: AbortSignal;
 };
 
-export type TrackerCallOptions<T> = {
+export type TrackerRequestOptions<T> = {
   /** Shape of a success. Unknown keys are dropped by zod objects. */
   schema: z.ZodType<T>;
   /** Statuses from 300 up that the caller can make use of; others throw. */
   accept?: readonly number[];
-  /** Entity tag of an answer to the same call; 304 is accepted then. */
+  /** Entity tag of a response to the same request; 304 is accepted then. */
   validator?: string;
 };
 
-export type TrackerAnswer<T> =
+export type TrackerResponse<T> =
   | { kind: 'success'; status: number; headers: Headers; data: T }
   | { kind: 'other'; status: number; headers: Headers };
 
 /**
  * The one way to the tracker. It owns the deadline, the API version, the rate limits, the check of
- * every answer's shape and one retry of a GET; it never follows a redirect, never repeats a write
+ * every response's shape and one retry of a GET; it never follows a redirect, never repeats a write
  * that may have been done, and never lets Octokit's errors out.
  */
 export type TrackerClient = {
@@ -54,10 +54,10 @@ export type TrackerClient = {
   request<T>(
     route: string,
     parameters: Readonly<Record<string, unknown>>,
-    options: TrackerCallOptions<T>,
-  ): Promise<TrackerAnswer<T>>;
+    options: TrackerRequestOptions<T>,
+  ): Promise<TrackerResponse<T>>;
   credentialKind: CredentialKind;
-  /** The primary limit of REST; undefined until the first answer. */
+  /** The primary limit of REST; undefined until the first response. */
   quota(): TrackerQuota | undefined;
 };
 
@@ -66,34 +66,36 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
   const { clock, cut, requestTimeoutMs } = deps;
   const wire = createWire(deps);
   const tokens = createTokenSource(deps, deps.credential);
-  const semaphore = createSemaphore(CALLS_AT_ONCE_MAX);
+  const semaphore = createSemaphore(REQUESTS_AT_ONCE_MAX);
 
-  const sendWithRetry = async (call: WireCall, token: string): Promise<WireAnswer> => {
-    const isRead = call.route.startsWith('GET ');
+  const sendWithRetry = async (request: WireRequest, token: string): Promise<WireResponse> => {
+    const isRead = request.route.startsWith('GET ');
     try {
-      const answer = await wire.exchange(call, token);
-      return isRead && isPassing(answer) ? await wire.exchange(call, token) : answer;
+      const response = await wire.exchange(request, token);
+      return isRead && isPassing(response) ? await wire.exchange(request, token) : response;
     } catch (error) {
-      if (isRead && isTrackerFailure(error, 'network')) return wire.exchange(call, token);
+      if (isRead && isTrackerFailure(error, 'network')) return wire.exchange(request, token);
       throw error;
     }
   };
 
   /** A 401 means that nothing was done, so that a write may be sent again as well. */
-  const sendAuthorized = async (call: WireCall): Promise<WireAnswer> => {
-    const token = await untilAborted(tokens.current(), call.signal);
-    const answer = await sendWithRetry(call, token);
-    if (answer.status !== 401) return answer;
-    const renewed = await untilAborted(tokens.renewed(token), call.signal);
-    return renewed === undefined ? answer : sendWithRetry(call, renewed);
+  const sendAuthorized = async (request: WireRequest): Promise<WireResponse> => {
+    const token = await untilAborted(tokens.current(), request.signal);
+    const response = await sendWithRetry(request, token);
+    if (response.status !== 401) return response;
+    const renewed = await untilAborted(tokens.renewed(token), request.signal);
+    return renewed === undefined ? response : sendWithRetry(request, renewed);
   };
 
-  const sendWithinDeadline = async (call: Omit<WireCall, 'signal'>): Promise<WireAnswer> => {
+  const sendWithinDeadline = async (
+    request: Omit<WireRequest, 'signal'>,
+  ): Promise<WireResponse> => {
     const deadline = AbortSignal.timeout(requestTimeoutMs);
     const signal = cut ? AbortSignal.any([deadline, cut]) : deadline;
     try {
       const release = await semaphore.acquire(signal);
-      return await sendAuthorized({ ...call, signal }).finally(release);
+      return await sendAuthorized({ ...request, signal }).finally(release);
     } catch (error) {
       throw error === signal.reason ? new TrackerFailure('timeout') : error;
     }
@@ -101,12 +103,17 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
 
   return {
     request: async (route, parameters, { schema, accept = [], validator }) => {
-      const answer = await sendWithinDeadline({ route, parameters, validator });
-      const { status, headers } = answer;
+      const response = await sendWithinDeadline({ route, parameters, validator });
+      const { status, headers } = response;
       if (status >= 200 && status < 300)
-        return { kind: 'success', status, headers, data: parseAnswer(answer.text, schema, status) };
+        return {
+          kind: 'success',
+          status,
+          headers,
+          data: parseResponse(response.text, schema, status),
+        };
       const expected = accept.includes(status) || (status === 304 && validator !== undefined);
-      if (!expected) throw failureOf(answer, clock.now());
+      if (!expected) throw failureOf(response, clock.now());
       return { kind: 'other', status, headers };
     },
     credentialKind: credentialKindOf(deps.credential),
@@ -115,6 +122,6 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
 }
 
 /** A fault that is often gone at once, unless the tracker names the time to come back. */
-function isPassing({ status, headers }: WireAnswer): boolean {
+function isPassing({ status, headers }: WireResponse): boolean {
   return RETRIED_STATUSES.has(status) && headers['retry-after'] === undefined;
 }

@@ -1,9 +1,9 @@
 import { TrackportError } from '#shared/errors.ts';
 
 /**
- * Why a call to the tracker came to nothing.
+ * Why a request to the tracker came to nothing.
  *
- * - `timeout`: the deadline passed. `network`: no answer, or it broke off.
+ * - `timeout`: the deadline passed. `network`: no response, or it broke off.
  * - `limited`: a rate limit is in force; nothing was done.
  * - `unauthorized`: the credential is refused (401), also after it was renewed.
  * - `forbidden`: the credential may not do this (403), or the repository is blocked (451).
@@ -27,16 +27,16 @@ export type TrackerFailureKind =
   | 'issues-disabled';
 
 export type TrackerFailureFacts = {
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, when there was a response. */
   status?: number;
-  /** Whole seconds until the tracker wants to be asked again. */
+  /** Whole seconds until the tracker takes requests again. */
   retryAfterSeconds?: number;
   /** Code of the socket's error, such as `ECONNRESET`. */
   reason?: string;
 };
 
 /**
- * A call that failed. It never carries the tracker's message or body, nor the request: those hold
+ * A request that failed. It never carries the tracker's message or body, nor its own: those hold
  * HTML pages, addresses and personal data.
  */
 export class TrackerFailure extends Error {
@@ -67,7 +67,7 @@ export function isTrackerFailure(
 }
 
 /**
- * What the layers above may see of a failed call: `tracker-failed` for `nonsense`,
+ * What the layers above may see of a failed request: `tracker-failed` for `nonsense`,
  * `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
  */
 export function toTrackportError(error: unknown): unknown {
@@ -79,8 +79,6 @@ export function toTrackportError(error: unknown): unknown {
   return new TrackportError('tracker-unavailable', {
     detail: 'The issue tracker cannot be used right now. Try again later.',
     cause: error,
-    ...(error.retryAfterSeconds === undefined
-      ? {}
-      : { retryAfterSeconds: error.retryAfterSeconds }),
+    ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
   });
 }

@@ -6,10 +6,10 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
 import { retryAfterMs, type Headers } from './rate-limits.ts';
 
-/** The greatest answer that is read: 100 issues of 65,536 characters, escaped, and room. */
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** The greatest response that is read: 100 issues of 65,536 characters, escaped, and room. */
+const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** An answer that Octokit throws: 304 and everything from 400 up. */
+/** A response that Octokit throws: 304 and everything from 400 up. */
 export type Rejection = { status: number; headers: Headers; data: unknown };
 
 const octokitError = z.object({
@@ -20,7 +20,7 @@ const octokitError = z.object({
   }),
 });
 
-/** The answer inside an error of Octokit; undefined when the call never got one. */
+/** The response inside an error of Octokit; undefined when there was none. */
 export function readRejection(error: unknown): Rejection | undefined {
   const parsed = octokitError.safeParse(error);
   if (!parsed.success) return undefined;
@@ -28,12 +28,12 @@ export function readRejection(error: unknown): Rejection | undefined {
   return { status, headers, data };
 }
 
-/** A call without an answer. Only codes are kept: the error itself holds the request. */
+/** A request without a response. Only codes are taken over: the error itself holds the request. */
 export function transportFailure(error: unknown): TrackerFailure {
   const chain = [...causesOf(error)];
   if (chain.some(({ name }) => name === 'TimeoutError')) return new TrackerFailure('timeout');
   const reason = chain.map(systemCodeOf).find((code) => code !== undefined);
-  return new TrackerFailure('network', reason === undefined ? {} : { reason });
+  return new TrackerFailure('network', { ...(reason !== undefined && { reason }) });
 }
 
 function* causesOf(error: unknown): Generator<Error> {
@@ -41,11 +41,13 @@ function* causesOf(error: unknown): Generator<Error> {
     yield at;
 }
 
-/** What an answer that is no success says. Limits on 403 are told apart before this is asked. */
+/** The failure of a response that is no success. Limits on 403 are recognized before. */
 export function failureOf({ status, headers }: Rejection, now: number): TrackerFailure {
   const wait = retryAfterMs(headers, now);
-  const retry = wait === undefined ? {} : { retryAfterSeconds: Math.ceil(wait / SECOND) };
-  return new TrackerFailure(kindOf(status), { status, ...retry });
+  return new TrackerFailure(kindOf(status), {
+    status,
+    ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait / SECOND) }),
+  });
 }
 
 function kindOf(status: number): TrackerFailureKind {
@@ -70,14 +72,14 @@ export async function readText(body: unknown): Promise<string> {
   let bytes = 0;
   for await (const chunk of body as ReadableStream<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw new TrackerFailure('nonsense');
+    if (bytes > RESPONSE_BYTES_MAX) throw new TrackerFailure('nonsense');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** `text` as JSON of the given shape; a 204 has no text. @throws {TrackerFailure} `nonsense` */
-export function parseAnswer<T>(text: string, schema: z.ZodType<T>, status: number): T {
+export function parseResponse<T>(text: string, schema: z.ZodType<T>, status: number): T {
   const parsed = schema.safeParse(status === 204 ? undefined : jsonOf(text));
   if (!parsed.success) throw new TrackerFailure('nonsense', { status });
   return parsed.data;

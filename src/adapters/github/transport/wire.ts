@@ -18,15 +18,15 @@ import { createRateLimits } from './rate-limits.ts';
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 const API_VERSION = '2022-11-28';
 
-/** One call as it went over the wire; for metrics. Holds no address and no data. */
-export type TrackerCall = {
+/** One request as it went over the wire; for metrics. Holds no address and no data. */
+export type TrackerExchange = {
   /** With its placeholders: `GET /repos/{owner}/{repo}/issues`. */
   route: string;
-  /** Absent when there was no answer. */
+  /** Absent when there was no response. */
   status?: number;
   failure?: TrackerFailureKind;
-  /** True when the answer counts against the primary limit: every answer but 304. */
-  billed: boolean;
+  /** True when it counts against the primary limit: every response but 304 does. */
+  isBilled: boolean;
   durationMs: number;
 };
 
@@ -36,10 +36,10 @@ export type WireDeps = {
   clock: Clock;
   /** Goes in front of Octokit's own `User-Agent`. */
   userAgent?: string;
-  onCall?: (call: TrackerCall) => void;
+  onExchange?: (exchange: TrackerExchange) => void;
 };
 
-export type WireCall = {
+export type WireRequest = {
   /** Octokit's, with `{placeholders}` that `parameters` fill. */
   route: string;
   parameters: Readonly<Record<string, unknown>>;
@@ -48,56 +48,56 @@ export type WireCall = {
 };
 
 /** What came back; `text` is there for a success. */
-export type WireAnswer = Rejection & { text: string };
+export type WireResponse = Rejection & { text: string };
 
 /** Single exchanges with the tracker, within its rate limits. */
 export type Wire = {
   /**
-   * Answers with any status but those of a rate limit.
+   * The response, of any status but those of a rate limit.
    * @throws {TrackerFailure} `limited` (also without calling), `timeout`, `network`, `nonsense`
    */
-  exchange(call: WireCall, token: string): Promise<WireAnswer>;
+  exchange(request: WireRequest, token: string): Promise<WireResponse>;
   quota(): TrackerQuota | undefined;
 };
 
-/** Octokit without plugins that wait: it builds requests, `exchange` decides what answers mean. */
-export function createWire({ apiUrl, clock, userAgent = 'trackport', onCall }: WireDeps): Wire {
+/** Octokit without plugins that wait: it builds requests, `exchange` decides what responses mean. */
+export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange }: WireDeps): Wire {
   const octokit = new Octokit({ baseUrl: apiUrl, userAgent, log: noOctokitLog });
   const limits = createRateLimits(clock);
 
-  const exchange: Wire['exchange'] = async (call, token) => {
-    const { route } = call;
-    const resource = isGraphql(call) ? 'graphql' : 'core';
+  const exchange: Wire['exchange'] = async (request, token) => {
+    const { route } = request;
+    const resource = isGraphql(request) ? 'graphql' : 'core';
     limits.assertAllowed(resource);
     const startedAt = clock.monotonicMs();
-    const observe = (facts: Pick<TrackerCall, 'status' | 'failure' | 'billed'>): void =>
-      onCall?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
+    const observe = (facts: Pick<TrackerExchange, 'status' | 'failure' | 'isBilled'>): void =>
+      onExchange?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
 
-    const answer = await send(octokit, call, token).catch((error: unknown) => {
+    const response = await send(octokit, request, token).catch((error: unknown) => {
       const failure = isTrackerFailure(error) ? error : transportFailure(error);
-      observe({ failure: failure.kind, billed: false });
+      observe({ failure: failure.kind, isBilled: false });
       throw failure;
     });
-    observe({ status: answer.status, billed: answer.status !== 304 });
-    const says = isGraphql(call) ? graphqlSaysLimited(answer.text) : saysLimited(answer);
-    if (limits.note({ ...answer, resource, saysLimited: says })) limits.assertAllowed(resource);
-    return answer;
+    observe({ status: response.status, isBilled: response.status !== 304 });
+    const says = isGraphql(request) ? graphqlSaysLimited(response.text) : saysLimited(response);
+    if (limits.note({ ...response, resource, saysLimited: says })) limits.assertAllowed(resource);
+    return response;
   };
 
   return { exchange, quota: () => limits.quota() };
 }
 
-function isGraphql({ route }: WireCall): boolean {
+function isGraphql({ route }: WireRequest): boolean {
   return route.endsWith(' /graphql');
 }
 
 /**
  * Octokit would hide a body that breaks off or never ends, so a success is read here. Redirects are
- * answers: followed, a write could reach another repository, and the token another host.
- * @throws whatever Octokit and fetch throw when there is no answer
+ * responses: followed, a write could reach another repository, and the token another host.
+ * @throws whatever Octokit and fetch throw when there is no response
  */
-async function send(octokit: Octokit, call: WireCall, token: string): Promise<WireAnswer> {
-  const { route, parameters, validator, signal } = call;
+async function send(octokit: Octokit, request: WireRequest, token: string): Promise<WireResponse> {
+  const { route, parameters, validator, signal } = request;
   try {
     const { status, headers, data } = await octokit.request(route, {
       ...parameters,
@@ -105,7 +105,7 @@ async function send(octokit: Octokit, call: WireCall, token: string): Promise<Wi
         accept: 'application/vnd.github+json',
         authorization: `token ${token}`,
         'x-github-api-version': API_VERSION,
-        ...(validator === undefined ? {} : { 'if-none-match': validator }),
+        ...(validator !== undefined && { 'if-none-match': validator }),
       },
       request: { signal, redirect: 'manual', parseSuccessResponseBody: false },
     });

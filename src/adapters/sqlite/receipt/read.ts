@@ -107,7 +107,7 @@ function toReceipt(row: ReceiptRow): Receipt {
     id,
     partnerId,
     eventType,
-    ...(externalId === null ? {} : { externalId }),
+    ...(externalId !== null && { externalId }),
     correlationId,
     status,
     receivedAt,

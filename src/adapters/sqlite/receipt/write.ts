@@ -233,7 +233,7 @@ function asAnswered(receipt: OriginalRow | NewReceipt): Receipt {
     id,
     partnerId,
     eventType,
-    ...(externalId == null ? {} : { externalId }),
+    ...(externalId != null && { externalId }),
     correlationId,
     status: 'ACCEPTED',
     receivedAt,

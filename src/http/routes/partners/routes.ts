@@ -98,7 +98,7 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
       partner,
       path,
       body: rawBodyOf(request),
-      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(correlationId !== undefined && { correlationId }),
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
     const token = partners.statusTokenOf(accepted.receipt);

@@ -4,7 +4,7 @@ import nock from 'nock';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerCall } from '#adapters/github/transport/wire.ts';
+import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import {
   API,
   createParts,
@@ -96,14 +96,14 @@ describe('a call', () => {
 
   test('tells an observer what went over the wire, and nothing else', async () => {
     nock(API).get(PATH).reply(502).get(PATH).reply(200, { ok: true }).get(PATH).reply(304);
-    const calls: TrackerCall[] = [];
-    const { client } = createParts({ onCall: (call) => calls.push(call) });
+    const calls: TrackerExchange[] = [];
+    const { client } = createParts({ onExchange: (call) => calls.push(call) });
     await client.request(ROUTE, NAMED, shape);
     await client.request(ROUTE, NAMED, { ...shape, validator: '"a"' });
     expect(calls).toEqual([
-      { route: ROUTE, status: 502, billed: true, durationMs: 0 },
-      { route: ROUTE, status: 200, billed: true, durationMs: 0 },
-      { route: ROUTE, status: 304, billed: false, durationMs: 0 },
+      { route: ROUTE, status: 502, isBilled: true, durationMs: 0 },
+      { route: ROUTE, status: 200, isBilled: true, durationMs: 0 },
+      { route: ROUTE, status: 304, isBilled: false, durationMs: 0 },
     ]);
   });
 });
