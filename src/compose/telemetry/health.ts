@@ -1,5 +1,6 @@
 import type { HealthCheck } from '#http/routes/operations/routes.ts';
 import type { Partners } from '#partners/index.ts';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
 import type { Identity } from '../identity.ts';
@@ -43,16 +44,14 @@ export function trackerCheck(
   };
 }
 
-/** A worker that is paused or stands by is told, and takes nothing out of service. */
+/** A worker that is paused, gets nothing done or stands by is told, and takes nothing out of service. */
 export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'worker',
     check: async () => {
-      const { state, reason } = await partners.workerStatus();
-      const detail =
-        state === 'standby'
-          ? 'Another process works on this store.'
-          : reason && `The tracker does not let us write: ${reason}.`;
+      const status = await partners.workerStatus();
+      const { state } = status;
+      const detail = detailOf(status);
       return {
         isReady: true,
         state: state === 'running' ? 'ok' : state,
@@ -60,6 +59,13 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
       };
     },
   };
+}
+
+function detailOf({ state, reason, failure }: WorkerStatus): string | undefined {
+  if (state === 'standby') return 'Another process works on this store.';
+  if (failure)
+    return `Nothing gets done since ${toRfc3339(failure.since)}. Last cause: ${failure.code}.`;
+  return reason && `The tracker does not let us write: ${reason}.`;
 }
 
 /** How far the lead directory is filled. */

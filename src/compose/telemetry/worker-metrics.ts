@@ -30,7 +30,7 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
     [
       'trackport_worker_active',
       '1 in the process that works, 0 in one that stands by for it.',
-      ({ state }) => (state === 'running' || state === 'paused' ? 1 : 0),
+      ({ state }) => (state === 'standby' || state === 'stopped' ? 0 : 1),
     ],
     [
       'trackport_worker_paused',

@@ -1,3 +1,5 @@
+/** One issue in a row is its own matter; so many are a reason to ask whether any may be written. */
+const DOUBTED_IN_A_ROW = 2;
 /** So many issues in a row that may not be written are no coincidence. */
 const ISSUES_IN_A_ROW_MAX = 3;
 /** Issues that are remembered; far more than are ever refused while others are written. */
@@ -6,8 +8,9 @@ const REMEMBERED_MAX = 1000;
 /**
  * What a 403 to a write means of which the tracker tells no reason:
  *
- * - `own`: another issue was written since this one was refused first, so that it is this issue's.
- * - `unclear`: nothing was written since. The next issue will tell.
+ * - `own`: another issue was written since this one was refused first, or no other was refused since
+ *   the last that was written, so that it is this issue's.
+ * - `unclear`: a second issue in a row was refused. The next one will tell.
  * - `general`: several issues in a row were refused: it may not write at all.
  */
 type RefusalMeaning = 'own' | 'unclear' | 'general';
@@ -16,7 +19,7 @@ type RefusalMeaning = 'own' | 'unclear' | 'general';
 export type WriteRefusals = {
   noteSuccess(number: number): void;
   noteRefusal(number: number): RefusalMeaning;
-  /** True when no write was refused since the last that was not. */
+  /** True while what was refused since the last write is one issue's own matter. */
   isWell(): boolean;
 };
 
@@ -36,8 +39,9 @@ export function createWriteRefusals(): WriteRefusals {
       refused.set(number, refusal);
       if (refusal.isOwn) return 'own';
       inARow.add(number);
+      if (inARow.size < DOUBTED_IN_A_ROW) return 'own';
       return inARow.size < ISSUES_IN_A_ROW_MAX ? 'unclear' : 'general';
     },
-    isWell: () => inARow.size === 0,
+    isWell: () => inARow.size < DOUBTED_IN_A_ROW,
   };
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { actOnEvent, type ActDeps, type ActResult } from '../deletions/act-on-event.ts';
 import type { Alarm } from './alarm.ts';
@@ -47,7 +48,12 @@ export type LoopDeps = {
   state: LoopState;
 };
 
+/** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
+export type LoopFailure = { code: string; since: number };
+
 export type LoopState = {
+  /** Of the loops whose last turn failed. */
+  failures: Map<LoopName, LoopFailure>;
   /** The latest instant that a loop saw. */
   seenAt: number;
   /** Left half-way because the store failed: to be given back once it answers again. */
@@ -163,15 +169,19 @@ export async function suspectPause(deps: LoopDeps): Promise<void> {
 
 /** `turn` answers how long to wait at most before the next turn, in ms. */
 async function runLoop(
-  { alarms, log, stopping }: LoopDeps,
+  { alarms, clock, log, state, stopping }: LoopDeps,
   stage: LoopName,
   turn: () => Promise<number>,
 ): Promise<void> {
+  const { failures } = state;
   while (!stopping.aborted) {
     let waitMs = STORE_RETRY_MS;
     try {
       waitMs = await turn();
+      failures.delete(stage);
     } catch (error) {
+      const code = isTrackportError(error) ? error.code : 'internal-error';
+      failures.set(stage, { code, since: failures.get(stage)?.since ?? clock.now() });
       log.error({ stage, ...errorFields(error) }, 'the worker met an error and goes on');
     }
     if (waitMs > 0) await alarms[stage].wait(waitMs, stopping);

@@ -20,6 +20,7 @@ import {
   runWatching,
   suspectPause,
   type LoopDeps,
+  type LoopFailure,
   type LoopState,
 } from './worker-loops.ts';
 import type { WorkCounts, WorkStore } from './work-store.ts';
@@ -59,10 +60,12 @@ const LIMIT_WAIT_MAX_MS = HOUR;
 /** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
 export type WorkerStatus = WorkCounts & {
   /**
-   * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `standby`: another
-   * process works on the store.
+   * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `failing`: nothing gets
+   * done, for the store fails. `standby`: another process works on the store.
    */
-  state: 'running' | 'paused' | 'standby' | 'stopped';
+  state: 'running' | 'paused' | 'failing' | 'standby' | 'stopped';
+  /** With `failing`: the first one that goes on. */
+  failure?: LoopFailure;
   reason?: PauseCode;
   pausedSince?: number;
   directory: DirectoryStatus;
@@ -117,6 +120,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const { missingLooksMs = MISSING_LOOKS_MS, lateLooksMs = LATE_LOOKS_MS } = deps;
   const state: LoopState = {
+    failures: new Map(),
     seenAt: -Infinity,
     owed: [],
     pause: undefined,
@@ -162,10 +166,12 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
 }
 
 function toState(
-  { pause }: LoopState,
+  { failures, pause }: LoopState,
   isRunning: boolean,
-): Pick<WorkerStatus, 'state' | 'reason' | 'pausedSince'> {
+): Pick<WorkerStatus, 'state' | 'failure' | 'reason' | 'pausedSince'> {
   if (!isRunning) return { state: 'stopped' };
+  const [failure] = failures.values();
+  if (failure) return { state: 'failing', failure };
   if (!pause) return { state: 'running' };
   return { state: 'paused', reason: pause.code, pausedSince: pause.since };
 }

@@ -334,7 +334,7 @@ describe('retries', () => {
     { kind: 'reset' },
     { kind: 'hang' },
   ] as const)('get over $kind $status', async (fault) => {
-    const desk = await runningDesk({ requestTimeoutMs: 150 });
+    const desk = await runningDesk(fault.kind === 'hang' ? { requestTimeoutMs: 500 } : {});
     const { number, event } = await deleteOne(desk, () =>
       desk.tracker.fault({ ...fault, method: 'PATCH', count: 2 }),
     );

@@ -1,0 +1,59 @@
+import { expect, test, vi } from 'vitest';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { workerCheck } from '../../../src/compose/telemetry/health.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+
+/** A worker on a store that can be read, and takes no writes while `refuses` says so. */
+async function deskOnFailingStore() {
+  const database = temporaryDatabase();
+  let isRefusing = false;
+  const refusing = <T>(work: () => T): T => {
+    if (isRefusing) throw new TrackportError('store-unavailable');
+    return work();
+  };
+  const failing: Database = {
+    ...database,
+    transaction: (work) => refusing(() => database.transaction(work)),
+    transactionNow: (work) => refusing(() => database.transactionNow(work)),
+  };
+  const { tracker } = await openDesk();
+  const desk = await openDesk({ of: { tracker, database: failing } });
+  await desk.start();
+  const refuse = (refuses: boolean): void => {
+    isRefusing = refuses;
+  };
+  return { desk, refuse };
+}
+
+test('the worker is failing while its store takes no writes, and ok again by itself', async () => {
+  const { desk, refuse } = await deskOnFailingStore();
+  const { check } = workerCheck({ workerStatus: () => desk.worker.status() });
+  expect(await check()).toEqual({ isReady: true, state: 'ok' });
+  const { number } = desk.tracker.createIssue(leadIssue());
+  const id = await desk.send({ leadId: number });
+  refuse(true);
+  desk.worker.wake();
+  await vi.waitFor(async () => {
+    const detail = expect.stringMatching(/^Nothing gets done since .*Z\. .*: store-unavailable\.$/);
+    expect(await check()).toEqual({ isReady: true, state: 'failing', detail });
+  }, 5000);
+  refuse(false);
+  await desk.settled(id);
+  await vi.waitFor(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }), 5000);
+});
+
+test('what the worker waits for is told', async () => {
+  const directory = { state: 'complete', issues: 3 } as const;
+  const counts = { open: 0, deadLetters: 0, directory };
+  const told = async (status: object) =>
+    workerCheck({ workerStatus: async () => ({ state: 'running', ...counts, ...status }) }).check();
+  expect(await told({ state: 'paused', reason: 'unauthorized' })).toEqual({
+    isReady: true,
+    state: 'paused',
+    detail: 'The tracker does not let us write: unauthorized.',
+  });
+  expect(await told({ state: 'standby' })).toMatchObject({ state: 'standby' });
+  expect(await told({ state: 'stopped' })).toEqual({ isReady: true, state: 'stopped' });
+});
