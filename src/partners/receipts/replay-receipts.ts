@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
-import type { Clock } from '#shared/clock.ts';
+import { toRfc3339, type Clock } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
 import { type Outcome, outcomes } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore, ReplayResult } from './receipt-store.ts';
@@ -89,10 +89,27 @@ export async function replayReceipts(
     at: clock.now(),
     action: 'receipt.replay',
     subject: 'receipts',
-    changes: { ...filter },
+    changes: describeFilter(filter),
   });
   if (result.queued > 0) wakeWorker();
   return toReplayed(result);
+}
+
+/** Which filters were used. Identifiers are not told: what a partner calls a person may be one. */
+function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
+  const { partnerId, status, outcome, since } = filter;
+  const values = {
+    partnerId,
+    status,
+    outcome,
+    ...(since !== undefined && { since: toRfc3339(since) }),
+  };
+  const given = (fields: object) =>
+    Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
+    filters: given(filter).map(([name]) => name),
+    ...Object.fromEntries(given(values)),
+  };
 }
 
 function toReplayed({ queued, left }: ReplayResult): Replayed {

@@ -117,12 +117,13 @@ describe('a replay', () => {
     expect(seen).not.toContain('woken');
   });
 
-  test('of a filter names it in the audit log', async () => {
+  test('of a filter asks for what it finds, in the name of who asks', async () => {
     const { deps, seen } = depsFor({ queued: 0, left: {} });
     const filter = { outcome: 'FAILED' } as const;
     expect(await replayReceipts(deps, filter, origin)).toEqual({ queued: 0 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipts' };
-    expect(seen).toEqual([[filter, { ...entry, changes: filter }]]);
+    const changes = { filters: ['outcome'], outcome: 'FAILED' };
+    expect(seen).toEqual([[filter, { ...entry, changes }]]);
   });
 
   test('of a receipt that does not exist is not-found', async () => {
