@@ -10,13 +10,10 @@ import { serverUrl } from '#config/server-url.ts';
 import { takeOver, type FixedConfig, type TakeOver } from '#config/take-over.ts';
 import { createApp, createOperationsApp, type ServerDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
-import type { RemovalRoutesDeps } from '#http/routes/removals/routes.ts';
-import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Leads } from '#leads/index.ts';
-import { listRemovals } from '#leads/reading/list-removals.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -147,21 +144,18 @@ type Parts = PartsDeps & {
   identity: Identity | undefined;
   bodies: BodyReaders;
   access: Access;
-  claims: ClaimStore;
+  claimedLeads: ClaimedLeads;
   leads: Leads;
   filler: DirectoryFiller;
   partners: Partners;
   partnerRoutes: PartnerRoutesDeps;
-  leadRoutes: LeadRoutesDeps;
-  removalRoutes: RemovalRoutesDeps;
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
   const { settings, clock, log, registry, store, cut } = deps;
   const onExchange = trackerCallMetrics(registry);
   const tracker = createTrackerParts({ settings, clock, cut, onExchange });
-  const { leads, claims, filler } = composeLeads({ ...deps, tracker });
-  const { cursors } = store;
+  const { leads, claimedLeads, filler } = composeLeads({ ...deps, tracker });
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
@@ -180,16 +174,11 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     identity,
     bodies,
     access,
-    claims,
+    claimedLeads,
     leads,
     filler,
     partners,
     partnerRoutes,
-    leadRoutes: { reader: leads.reader, access },
-    removalRoutes: {
-      access,
-      list: (query, visibility) => listRemovals({ claims, cursors, clock }, query, visibility),
-    },
   };
 }
 
@@ -207,6 +196,7 @@ type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
 async function createApps(parts: Parts, address: Address): Promise<Apps> {
   const { config, clock, log, registry, store, tracker, partners, identity, bodies } = parts;
+  const { access, leads, claimedLeads } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
@@ -233,8 +223,8 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
   };
   const app = createApp({
     ...server,
-    leads: parts.leadRoutes,
-    removals: parts.removalRoutes,
+    leads: { access, reader: leads.reader },
+    removals: { access, claimedLeads },
     trackerWebhook: createTrackerWebhook(parts),
     partners: parts.partnerRoutes,
     ...(identity && (await openBearerAreas(parts, { identity, refusalLimiter }))),

@@ -7,7 +7,7 @@ import type { CatalogRules } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
-import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
@@ -19,7 +19,7 @@ export type BearerAreaDeps = {
   verifier: Pick<TokenVerifier, 'verify'>;
   access: Access;
   catalogRules: () => CatalogRules;
-  claims: ClaimStore;
+  claimedLeads: ClaimedLeads;
   receipts: Partners['receipts'];
   bodies: Pick<BodyReaders, 'specBody'>;
   store: Pick<Store, 'database' | 'cursors'>;
@@ -32,17 +32,16 @@ export type BearerAreaDeps = {
 export function createBearerAreas(
   deps: BearerAreaDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
-  const { verifier, access, claims, receipts, bodies, store, refusalLimiter, clock } = deps;
-  const { database, cursors } = store;
+  const { verifier, access, claimedLeads, receipts, bodies, store, refusalLimiter, clock } = deps;
   const refusals = createRefusalLimiter({ limiter: refusalLimiter });
   const authorize = createAuthorizeBearer({ verifier, refusals });
-  const idempotency = createIdempotency({ store: createIdempotencyStore(database), clock });
+  const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
   const catalog = composeCatalog({ rules: deps.catalogRules, clock, store });
   return {
     catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },
     consumers: { access, idempotency, authorize },
     receipts: { receipts, authorize },
-    claims: { manage: { claims, cursors, clock }, authorize },
+    claims: { claimedLeads, authorize },
     audit: { access, authorize },
   };
 }

@@ -1,7 +1,7 @@
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import { type ClaimedLeads, createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -24,7 +24,7 @@ export type LeadsDeps = {
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads({ config, store, tracker, registry, clock, log }: LeadsDeps): {
   leads: Leads;
-  claims: ClaimStore;
+  claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
 } {
   const { database, cursors } = store;
@@ -52,5 +52,5 @@ export function composeLeads({ config, store, tracker, registry, clock, log }: L
     clock,
     log,
   });
-  return { leads, claims, filler };
+  return { leads, claimedLeads: createClaimedLeads({ claims, cursors, clock }), filler };
 }

@@ -22,7 +22,7 @@ export async function renderOpenApi(): Promise<string> {
     refusalLimiter: limiter,
     operations: { metrics, checks: () => [], isStopping: () => false },
     leads: { reader: { list: notServing, read: notServing }, access: unserved },
-    removals: { access: unserved, list: notServing },
+    removals: { access: unserved, claimedLeads: unserved },
     trackerWebhook: { verify: notServing, onTrackerEvent: notServing, settled: async () => {} },
     partners: {
       partners: unserved,
@@ -38,7 +38,7 @@ export async function renderOpenApi(): Promise<string> {
     consumers: { access: unserved, idempotency: unserved, authorize: notServing },
     receipts: { receipts: unserved, authorize: notServing },
     audit: { access: unserved, authorize: notServing },
-    claims: { manage: unserved, authorize: notServing },
+    claims: { claimedLeads: unserved, authorize: notServing },
   });
   try {
     return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;

@@ -4,6 +4,7 @@ import { readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -97,8 +98,11 @@ function createStoreServices(clock: Clock) {
       }),
     })),
     claim: withStore(({ database, cursors }, { tracker }) => ({
-      claims: createClaimStore(database, tracker),
-      cursors,
+      claimedLeads: createClaimedLeads({
+        claims: createClaimStore(database, tracker),
+        cursors,
+        clock,
+      }),
     })),
     audit: withStore(toAccess),
     catalog: async (config: Config) => {

@@ -5,6 +5,7 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
@@ -24,8 +25,8 @@ beforeEach(async () => {
 /** Runs `trackport claim …` on a connection of its own. */
 async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
   const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
-  return (await runCommand(registerClaim, { args, services: { claims, cursors }, clock, ...how }))
-    .out;
+  const services = { claimedLeads: createClaimedLeads({ claims, cursors, clock }) };
+  return (await runCommand(registerClaim, { args, services, clock, ...how })).out;
 }
 
 test('`list` shows lead, instant and receipts', async () => {

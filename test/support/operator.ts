@@ -10,6 +10,7 @@ import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/http-app.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -97,7 +98,11 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       verifier: verifierOfNames,
       access,
       catalogRules: () => catalogRules,
-      claims: createClaimStore(database, { repository: REPOSITORY }),
+      claimedLeads: createClaimedLeads({
+        claims: createClaimStore(database, { repository: REPOSITORY }),
+        cursors,
+        clock,
+      }),
       receipts: partners.receipts,
       bodies: createBodyReaders({ clock: systemClock }),
       store: { database, cursors },

@@ -1,16 +1,11 @@
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
-import {
-  listClaims,
-  type ManageClaimsDeps,
-  readClaim,
-  releaseClaim,
-} from '#leads/claims/manage-claims.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */
-export type ClaimServices = Pick<ManageClaimsDeps, 'claims' | 'cursors'>;
+export type ClaimServices = { claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'> };
 
 type ClaimTask = Task<ClaimServices, unknown>;
 
@@ -33,7 +28,7 @@ export const registerClaim: Register<ClaimServices> = (parent, action) => {
 };
 
 async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {
-  const items = await readAll(services);
+  const items = await readAll(services.claimedLeads);
   if (isJson) return printJson(terminal, { items, pagination: { hasMore: false } });
   const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
     leadId,
@@ -43,10 +38,10 @@ async function showList({ services, terminal, isJson }: ClaimTask): Promise<void
   return terminal.print(renderTable(['lead', 'claimed', 'receipts'], rows, 'No lead is claimed.'));
 }
 
-async function readAll(services: ClaimServices): Promise<ClaimOut[]> {
+async function readAll(claimedLeads: Pick<ClaimedLeads, 'list'>): Promise<ClaimOut[]> {
   const all: ClaimOut[] = [];
   for (let cursor: string | undefined; ;) {
-    const { items, pagination } = await listClaims(services, {
+    const { items, pagination } = await claimedLeads.list({
       limit: LIST_PAGE,
       ...(cursor !== undefined && { cursor }),
     });
@@ -57,7 +52,7 @@ async function readAll(services: ClaimServices): Promise<ClaimOut[]> {
 }
 
 async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promise<void> {
-  const claim = await readClaim(services, toLeadId(args[0] ?? ''));
+  const claim = await services.claimedLeads.read(toLeadId(args[0] ?? ''));
   if (isJson) return printJson(terminal, claim);
   return terminal.print(
     renderFacts([
@@ -68,9 +63,9 @@ async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promi
   );
 }
 
-async function release({ services, terminal, isJson, args, clock, actor }: ClaimTask) {
+async function release({ services, terminal, isJson, args, actor }: ClaimTask) {
   const leadId = toLeadId(args[0] ?? '');
-  await releaseClaim({ ...services, clock }, leadId, { actor });
+  await services.claimedLeads.release(leadId, { actor });
   if (isJson) return printJson(terminal, { leadId, released: true });
   terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(

@@ -9,19 +9,15 @@ import { parseLeadId } from '../model/identity.ts';
 const CURSOR_KIND = 'claims/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
 
-/** What operators need to look at claims and to take one back. */
-export type ManageClaimsDeps = {
-  claims: Pick<ClaimStore, 'list' | 'find' | 'release'>;
-  cursors: CursorSealer;
-  clock: Pick<Clock, 'now'>;
-};
+/** Who gives a lead back, for the audit log. */
+export type ClaimOrigin = { actor: Actor; requestId?: string };
 
 /**
  * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
  * to page. @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function listClaims(
-  { claims, cursors }: Pick<ManageClaimsDeps, 'claims' | 'cursors'>,
+  { claims, cursors }: { claims: Pick<ClaimStore, 'list'>; cursors: CursorSealer },
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
@@ -48,9 +44,9 @@ export async function readClaim(
  * @throws {not-found} it is not claimed, so that a repeat says so @throws {store-unavailable}
  */
 export async function releaseClaim(
-  { claims, clock }: Pick<ManageClaimsDeps, 'clock'> & { claims: Pick<ClaimStore, 'release'> },
+  { claims, clock }: { claims: Pick<ClaimStore, 'release'>; clock: Pick<Clock, 'now'> },
   leadId: string,
-  origin: { actor: Actor; requestId?: string },
+  origin: ClaimOrigin,
 ): Promise<void> {
   const number = parseLeadId(leadId) ?? refuseUnclaimed();
   const entry = { ...origin, at: clock.now(), subject: `claim/${number}` };

@@ -14,8 +14,12 @@ function openKeyApp({ limitPerMinute = 600 } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock, limitPerMinute: () => limitPerMinute });
   const leads = { ...fakeLeads(), access };
-  const list = async () => ({ items: [], pagination: { hasMore: false } });
-  const app = buildTestApp({ clock, leads, removals: { ...leads, list } });
+  const listRemovals = async () => ({ items: [], pagination: { hasMore: false } });
+  const app = buildTestApp({
+    clock,
+    leads,
+    removals: { ...leads, claimedLeads: { listRemovals } },
+  });
   onTestFinished(() => app.close());
   const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {
     const answer = await app.inject({ url, headers: { 'x-api-key': key, ...headers } });

@@ -20,9 +20,11 @@ function serve() {
     leads,
     removals: {
       ...leads,
-      list: async (query, visibility) => {
-        asked.push({ query, visibility });
-        return someRemovals;
+      claimedLeads: {
+        listRemovals: async (query, visibility) => {
+          asked.push({ query, visibility });
+          return someRemovals;
+        },
       },
     },
   });

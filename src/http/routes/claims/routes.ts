@@ -1,10 +1,5 @@
 import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
-import {
-  listClaims,
-  type ManageClaimsDeps,
-  readClaim,
-  releaseClaim,
-} from '#leads/claims/manage-claims.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
@@ -13,25 +8,31 @@ import { claimListQuery } from './schema.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
 
-export type ClaimRoutesDeps = { manage: ManageClaimsDeps; authorize: AuthorizeBearer };
+export type ClaimRoutesDeps = {
+  claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'>;
+  authorize: AuthorizeBearer;
+};
 
 const PATH = '/api/v1/claims';
 
 /** The leads that deletions have claimed, for operators, and giving one back. */
-export function claimRoutes(context: HttpContext, { manage, authorize }: ClaimRoutesDeps): Area {
+export function claimRoutes(
+  context: HttpContext,
+  { claimedLeads, authorize }: ClaimRoutesDeps,
+): Area {
   return (app) => {
     requireBearer(app, authorize);
     app.get(PATH, listRoute, async (request, reply) => {
-      const list = await listClaims(manage, request.query);
+      const list = await claimedLeads.list(request.query);
       const { pagination } = list;
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
       return reply.headers(uncached).send(list);
     });
     app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
-      reply.headers(uncached).send(await readClaim(manage, request.params.leadId)),
+      reply.headers(uncached).send(await claimedLeads.read(request.params.leadId)),
     );
     app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
-      await releaseClaim(manage, request.params.leadId, originOf(request));
+      await claimedLeads.release(request.params.leadId, originOf(request));
       return reply.code(204).send();
     });
   };

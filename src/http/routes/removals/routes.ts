@@ -1,9 +1,5 @@
-import type { Visibility } from '#leads/reading/prepared-query.ts';
-import {
-  type RemovalList,
-  removalListOut,
-  type RemovalListQuery,
-} from '#leads/reading/list-removals.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { removalListOut } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
@@ -13,7 +9,7 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { removalListQuery } from './schema.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
-  list(query: RemovalListQuery, visibility: Visibility): Promise<RemovalList>;
+  claimedLeads: Pick<ClaimedLeads, 'listRemovals'>;
 };
 
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
@@ -21,7 +17,7 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
   return (app) => {
     requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
-      const list = await deps.list(request.query, visibilityOf(request));
+      const list = await deps.claimedLeads.listRemovals(request.query, visibilityOf(request));
       linkNext(request, reply, { pagination: list.pagination, publicUrl: context.publicUrl() });
       return reply.headers(revalidatedFor('X-API-KEY')).send(list);
     });
