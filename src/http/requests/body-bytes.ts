@@ -1,4 +1,3 @@
-import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { freeMemory } from '#shared/own-memory.ts';
 
@@ -7,6 +6,9 @@ import { freeMemory } from '#shared/own-memory.ts';
  * many chunks and their sum stays with the process for good, in pieces that fit nothing else.
  */
 const PIECEMEAL_BYTES_MAX = 1024 * 1024;
+
+// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
+const { IncomingMessage } = process.getBuiltinModule('node:http');
 
 /** A body as it comes. */
 export type BodyBytes = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
+import { stepsOf } from '../../support/steps.ts';
 
 const parse = (text: string, rules?: JsonRules): unknown => parseJsonText(Buffer.from(text), rules);
 const refused = expect.objectContaining({ code: 'malformed-json' });
@@ -81,15 +82,19 @@ test('any nesting of any spellings is refused exactly when a name stands twice',
   );
 });
 
-/** The best of several runs: how long a text takes, whatever else the machine is at. */
-function bestMs(text: string): number {
+/** What is gone through until the text is refused. */
+function stepsFor(text: string): number {
   const bytes = Buffer.from(text);
-  const times = Array.from({ length: 5 }, () => {
-    const from = performance.now();
-    expect(() => parseJsonText(bytes)).toThrow(refused);
-    return performance.now() - from;
+  let refusal: unknown;
+  const steps = stepsOf(() => {
+    try {
+      parseJsonText(bytes);
+    } catch (error) {
+      refusal = error;
+    }
   });
-  return Math.min(...times);
+  expect(refusal).toEqual(refused);
+  return steps;
 }
 
 const members = (count: number, name: (at: number) => string) =>
@@ -101,7 +106,10 @@ test.each<[string, (count: number) => string]>([
   ['names like numbers', (count) => `{${members(count, (at) => `${at * 1_000_003}`)},"0":0}`],
   ['one name again and again', (count) => `{${members(count, () => 'k')}}`],
   ['many objects', (count) => `[${'{"a":0},'.repeat(count)}{"a":0,"a":0}]`],
-])('%s: four times as many take nowhere near sixteen times as long', (_name, make) => {
-  const few = bestMs(make(20_000));
-  expect(bestMs(make(80_000))).toBeLessThan(few * 12 + 50);
+])('%s: four times as many take four times as many steps', (_name, make) => {
+  const few = stepsFor(make(20_000));
+  const many = stepsFor(make(80_000));
+  // Numbers have more digits, too.
+  expect(many / few).toBeGreaterThan(3);
+  expect(many / few).toBeLessThan(6);
 });
