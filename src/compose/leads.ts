@@ -37,7 +37,9 @@ export function composeLeads({ config, store, tracker, registry, clock, log }: L
     claims,
     cursors,
     rules,
-    ...config.leads,
+    freshForMs: config.leads.freshFor,
+    staleIfErrorMs: config.leads.staleIfError,
+    cacheBytesMax: config.leads.cacheSizeMax,
   });
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
   const filler = createDirectoryFiller({

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
-import type { ClaimView } from './claims/claims.ts';
+import type { ClaimView } from './claims/claim-store.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
@@ -13,12 +13,12 @@ export type LeadsOptions = {
   claims: ClaimView;
   cursors: CursorSealer;
   rules: LeadRules;
-  /** How much older than the tracker an answer may be, ms. */
-  freshFor: number;
-  /** How long after that the last good answer serves while the tracker fails, ms. */
-  staleIfError: number;
-  /** Bytes of all that is kept in memory. */
-  cacheSizeMax: number;
+  /** How much older than the tracker a response may be. */
+  freshForMs: number;
+  /** How long after that the last good value serves while the tracker fails. */
+  staleIfErrorMs: number;
+  /** Of all that is cached in memory. */
+  cacheBytesMax: number;
 };
 
 /** The leads area: reading, and taking in what the tracker's webhook tells. */
@@ -26,21 +26,22 @@ export type Leads = {
   reader: LeadReader;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
   applyEvent(event: TrackerEvent): void;
-  /** Estimated bytes of upstream pages and issues held. */
+  /** Estimated bytes of upstream pages and issues in the cache. */
   cacheBytes(): number;
 };
 
 const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
-  const { clock, tracker, claims, cursors, rules, freshFor, staleIfError, cacheSizeMax } = options;
+  const { clock, tracker, claims, cursors, rules, freshForMs, staleIfErrorMs, cacheBytesMax } =
+    options;
   const cache = createLeadCache({
     clock,
     tracker,
     rules,
-    freshFor,
-    staleIfError,
-    sizeMax: Math.floor(cacheSizeMax * (1 - PAGES_SHARE)),
+    freshForMs,
+    staleIfErrorMs,
+    bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
   });
   const reader = createLeadReader({
     cache,
@@ -48,7 +49,7 @@ export function createLeads(options: LeadsOptions): Leads {
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,
-    pageBytesMax: Math.floor(cacheSizeMax * PAGES_SHARE),
+    pageBytesMax: Math.floor(cacheBytesMax * PAGES_SHARE),
   });
   return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };
 }

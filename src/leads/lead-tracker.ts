@@ -39,7 +39,7 @@ export type IssueQuery = {
 /** Up to 100 issues; `after` is there when the tracker says that more follow. */
 export type IssuePage = { issues: readonly Issue[]; after?: string };
 
-/** `validator` is opaque: hand it back to ask "changed since?". */
+/** `validator` is opaque: pass it back to ask "changed since?". */
 export type PageResult =
   | { kind: 'changed'; page: IssuePage; validator?: string }
   /**
@@ -75,11 +75,11 @@ export type LeadTracker = {
   listIssues(query: IssueQuery, validator?: string): Promise<PageResult>;
   /** @throws {tracker-failed} @throws {tracker-unavailable} */
   readIssue(number: number, validator?: string): Promise<IssueResult>;
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   quota(): TrackerQuota | undefined;
 };
 
-/** What the tracker's webhook told, reduced to what readers and the lead directory need. */
+/** What the tracker's webhook said, reduced to what readers and the lead directory need. */
 export type TrackerEvent =
   /** `gone`: deleted, or transferred to another repository, which `isMoved` tells. */
   | { kind: 'issue'; issue: Issue; gone: boolean; isMoved?: boolean }

@@ -1,4 +1,4 @@
-/** The one source of time. Tests pass a clock that they move by hand. */
+/** The one source of time. Tests pass a clock that they move. */
 export type Clock = {
   /** Milliseconds since the Unix epoch: for instants that are stored, sent or shown. */
   now(): number;

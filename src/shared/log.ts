@@ -5,7 +5,7 @@ import { systemCodeOf } from './errors.ts';
  * What may be logged, and what never: `docs/logging.md`.
  */
 export type Log = {
-  /** Whether `debug` lines are kept: spares putting together what nobody will read. */
+  /** Whether `debug` lines are written: spares building what nobody will read. */
   isDebug(): boolean;
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -15,7 +15,7 @@ export type Log = {
 
 export type LogFields = Record<string, string | number | boolean | undefined>;
 
-/** Keeps nothing: for tests and commands whose output is their own. */
+/** Writes nothing: for tests and commands whose output is their own. */
 export const silentLog: Log = {
   isDebug: () => false,
   debug: noop,
@@ -27,7 +27,7 @@ export const silentLog: Log = {
 function noop(): void {}
 
 /**
- * What may be told of an error in a log: its class, code and the same of its causes. Messages are
+ * What a log may say of an error: its class, code and the same of its causes. Messages are
  * left out because libraries put bodies and addresses into them.
  */
 export function errorFields(error: unknown): LogFields {

@@ -4,7 +4,7 @@ export type Reloadable<T> = {
   current(): T;
   /**
    * Something made from the value, made anew with each replacement; `former` is what it was. The
-   * function that comes back answers the one that goes with `current()`.
+   * function that comes back returns the one that goes with `current()`.
    */
   derive<D>(make: (value: T, former?: D) => D): () => D;
   /** Replaces the value and all that was made from it, or nothing. @throws what a `make` throws */

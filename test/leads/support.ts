@@ -1,5 +1,5 @@
 import { createLeads, type Leads } from '#leads/index.ts';
-import type { Claims } from '#leads/claims/claims.ts';
+import type { Claims } from '#leads/claims/claim-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
@@ -42,7 +42,7 @@ export type World = {
   walk(query?: Partial<LeadListQuery>, between?: () => void): Promise<Lead[]>;
 };
 
-export function createWorld(options: { freshFor?: number; cacheSizeMax?: number } = {}): World {
+export function createWorld(options: { freshForMs?: number; cacheBytesMax?: number } = {}): World {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
   const claimed = new Set<number>();
@@ -59,9 +59,9 @@ export function createWorld(options: { freshFor?: number; cacheSizeMax?: number 
     },
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules,
-    freshFor: options.freshFor ?? 15_000,
-    staleIfError: 3_600_000,
-    cacheSizeMax: options.cacheSizeMax ?? 64 * 1024 * 1024,
+    freshForMs: options.freshForMs ?? 15_000,
+    staleIfErrorMs: 3_600_000,
+    cacheBytesMax: options.cacheBytesMax ?? 64 * 1024 * 1024,
   });
   const list: World['list'] = (query = {}, visibility = everybody) =>
     leads.reader.list({ limit: 50, labels: [], ...query }, visibility);

@@ -10,7 +10,7 @@ import { scopesOf } from './editing/write-access.ts';
 /** What `doctor` wants to know before it says what to fix. */
 export type RepositoryInspection = {
   facts: RepositoryFacts;
-  /** Which of the asked labels exist, in the order asked. */
+  /** Which of the named labels exist, in the order named. */
   labels: readonly { name: string; exists: boolean }[];
   /** Of a classic token; other credentials have none. */
   scopes?: readonly string[];

@@ -28,26 +28,28 @@ export type CachedPage = {
 /** Estimated cost of a lead in memory beside its texts. */
 export const LEAD_OVERHEAD_BYTES = 1000;
 
-/** What to keep of the tracker's answer; the same page object as long as nothing in it changed. */
+/** What to cache of the tracker's response; the same page object as long as nothing in it changed. */
 export async function toLoadedPage(
-  answer: PageResult,
+  result: PageResult,
   context: {
     query: IssueQuery;
     from: number | undefined;
-    held: Entry<CachedPage> | undefined;
+    cached: Entry<CachedPage> | undefined;
     rules: LeadRules;
   },
 ): Promise<Loaded<CachedPage>> {
-  const { query, from, held, rules } = context;
-  if (answer.kind === 'unchanged') {
-    if (!held) throw new Error('the tracker answered "unchanged" to an unconditional question');
+  const { query, from, cached, rules } = context;
+  if (result.kind === 'unchanged') {
+    if (!cached) throw new Error('the tracker said "unchanged" to an unconditional request');
     // Without a cursor the old one still names the place behind the last row (RFC 9111 §4.3.4).
-    const after = answer.after ?? held.value.after;
+    const after = result.after ?? cached.value.after;
     const value =
-      after === undefined || after === held.value.after ? held.value : { ...held.value, after };
-    return { value, ...(held.validator !== undefined && { validator: held.validator }) };
+      after === undefined || after === cached.value.after
+        ? cached.value
+        : { ...cached.value, after };
+    return { value, ...(cached.validator !== undefined && { validator: cached.validator }) };
   }
-  const { issues, after } = answer.page;
+  const { issues, after } = result.page;
   const approved = issues.filter(
     (issue) => matchesFilter(issue, query) && isApproved(issue, rules),
   );
@@ -65,7 +67,7 @@ export async function toLoadedPage(
     ...(after !== undefined && { after }),
     bytes: approved.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
   };
-  return { value, ...(answer.validator !== undefined && { validator: answer.validator }) };
+  return { value, ...(result.validator !== undefined && { validator: result.validator }) };
 }
 
 /** True when the event can change what the page holds. */
@@ -73,7 +75,7 @@ export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
   return page.leads.has(issue.number) || (covers(page, issue) && matchesFilter(issue, page.query));
 }
 
-/** True when the page, as fetched, shows less than the event told. */
+/** True when the page, as fetched, shows less than the event said. */
 export function pageLags(page: CachedPage, event: IssueEvent): boolean {
   const row = page.leads.get(event.issue.number);
   if (row) return lagsBehind(row.issue, event);
@@ -89,7 +91,7 @@ function covers({ query, from, lastTime, after }: CachedPage, issue: Issue): boo
   return isBehindStart && isBeforeEnd;
 }
 
-/** Names a page by all that the tracker is asked; `labels` are folded and sorted already. */
+/** Names a page by its whole query; `labels` are folded and sorted already. */
 export const pageKey: (query: IssueQuery) => string = memoize(
   ({ order, state, since, labels, after }: IssueQuery) =>
     JSON.stringify([order, state, since ?? 0, labels, after ?? '']),

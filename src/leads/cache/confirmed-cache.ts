@@ -14,20 +14,20 @@ export type Entry<T> = {
   readonly validator?: string;
   /** When the confirming call was sent, in ms of the monotonic clock. */
   readonly confirmedAt: number;
-  /** The answer seems older than an event already known: worth a second only. */
-  readonly lagging: boolean;
+  /** The response seems older than an event already known: worth a second only. */
+  readonly isLagging: boolean;
   /** An event said that it changed. */
-  invalidated: boolean;
+  isInvalidated: boolean;
 };
 
-/** The tracker's answer to one load: a new value, or the old one (perhaps with a new cursor). */
+/** What one load brought: a new value, or the old one (perhaps with a new cursor). */
 export type Loaded<T> = { value: T; validator?: string };
 
 /** How to load one key. */
 export type Source<T> = {
   key: string;
-  /** `held` is what the cache has, however old. */
-  load(held: Entry<T> | undefined): Promise<Loaded<T>>;
+  /** `cached` is what the cache has, however old. */
+  load(cached: Entry<T> | undefined): Promise<Loaded<T>>;
   /** True when the value is older than an event already known. */
   isLagging(value: T): boolean;
 };
@@ -38,7 +38,7 @@ export type CacheResult<T> = { entry: Entry<T>; outcome: 'hit' | 'miss' | 'stale
 export type ConfirmedCache<T> = {
   /**
    * The value, fresh, or stale while the tracker fails. Identical loads share one call.
-   * @throws {tracker-failed} @throws {tracker-unavailable} when nothing usable is held
+   * @throws {tracker-failed} @throws {tracker-unavailable} when nothing usable is cached
    */
   get(source: Source<T>): Promise<CacheResult<T>>;
   /** The entry, only when it is fresh. No call. */
@@ -46,24 +46,23 @@ export type ConfirmedCache<T> = {
   /** The entry, as long as it may serve while the tracker fails. No call. */
   lastGood(key: string): Entry<T> | undefined;
   /**
-   * Marks the entries that `affects` as changed, and asks of none that is marked already; loads in
+   * Marks the entries that `affects` as changed, without calling it for those that are marked already; loads in
    * flight are not trusted afterwards.
    */
   invalidate(affects: (value: T) => boolean): void;
   /** The same for one entry, and for the load of it that is in flight. */
   invalidateKey(key: string): void;
-  /** How long an answer stays fresh now, ms: longer while the quota runs low. */
-  readonly freshFor: number;
+  /** How long a response stays fresh now: longer while the quota runs low. */
+  readonly freshForMs: number;
   readonly bytes: number;
 };
 
 export type ConfirmedCacheOptions<T> = {
   clock: Clock;
   calls: CallPolicy;
-  /** ms */
-  freshFor: number;
-  /** ms, counted from the end of `freshFor`. */
-  staleIfError: number;
+  freshForMs: number;
+  /** Counted from the end of `freshForMs`. */
+  staleIfErrorMs: number;
   bytesMax: number;
   sizeOf(value: T): number;
   onStore?(key: string, value: T): void;
@@ -73,12 +72,12 @@ export type ConfirmedCacheOptions<T> = {
 /** Under a storm of events a key is loaded at most once in this time. */
 const STORM_INTERVAL_MS = SECOND;
 
-/** One load under way. `tainted`: an event came after the call was sent. */
+/** One load under way. `isTainted`: an event came after the call was sent. */
 type Flight<T> = {
   startedAt: number;
-  called: boolean;
-  tainted: boolean;
-  landed?: Promise<CacheResult<T>>;
+  isSent: boolean;
+  isTainted: boolean;
+  result?: Promise<CacheResult<T>>;
 };
 
 type State<T> = {
@@ -87,7 +86,7 @@ type State<T> = {
   flights: Map<string, Flight<T>>;
   /** When a key's next load because of an event may start, ms. */
   turns: LRUCache<string, number>;
-  /** Of keys whose responses cannot be understood: they serve their last good one without a call. */
+  /** Of keys whose responses cannot be understood: they serve their last good value without a call. */
   breakers: LRUCache<string, CircuitBreaker>;
 };
 
@@ -108,26 +107,26 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
   return {
     get: async (source) => get(state, source),
     peek: (key) => {
-      const held = state.entries.get(key);
-      return useOf(state, held) === 'fresh' ? held : undefined;
+      const cached = state.entries.get(key);
+      return useOf(state, cached) === 'fresh' ? cached : undefined;
     },
     lastGood: (key) => {
-      const held = state.entries.get(key);
-      return held && mayServeStale(options, held) ? held : undefined;
+      const cached = state.entries.get(key);
+      return cached && mayServeStale(options, cached) ? cached : undefined;
     },
     invalidate: (affects) => {
       for (const entry of state.entries.values())
-        if (!entry.invalidated && affects(entry.value)) entry.invalidated = true;
-      for (const flight of state.flights.values()) if (flight.called) flight.tainted = true;
+        if (!entry.isInvalidated && affects(entry.value)) entry.isInvalidated = true;
+      for (const flight of state.flights.values()) if (flight.isSent) flight.isTainted = true;
     },
     invalidateKey: (key) => {
       const entry = state.entries.peek(key);
-      if (entry) entry.invalidated = true;
+      if (entry) entry.isInvalidated = true;
       const flight = state.flights.get(key);
-      if (flight?.called) flight.tainted = true;
+      if (flight?.isSent) flight.isTainted = true;
     },
-    get freshFor() {
-      return options.calls.stretch(options.freshFor);
+    get freshForMs() {
+      return options.calls.stretch(options.freshForMs);
     },
     get bytes() {
       return state.entries.calculatedSize;
@@ -135,33 +134,33 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
   };
 }
 
-function useOf<T>({ options }: State<T>, held: Entry<T> | undefined): Use {
-  const freshFor = options.calls.stretch(options.freshFor);
-  return decideUse(held, { now: options.clock.monotonicMs(), freshFor });
+function useOf<T>({ options }: State<T>, cached: Entry<T> | undefined): Use {
+  const freshForMs = options.calls.stretch(options.freshForMs);
+  return decideUse(cached, { now: options.clock.monotonicMs(), freshForMs });
 }
 
 function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<CacheResult<T>> {
-  const held = state.entries.get(source.key);
-  const use = useOf(state, held);
-  if (held && use === 'fresh') return { entry: held, outcome: 'hit' };
-  if (held && isBroken(state, source.key) && mayServeStale(state.options, held))
-    return { entry: held, outcome: 'stale' };
+  const cached = state.entries.get(source.key);
+  const use = useOf(state, cached);
+  if (cached && use === 'fresh') return { entry: cached, outcome: 'hit' };
+  if (cached && isBroken(state, source.key) && mayServeStale(state.options, cached))
+    return { entry: cached, outcome: 'stale' };
   const flying = state.flights.get(source.key);
-  if (flying?.landed && !flying.tainted) return flying.landed;
+  if (flying?.result && !flying.isTainted) return flying.result;
   return launch(state, source, use === 'changed');
 }
 
 function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<CacheResult<T>> {
   const flight: Flight<T> = {
     startedAt: state.options.clock.monotonicMs(),
-    called: false,
-    tainted: false,
+    isSent: false,
+    isTainted: false,
   };
   state.flights.set(source.key, flight);
-  flight.landed = fly(state, { source, flight, forced }).finally(() => {
+  flight.result = fly(state, { source, flight, forced }).finally(() => {
     if (state.flights.get(source.key) === flight) state.flights.delete(source.key);
   });
-  return flight.landed;
+  return flight.result;
 }
 
 async function fly<T>(
@@ -170,19 +169,19 @@ async function fly<T>(
 ): Promise<CacheResult<T>> {
   const { clock, calls } = state.options;
   if (forced && calls.isAllowed()) await waitForTurn(state, source.key);
-  const held = state.entries.get(source.key);
+  const cached = state.entries.get(source.key);
   try {
     const loaded = await calls.run(() => {
-      flight.called = true;
+      flight.isSent = true;
       flight.startedAt = clock.monotonicMs();
-      return source.load(held);
+      return source.load(cached);
     });
     state.breakers.delete(source.key);
     return { entry: store(state, { source, flight, loaded }), outcome: 'miss' };
   } catch (error) {
-    if (!held || !isTrackerFault(error) || !mayServeStale(state.options, held)) throw error;
+    if (!cached || !isTrackerFault(error) || !mayServeStale(state.options, cached)) throw error;
     if (isTrackportError(error, 'tracker-failed')) noteNonsense(state, source.key);
-    return { entry: held, outcome: 'stale' };
+    return { entry: cached, outcome: 'stale' };
   }
 }
 
@@ -204,7 +203,7 @@ async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: stri
   await clock.sleep(turnAt - clock.monotonicMs());
 }
 
-/** An answer to an older question never replaces the answer to a newer one. */
+/** The response to an older request never replaces that to a newer one. */
 function store<T>(
   { entries }: State<T>,
   { source, flight, loaded }: { source: Source<T>; flight: Flight<T>; loaded: Loaded<T> },
@@ -213,22 +212,22 @@ function store<T>(
     value: loaded.value,
     ...(loaded.validator !== undefined && { validator: loaded.validator }),
     confirmedAt: flight.startedAt,
-    lagging: source.isLagging(loaded.value),
-    invalidated: flight.tainted,
+    isLagging: source.isLagging(loaded.value),
+    isInvalidated: flight.isTainted,
   };
-  const held = entries.get(source.key);
-  if (!held || held.confirmedAt <= entry.confirmedAt) entries.set(source.key, entry);
+  const cached = entries.get(source.key);
+  if (!cached || cached.confirmedAt <= entry.confirmedAt) entries.set(source.key, entry);
   return entry;
 }
 
 function mayServeStale<T>(
-  { clock, freshFor, staleIfError }: ConfirmedCacheOptions<T>,
-  held: Entry<T>,
+  { clock, freshForMs, staleIfErrorMs }: ConfirmedCacheOptions<T>,
+  cached: Entry<T>,
 ): boolean {
-  return clock.monotonicMs() < held.confirmedAt + freshFor + staleIfError;
+  return clock.monotonicMs() < cached.confirmedAt + freshForMs + staleIfErrorMs;
 }
 
-/** True for what the last good answer may stand in for. */
+/** True for what the last good value may stand in for. */
 export function isTrackerFault(error: unknown): boolean {
   return (
     isTrackportError(error, 'tracker-failed') || isTrackportError(error, 'tracker-unavailable')

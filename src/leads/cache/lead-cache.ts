@@ -32,12 +32,11 @@ export type LeadCacheOptions = {
   clock: Clock;
   tracker: LeadTracker;
   rules: LeadRules;
-  /** ms */
-  freshFor: number;
-  /** ms, counted from the end of `freshFor`. */
-  staleIfError: number;
-  /** Bytes of all that is kept. */
-  sizeMax: number;
+  freshForMs: number;
+  /** Counted from the end of `freshForMs`. */
+  staleIfErrorMs: number;
+  /** Of all that is cached. */
+  bytesMax: number;
 };
 
 /** The tracker's issues, as fresh as promised and with as few calls as possible. */
@@ -49,7 +48,7 @@ export type LeadCache = {
   page(query: IssueQuery, from?: number): Promise<CacheResult<CachedPage>>;
   /** The page, only when it is fresh. No call. */
   peekPage(query: IssueQuery): Entry<CachedPage> | undefined;
-  /** Loads a page that will soon be asked for. Failures are left to whoever asks. */
+  /** Loads a page that will soon be read. Failures are left to whoever reads it. */
   readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
   lead(number: number): Promise<{ found?: CachedLead; result: CacheResult<unknown> }>;
@@ -61,9 +60,9 @@ export type LeadCache = {
   apply(event: TrackerEvent): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
-  /** How long an answer stays fresh now, ms. */
-  readonly freshFor: number;
-  /** Estimated bytes held. */
+  /** How long a response stays fresh now. */
+  readonly freshForMs: number;
+  /** Estimated bytes in use. */
   readonly bytes: number;
 };
 
@@ -76,7 +75,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
   const parts: Parts = {
     tracker,
     rules,
-    events: createRecentEvents(clock, options.freshFor + options.staleIfError),
+    events: createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs),
   };
   const { pages, issues, index } = createCaches(options);
   const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
@@ -119,8 +118,8 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     get eventsVersion() {
       return parts.events.version;
     },
-    get freshFor() {
-      return pages.freshFor;
+    get freshForMs() {
+      return pages.freshForMs;
     },
     get bytes() {
       return pages.bytes + issues.bytes;
@@ -129,20 +128,20 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
 }
 
 function createCaches(options: LeadCacheOptions) {
-  const { clock, tracker, freshFor, staleIfError, sizeMax } = options;
+  const { clock, tracker, freshForMs, staleIfErrorMs, bytesMax } = options;
   const calls = createCallPolicy({ clock, quota: () => tracker.quota() });
   const index = createPageIndex();
-  const common = { clock, calls, freshFor, staleIfError };
+  const common = { clock, calls, freshForMs, staleIfErrorMs };
   const pages = createConfirmedCache<CachedPage>({
     ...common,
-    bytesMax: Math.floor(sizeMax * (1 - ISSUES_SHARE)),
+    bytesMax: Math.floor(bytesMax * (1 - ISSUES_SHARE)),
     sizeOf: (page) => page.bytes,
     onStore: index.add,
     onDrop: index.remove,
   });
   const issues = createConfirmedCache<CachedIssue>({
     ...common,
-    bytesMax: Math.floor(sizeMax * ISSUES_SHARE),
+    bytesMax: Math.floor(bytesMax * ISSUES_SHARE),
     sizeOf: ({ found }) =>
       LEAD_OVERHEAD_BYTES + (found ? contactLength(found.lead.contact) : 0) * 2,
   });
@@ -156,9 +155,9 @@ function pageSource(
 ): Source<CachedPage> {
   return {
     key: pageKey(query),
-    load: async (held) => {
-      const answer = await tracker.listIssues(query, held?.validator);
-      return toLoadedPage(answer, { query, from, held, rules });
+    load: async (cached) => {
+      const result = await tracker.listIssues(query, cached?.validator);
+      return toLoadedPage(result, { query, from, cached, rules });
     },
     isLagging: (page) =>
       events.hasForgotten() || events.someAhead((event) => pageLags(page, event)),
@@ -168,13 +167,13 @@ function pageSource(
 function issueSource({ tracker, rules, events }: Parts, number: number): Source<CachedIssue> {
   return {
     key: issueKey(number),
-    load: async (held) => {
-      const answer = await tracker.readIssue(number, held?.validator);
-      if (answer.kind === 'unchanged' && held) return held;
-      if (answer.kind !== 'changed') return { value: { number } };
-      const { validator } = answer;
-      const issue = withoutBody(answer.issue);
-      const found = isApproved(issue, rules) && { issue, lead: toLead(answer.issue, rules) };
+    load: async (cached) => {
+      const result = await tracker.readIssue(number, cached?.validator);
+      if (result.kind === 'unchanged' && cached) return cached;
+      if (result.kind !== 'changed') return { value: { number } };
+      const { validator } = result;
+      const issue = withoutBody(result.issue);
+      const found = isApproved(issue, rules) && { issue, lead: toLead(result.issue, rules) };
       return {
         value: { number, issue, ...(found && { found }) },
         ...(validator !== undefined && { validator }),
@@ -209,7 +208,7 @@ function newestRow(
   return newest && row && { row, entry: newest };
 }
 
-/** The error when a last good answer may stand in for it; others are thrown on. */
+/** The error when a last good value may stand in for it; others are thrown on. */
 function orFault(error: unknown): Error {
   if (error instanceof Error && isTrackerFault(error)) return error;
   throw error;

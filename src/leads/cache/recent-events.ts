@@ -9,12 +9,12 @@ import type { Issue, TrackerEvent } from '../lead-tracker.ts';
 export type IssueEvent = { issue: Issue; gone: boolean };
 
 /**
- * What events told, for two uses. The webhook is faster than the tracker's replicas, so an answer
+ * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
  * fetched right after an event can be older than the event. And while the tracker fails, last good
- * answers are served that events have long refuted.
+ * values are served that events have long refuted.
  */
 export type RecentEvents = {
-  /** Keeps what counts of the event, and tells what it concerns. In constant time. */
+  /** Stores what counts of the event, and returns what it concerns. In constant time. */
   take(event: TrackerEvent): IssueEvent | 'everything' | 'nothing';
   /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
@@ -22,7 +22,7 @@ export type RecentEvents = {
   aheadOf(number: number): IssueEvent | undefined;
   /** True when `isAhead` says so of an event that a replica may not have yet. */
   someAhead(isAhead: (event: IssueEvent) => boolean): boolean;
-  /** True while more events came lately than are remembered: any answer may be older than one. */
+  /** True while more events came lately than are remembered: any response may be older than one. */
   hasForgotten(): boolean;
   /** Grows with every event. */
   readonly version: number;
@@ -30,18 +30,18 @@ export type RecentEvents = {
 
 const REPLICA_LAG_MAX_MS = 15 * SECOND;
 const EVENTS_MAX = 20_000;
-/** Sets of labels that are kept once for all issues that carry them. */
+/** Sets of labels, each stored once for all issues that carry it. */
 const LABEL_SETS_MAX = 1000;
 const NOBODY: readonly string[] = [];
 
-/** `keptFor` (ms): as long as an answer older than an event may be served. */
+/** `retentionMs`: as long as a response older than an event may be served. */
 export function createRecentEvents(
   clock: Pick<Clock, 'monotonicMs'>,
-  keptFor: number,
+  retentionMs: number,
 ): RecentEvents {
   const events = new LRUCache<number, IssueEvent>({
     max: EVENTS_MAX,
-    ttl: Math.max(keptFor, REPLICA_LAG_MAX_MS),
+    ttl: Math.max(retentionMs, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,
     perf: { now: () => clock.monotonicMs() },
   });
@@ -53,13 +53,13 @@ export function createRecentEvents(
       if (event.kind === 'ignored') return 'nothing';
       version += 1;
       if (event.kind === 'everything') return 'everything';
-      const told: IssueEvent = { issue: shorten(event.issue), gone: event.gone };
-      const known = events.get(told.issue.number);
-      const isOld = known && (known.gone || known.issue.updatedAt > told.issue.updatedAt);
-      if (isOld) return told;
-      events.set(told.issue.number, told);
-      ahead.add(told);
-      return told;
+      const noted: IssueEvent = { issue: shorten(event.issue), gone: event.gone };
+      const known = events.get(noted.issue.number);
+      const isOld = known && (known.gone || known.issue.updatedAt > noted.issue.updatedAt);
+      if (isOld) return noted;
+      events.set(noted.issue.number, noted);
+      ahead.add(noted);
+      return noted;
     },
     of: (number) => (events.size === 0 ? undefined : events.get(number)),
     aheadOf: (number) => ahead.of(number),
@@ -71,7 +71,7 @@ export function createRecentEvents(
   };
 }
 
-/** Thousands are kept for an hour: a storm must not cost more memory than what is asked of them. */
+/** Thousands stay for an hour: a storm must not cost more memory than what is read of them. */
 function createShortener(): (issue: Issue) => Issue {
   const labelSets = new LRUCache<string, readonly string[]>({ max: LABEL_SETS_MAX });
   return ({ number, title, state, labels, createdAt, updatedAt, isPullRequest }) => {

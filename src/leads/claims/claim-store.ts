@@ -1,5 +1,13 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { ClaimView } from './claims.ts';
+
+/** Which leads a deletion has claimed at one moment. Claimed leads do not exist for readers. */
+export type Claims = { has(number: number): boolean };
+
+/** Port: the claims in the store, as of the call. Read for every response, so it must be cheap. */
+export type ClaimView = {
+  /** Another object whenever the claimed leads are others, else the same. @throws {store-unavailable} */
+  current(): Promise<Claims>;
+};
 
 /** A lead that deletions have taken out of sight, as an operator sees it. */
 export type ClaimedLead = {
@@ -40,7 +48,7 @@ export type ClaimStore = ClaimView & {
   /** The lead if a claim on it is in force. @throws {store-unavailable} */
   find(number: number): Promise<ClaimedLead | undefined>;
   /**
-   * Gives a lead back to readers, together with the audit entry, and answers how many claims named
+   * Gives a lead back to readers, together with the audit entry, and returns how many claims named
    * it. The events that had claimed it do not claim it again unless they are delivered again; a new
    * event can. With no claim there is no entry. @throws {store-unavailable}
    */

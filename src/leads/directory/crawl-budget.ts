@@ -13,7 +13,7 @@ export function createCrawlBudget(deps: { tracker: LeadTracker; clock: Clock }):
   return {
     spend: async (signal) => {
       const quota = deps.tracker.quota();
-      if (!quota || quota.resetAt <= deps.clock.now()) return; // the next answer tells
+      if (!quota || quota.resetAt <= deps.clock.now()) return; // the next response names it
       if (Math.abs(quota.resetAt - windowEnd) > MINUTE) {
         windowEnd = quota.resetAt;
         left = Math.floor(quota.remaining / 2);

@@ -22,7 +22,7 @@ export type CrawlDeps = {
  * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily
  * one. The directory must be open.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
- * @throws the signal's reason when it is aborted; what was read so far is kept
+ * @throws the signal's reason when it is aborted; what was read so far stays
  */
 export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
   const { directory, clock } = deps;

@@ -28,7 +28,7 @@ export type DirectoryInboxDeps = {
 const COMMIT_EVERY_MS = SECOND / 10;
 /** A commit holds up everybody else. */
 const ISSUES_PER_COMMIT_MAX = 250;
-/** Bodies are kept until then, and can be long. */
+/** Bodies wait until then, and can be long. */
 const WAITING_MAX = 2000;
 
 type State = {
@@ -42,7 +42,7 @@ type State = {
   hurry: AbortController;
 };
 
-/** The first issue after a quiet time is kept at once. */
+/** The first issue after a quiet time is stored at once. */
 export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
   const state: State = {
     waiting: new Map(),

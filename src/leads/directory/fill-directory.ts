@@ -61,7 +61,7 @@ export type LearnedLead = 'lead' | 'pull-request' | 'absent';
 export type DirectoryFiller = {
   /** Begins the background work: the first crawl, then one a day. */
   start(): void;
-  /** Ends it, and a catch-up in flight; what was read so far is kept. */
+  /** Ends it, and a catch-up in flight; what was read so far stays. */
   stop(): Promise<void>;
   /**
    * Makes sure that the directory and all claims are taken for those of the repository that the
@@ -84,7 +84,7 @@ export type DirectoryFiller = {
   learn(number: number): Promise<LearnedLead>;
   /** `isListed` with a catch-up of its own. */
   isListed(number: number): Promise<boolean | undefined>;
-  /** Takes in what the tracker's webhook told, together with what else comes. Never throws. */
+  /** Takes in what the tracker's webhook said, together with what else comes. Never throws. */
   apply(event: TrackerEvent): void;
   /** Resolves when all that was applied is in the store. */
   settled(): Promise<void>;
@@ -210,14 +210,14 @@ const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, approved: false, labels: [],
 async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
   const { directory, tracker, identify } = runtime;
   await identify.run();
-  const answer = await tracker.readIssue(number);
-  if (answer.kind === 'unchanged') throw new Error('no validator was sent');
-  if (answer.kind === 'changed') {
-    if (answer.issue.isPullRequest) return 'pull-request';
-    await directory.put(await runtime.toEntries([answer.issue]));
+  const result = await tracker.readIssue(number);
+  if (result.kind === 'unchanged') throw new Error('no validator was sent');
+  if (result.kind === 'changed') {
+    if (result.issue.isPullRequest) return 'pull-request';
+    await directory.put(await runtime.toEntries([result.issue]));
     return 'lead';
   }
-  if (!answer.isMoved) return 'absent';
+  if (!result.isMoved) return 'absent';
   if (!(await directory.has(number))) await directory.put([{ ...NOTHING_KNOWN, number }]);
   await directory.noteMoved(number);
   return 'lead';

@@ -25,13 +25,13 @@ export async function isListed(
   const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
   let after: string | undefined;
   do {
-    const answer = await tracker.listIssues({ ...query, ...(after !== undefined && { after }) });
-    if (answer.kind === 'unchanged') throw new Error('no validator was sent');
-    const { issues } = answer.page;
+    const result = await tracker.listIssues({ ...query, ...(after !== undefined && { after }) });
+    if (result.kind === 'unchanged') throw new Error('no validator was sent');
+    const { issues } = result.page;
     if (issues.some((issue) => issue.number === number)) return true;
     // Ties may fill a page; the tracker counts whole seconds.
     const isBeyond = issues.some(({ updatedAt }) => updatedAt > since + SECOND);
-    after = isBeyond ? undefined : answer.page.after;
+    after = isBeyond ? undefined : result.page.after;
   } while (after !== undefined);
   return false;
 }

@@ -12,10 +12,10 @@ const READING_VERSION = 2;
 /** What kind of identity a hash stands for; an external id belongs to its partner. */
 export type IdentityKind = 'email' | 'correlation-id' | `external-id/${string}`;
 
-/** An identity as the directory keeps it. */
+/** An identity as the directory stores it. */
 export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
 
-/** An issue as the directory keeps it. Nothing here can be turned back into personal data. */
+/** An issue as the directory stores it. Nothing here can be turned back into personal data. */
 export type DirectoryEntry = {
   number: number;
   /** Milliseconds since the Unix epoch; 0 when it is not known. */
@@ -36,11 +36,11 @@ export type DirectoryState = {
   startedAt: number;
   /** Issues that the crawl has seen so far. */
   issues: number;
-  /** Greatest `updatedAt` that the crawl has kept: it resumes there. */
+  /** Greatest `updatedAt` that the crawl has stored: it resumes there. */
   reached: number;
   /** End of the last complete crawl; absent: there was none yet, so a missing row means nothing. */
   completedAt?: number;
-  /** Greatest `updatedAt` that a crawl or a catch-up has kept. */
+  /** Greatest `updatedAt` that a crawl or a catch-up has stored. */
   caughtUpTo: number;
 };
 
@@ -55,7 +55,7 @@ export type DirectoryChecks = { key: Buffer; rules: Buffer };
  * the store fails.
  */
 export type LeadDirectory = {
-  /** The repository's number, from the last time that the tracker told it. */
+  /** The repository's number, as the tracker named it last. */
   repositoryId(): Promise<number | undefined>;
   /**
    * Notes the repository's number and starts a first crawl where one is due: for a new number, or

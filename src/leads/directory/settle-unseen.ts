@@ -13,7 +13,7 @@ export type SettleUnseenDeps = {
 };
 
 /**
- * Asks for each issue that a full crawl has not met, and answers how many rows were removed. An issue
+ * Asks for each issue that a full crawl has not met, and returns how many rows were removed. An issue
  * that is gone loses its row. One that moved to another repository keeps it for good, so that its
  * deletion ends with the truth about it. While the tracker fails, rows stay until the next crawl.
  * @throws {store-unavailable} @throws the signal's reason when it is aborted
@@ -43,11 +43,11 @@ async function settleOne(
   { directory, toEntries, tracker }: SettleUnseenDeps,
   number: number,
 ): Promise<boolean> {
-  const answer = await tracker.readIssue(number);
-  if (answer.kind === 'unchanged') throw new Error('no validator was sent');
-  if (answer.kind === 'absent' && answer.isMoved) await directory.noteMoved(number);
-  else if (answer.kind === 'changed' && !answer.issue.isPullRequest)
-    await directory.put(await toEntries([answer.issue]));
+  const result = await tracker.readIssue(number);
+  if (result.kind === 'unchanged') throw new Error('no validator was sent');
+  if (result.kind === 'absent' && result.isMoved) await directory.noteMoved(number);
+  else if (result.kind === 'changed' && !result.issue.isPullRequest)
+    await directory.put(await toEntries([result.issue]));
   else {
     await directory.remove(number);
     return true;

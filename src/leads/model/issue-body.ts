@@ -1,5 +1,5 @@
 /**
- * Reads the body of an issue form, which people edit. A form's answers are Markdown, and visitors
+ * Reads the body of an issue form, which people edit. A form's values are Markdown, and visitors
  * type Markdown too, so a Markdown parser would believe them; here places count. Fields before the
  * multi-line one are searched forward, by their headings, so that notes may stand before and between
  * them. Those behind it are the last place where all of them stand together: what a visitor types

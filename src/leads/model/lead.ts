@@ -44,7 +44,7 @@ export function isApproved(issue: Issue, rules: LeadRules): boolean {
   return !issue.isPullRequest && carriesAll(issue, [foldLabel(rules.approvedLabel)]);
 }
 
-/** Reads a body by the form's layout and, from a portal's hand, the metadata block. */
+/** Reads a body by the form's layout and, when a portal wrote it, the metadata block. */
 export function readIssueBody(
   issue: Pick<Issue, 'body' | 'author'>,
   rules: Pick<LeadRules, 'form' | 'portalAuthors'>,

@@ -1,5 +1,5 @@
 /**
- * What a portal writes behind the form's answers, for machines. Only issues of portals are looked at
+ * What a portal writes behind the form's fields, for machines. Only issues of portals are looked at
  * here. A portal always appends its own block, so nothing that a visitor typed is the last one; and
  * blocks name people's ids in the partners' systems, so no reader ever sees one, believed or not.
  */

@@ -27,7 +27,7 @@ export type LeadReader = {
 export type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
   ReadLeadDeps &
   PrepareDeps & {
-    /** Bytes of pages that are kept put together. */
+    /** Bytes of assembled pages in memory. */
     pageBytesMax: number;
   };
 

@@ -17,10 +17,10 @@ export type LeadResponse<T> = { value: T; cache: CacheFacts };
 
 export type ResponseDeps = {
   clock: Pick<Clock, 'monotonicMs'>;
-  cache: { readonly freshFor: number };
+  cache: { readonly freshForMs: number };
 };
 
-/** A value with what is told of its parts: as old as the oldest, as good as the worst. */
+/** A value with the facts of its parts: as old as the oldest, as good as the worst. */
 export function toResponse<T>(
   { clock, cache }: ResponseDeps,
   value: T,
@@ -34,5 +34,5 @@ export function toResponse<T>(
       outcome = part.outcome;
   }
   const ageMs = Math.max(0, clock.monotonicMs() - confirmedAt);
-  return { value, cache: { outcome, ageMs, ttlMs: cache.freshFor - ageMs } };
+  return { value, cache: { outcome, ageMs, ttlMs: cache.freshForMs - ageMs } };
 }

@@ -5,10 +5,10 @@ import { LRUCache } from 'lru-cache';
 import type { CachedPage } from '../cache/cached-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { Claims } from '../claims/claims.ts';
+import type { Claims } from '../claims/claim-store.ts';
 import type { WalkStop } from './walk.ts';
 
-/** All that a page of leads was put together from. */
+/** All that a page of leads was assembled from. */
 type PageParts = {
   seen: WalkStop['seen'];
   /** The claims that its rows were chosen by: one that was released since must come back. */
@@ -17,20 +17,20 @@ type PageParts = {
 };
 
 /** A page that still holds, and its parts as the cache has them now. */
-type HeldPage = { list: LeadList; parts: readonly CacheResult<CachedPage>[] };
+type AssembledPage = { list: LeadList; parts: readonly CacheResult<CachedPage>[] };
 
 /**
- * Pages of leads that were put together before. Nothing in it expires by time: a page holds for as
+ * Pages of leads that were assembled before. Nothing in it expires by time: a page holds for as
  * long as each of its parts is the same object and fresh.
  */
 export type PageCache = {
   /** The page of this key for these claims, while it holds. No call to the tracker. */
-  find(key: string, claims: Claims): HeldPage | undefined;
+  find(key: string, claims: Claims): AssembledPage | undefined;
   /**
-   * Keeps a page. Answers the one that was kept before when that was made of the same parts, so
+   * Stores a page. Returns the one that was stored before when that was made of the same parts, so
    * that what was rendered of it serves on.
    */
-  keep(key: string, parts: PageParts, make: () => LeadList): LeadList;
+  put(key: string, parts: PageParts, make: () => LeadList): LeadList;
 };
 
 type Entry = PageParts & { list: LeadList };
@@ -53,7 +53,7 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
       const parts = freshParts(deps.cache, entry);
       return parts && { list: entry.list, parts };
     },
-    keep: (key, parts, make) => {
+    put: (key, parts, make) => {
       const known = entries.get(key);
       const list = known && isMadeOf(known, parts) ? known.list : make();
       entries.set(key, { list, ...parts });

@@ -26,7 +26,7 @@ export type Visibility = { consumerId: string; labels: readonly string[] };
 /** What a caller narrows the list by, called as its parameters. */
 type GivenFilters = { state?: LeadState; label?: readonly string[]; since?: number };
 
-/** A query with all that reading a page needs, worked out once and handed down. */
+/** A query with all that reading a page needs, worked out once and passed down. */
 export type PreparedQuery = WalkQuery & {
   /** What every row must meet. */
   filter: LeadFilter;
@@ -87,7 +87,7 @@ export function toFilter(
 }
 
 /**
- * What is asked of the tracker. `since` is rounded down to a whole minute, at least a second
+ * The query for the tracker. `since` is rounded down to a whole minute, at least a second
  * early: clients that poll share a query, and the tracker's own edge of `since` is not known.
  */
 export function toIssueQuery(filter: LeadFilter): IssueQuery {

@@ -2,7 +2,7 @@ import { TrackportError } from '#shared/errors.ts';
 
 import type { CachedLead } from '../cache/cached-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { ClaimView } from '../claims/claims.ts';
+import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { Lead } from '../model/lead-out.ts';
 import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';

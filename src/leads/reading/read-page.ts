@@ -1,7 +1,7 @@
 import { sealPage, type CursorSealer } from '#shared/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { ClaimView } from '../claims/claims.ts';
+import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { LeadList } from '../model/lead-out.ts';
 import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
@@ -17,7 +17,7 @@ export type ReadPageDeps = ResponseDeps & {
 };
 
 /**
- * One page of leads: read, checked against the claims, put together. A page that was put together
+ * One page of leads: read, checked against the claims, assembled. A page that was assembled
  * before is taken as it is while it holds.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
@@ -27,8 +27,8 @@ export async function readPage(
 ): Promise<LeadResponse<LeadList>> {
   for (;;) {
     const claims = await deps.claims.current();
-    const held = deps.pages.find(query.key, claims);
-    if (held) return toResponse(deps, held.list, held.parts);
+    const known = deps.pages.find(query.key, claims);
+    if (known) return toResponse(deps, known.list, known.parts);
 
     const { eventsVersion } = deps.cache;
     const stop = await walk(deps.cache, query, (row) => {
@@ -36,12 +36,12 @@ export async function readPage(
       const isWanted = !claims.has(number) && matchesFilter(row.issue, query.filter);
       return isWanted && deps.cache.stillMatches(row, query.filter);
     });
-    // A claim can be made while the tracker is being asked: the last look is after the last wait.
+    // A claim can be made while a request is under way: the last look is after the last wait.
     const now = await deps.claims.current();
     if (now !== claims && stop.rows.some((row) => now.has(row.issue.number))) continue;
 
     const { seen } = stop;
-    const list = deps.pages.keep(query.key, { seen, claims, eventsVersion }, () =>
+    const list = deps.pages.put(query.key, { seen, claims, eventsVersion }, () =>
       toList(deps.cursors, query, stop),
     );
     return toResponse(

@@ -34,14 +34,14 @@ export type WalkQuery = {
   limit: number;
   /** Where the page starts; absent: at the beginning. */
   position: WalkPosition | undefined;
-  /** What is asked of the tracker; for later pages with its cursor. */
+  /** The query for the tracker; for later pages with its cursor. */
   issueQuery: IssueQuery;
 };
 
 /** Our own last check of every row: claims, and events that are newer than the row. */
 type IsVisible = (row: CachedLead) => boolean;
 
-/** A row that waits to be answered, and the upstream page that holds it. */
+/** A row that may be on the page, and the upstream page that holds it. */
 type Candidate = { row: CachedLead; key: OrderKey; page: UpstreamPlace };
 
 /**
@@ -73,7 +73,7 @@ export async function walk(
     if (after === undefined) return finish(found, seen, { limit, order });
     const settled = found.filter(({ key }) => key[0] !== lastTime).length;
     if (settled >= limit && found.length > limit) {
-      // Whoever has asked for a second page will ask for a third.
+      // Whoever wanted a second page will want a third.
       if (position) cache.readAhead({ ...issueQuery, after }, lastTime);
       return finish(found, seen, { limit, order });
     }
@@ -115,7 +115,7 @@ function finish(
   return { rows, seen, next: { key: last.key, ...firstPageOf(rest, seen) } };
 }
 
-/** The earliest upstream page that still holds something to answer. */
+/** The earliest upstream page that still holds a row for the next page. */
 function firstPageOf(rest: readonly Candidate[], seen: readonly Seen[]): UpstreamPlace {
   const pages = new Set(rest.map(({ page }) => page.after));
   const first = seen.find(({ query }) => pages.has(query.after));

@@ -8,7 +8,7 @@ export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, Buffer.alloc(0), `trackport/${purpose}`, 32));
 }
 
-/** HMAC-SHA256 of `data`. A `KeyObject` that is kept makes it several times as fast as a `Buffer`. */
+/** HMAC-SHA256 of `data`. A `KeyObject` that is reused makes it several times as fast as a `Buffer`. */
 export function hmacSha256(key: Buffer | string | KeyObject, data: Buffer | string): Buffer {
   return createHmac('sha256', key).update(data).digest();
 }

@@ -5,7 +5,7 @@
  * remembered goes with the object, so that nothing has to be thrown away by hand.
  */
 
-/** `make`, called once for each object as long as that object lives. What it throws is not kept. */
+/** `make`, called once for each object as long as that object lives. What it throws is not remembered. */
 export function memoize<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { value: Value }>();
   return (key) => {

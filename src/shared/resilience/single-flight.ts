@@ -1,6 +1,6 @@
 /**
  * Three ways to let calls share one run of the same work. They differ in which calls a run serves.
- * Whoever shares a run shares its failure; nothing of a finished run is kept.
+ * Whoever shares a run shares its failure; nothing of a finished run is remembered.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 

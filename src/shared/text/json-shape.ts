@@ -1,4 +1,4 @@
-/** What can be told of a JSON text without parsing it: by its punctuation, in one linear pass. */
+/** What can be known of a JSON text without parsing it: by its punctuation, in one linear pass. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,7 +9,7 @@ const POINT = 0x2e;
 const EXACT_CHARACTERS_MAX = 15;
 
 export type JsonShape = {
-  /** How deep objects and arrays nest, counted up to one more than was asked for. */
+  /** How deep objects and arrays nest, counted up to one more than the caller wants. */
   depth: number;
   /** Members and elements: at least as many as there are. */
   values: number;

@@ -9,8 +9,8 @@ function createCache() {
   const cache = createConfirmedCache<string>({
     clock,
     calls: createCallPolicy({ clock, quota: () => undefined }),
-    freshFor: 15_000,
-    staleIfError: 0,
+    freshForMs: 15_000,
+    staleIfErrorMs: 0,
     bytesMax: 1_000_000,
     sizeOf: () => 1,
   });

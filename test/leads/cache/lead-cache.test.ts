@@ -72,7 +72,7 @@ describe('freshness', () => {
   });
 
   test('answers even when nothing fits into the cache', async () => {
-    const world = createWorld({ cacheSizeMax: 10 });
+    const world = createWorld({ cacheBytesMax: 10 });
     for (let index = 0; index < 150; index += 1) world.tracker.open();
     expect(await world.walk({ limit: 50 })).toHaveLength(150);
     await expect(Promise.all([world.ids(), world.ids({ state: 'all' })])).resolves.toHaveLength(2);

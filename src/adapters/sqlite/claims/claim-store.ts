@@ -1,5 +1,5 @@
 import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
-import type { Claims } from '#leads/claims/claims.ts';
+import type { Claims } from '#leads/claims/claim-store.ts';
 import { createAuditLog } from '../audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import type { Database } from '../database.ts';
