@@ -32,7 +32,8 @@ export type ConsumerPosition = { createdAt: number; id: ConsumerId };
 export type ConsumerStore = {
   /**
    * Another number after a consumer, key or grant changed: at once for changes made here, within a
-   * second for those of other instances. Cheap enough for every request.
+   * second for those of other instances. Also while nobody can know whether something did. Cheap
+   * enough for every request.
    */
   version(): number;
   /** One key with what its consumer may do, whatever the state of both. */

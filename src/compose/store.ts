@@ -1,11 +1,12 @@
 import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
-import { migrate, type Migration } from '#adapters/sqlite/migrate.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import type { Log } from '#shared/log.ts';
+import type { Migration } from '#shared/migrations.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/page.ts';
 
 import { StartError, storeError } from './start-error.ts';

@@ -1,58 +1,25 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
+import {
+  type AppliedMigration,
+  type Migration,
+  type MigrationState,
+  pendingMigrations,
+  readMigrations,
+  refuseNewerSchema,
+} from '#shared/migrations.ts';
 import type { Database } from './database.ts';
 import { guard, isUniqueViolation } from './errors.ts';
 
-/**
- * `breaking`: an older Trackport must not run on a store that has this migration.
- * `compatible`: it may.
- */
-type MigrationKind = 'breaking' | 'compatible';
-
-export type Migration = { number: number; name: string; kind: MigrationKind; sql: string };
-
-type AppliedMigration = { number: number; name: string; kind: MigrationKind };
-
-export type MigrationState = { applied: AppliedMigration[]; pending: Migration[] };
-
 const shippedDirectory = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
-
-/**
- * The numbered files of a directory, in order. The first line of each says its kind:
- * `-- compatible` or `-- breaking`.
- */
-export function readMigrations(directory: string = shippedDirectory): Migration[] {
-  const migrations = readdirSync(directory)
-    .filter((file) => /^\d{4}_.+\.sql$/.test(file))
-    .sort()
-    .map((file) => parseMigration(file, readFileSync(`${directory}/${file}`, 'utf8')));
-  for (const [index, { number, name }] of migrations.entries())
-    if (migrations[index - 1]?.number === number)
-      throw new Error(`two migrations have the number of ${name}`);
-  return migrations;
-}
-
-function parseMigration(file: string, sql: string): Migration {
-  const kind = /^-- (breaking|compatible)\n/.exec(sql)?.[1];
-  if (!kind) throw new Error(`${file} must start with "-- compatible" or "-- breaking"`);
-  return {
-    number: Number(file.slice(0, 4)),
-    name: file.slice(0, -'.sql'.length),
-    kind: kind as MigrationKind,
-    sql,
-  };
-}
 
 /** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
 export function readMigrationState(
   database: Database,
-  migrations: Migration[] = readMigrations(),
+  migrations: Migration[] = readMigrations(shippedDirectory),
 ): MigrationState {
   const applied = readApplied(database);
-  const numbers = new Set(applied.map(({ number }) => number));
-  return { applied, pending: migrations.filter(({ number }) => !numbers.has(number)) };
+  return { applied, pending: pendingMigrations(applied, migrations) };
 }
 
 function readApplied(database: Database): AppliedMigration[] {
@@ -76,7 +43,7 @@ export type MigrateDeps = { database: Database; log: Log; now?: () => number };
  */
 export function migrate(
   { database, log, now = Date.now }: MigrateDeps,
-  migrations: Migration[] = readMigrations(),
+  migrations: Migration[] = readMigrations(shippedDirectory),
 ): Migration[] {
   refuseNewerSchema(readApplied(database), migrations, log);
   const { pending } = readMigrationState(database, migrations);
@@ -112,16 +79,4 @@ function applyOne(database: Database, migration: Migration, now: number): boolea
 
 function hasMigration(database: Database, number: number): boolean {
   return readApplied(database).some((applied) => applied.number === number);
-}
-
-function refuseNewerSchema(applied: AppliedMigration[], known: Migration[], log: Log): void {
-  const numbers = new Set(known.map(({ number }) => number));
-  const newer = applied.filter(({ number }) => !numbers.has(number));
-  const breaking = newer.find(({ kind }) => kind === 'breaking');
-  if (breaking)
-    throw new TrackportError('store-unavailable', {
-      detail: `The store was changed by a newer Trackport (${breaking.name}). Run that version, or restore a backup from before.`,
-    });
-  for (const { name } of newer)
-    log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
 }

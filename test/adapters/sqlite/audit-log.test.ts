@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
+import { describeAuditLog } from '../../contract/audit-log.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+
+describeAuditLog('SQLite', async () => {
+  const log = createAuditLog(temporaryDatabase());
+  return {
+    log,
+    append: async (entry) => log.append(entry),
+    listOf: async (subject) => log.listOf(subject),
+  };
+});
 
 /** The database, and every statement that is prepared on it from now on. */
 function watch(database: Database): { watched: Database; statements: string[] } {

@@ -1,63 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
-import type { IdempotencyStore, KeyedRun } from '#shared/idempotency.ts';
-import { HOUR } from '#shared/clock.ts';
+import { describeIdempotencyStore } from '../../contract/idempotency-store.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const run = (number: number, workspaceId = 'w'): KeyedRun => ({
-  workspaceId,
-  digest: Buffer.from(`${workspaceId} ${number}`),
-  fingerprint: Buffer.from('same'),
-  now: number,
-});
-
-const response = (body = 'x') => ({ status: 200, headers: { etag: '"ä"' }, body });
-
-const put = (store: IdempotencyStore, one: KeyedRun, body?: string): Promise<void> =>
-  store.put({ ...one, response: response(body) });
-
-const stateOf = async (store: IdempotencyStore, one: KeyedRun): Promise<string> =>
-  (await store.find(one)).kind;
-
-test('a response comes back as it was stored', async () => {
-  const store = createIdempotencyStore(temporaryDatabase());
-  const body = 'größe '.repeat(100_000);
-  expect(await store.find(run(1))).toEqual({ kind: 'nothing' });
-  await put(store, run(1), body);
-  expect(await store.find(run(1))).toEqual({ kind: 'stored', response: response(body) });
-  const other = { ...run(1), fingerprint: Buffer.from('other') };
-  expect(await store.find(other)).toEqual({ kind: 'mismatch' });
-});
-
-test('a key is taken once, and again when it has expired', async () => {
-  const store = createIdempotencyStore(temporaryDatabase());
-  await put(store, run(1));
-  const taken = put(store, { ...run(1), now: 24 * HOUR + 1 }, 'y');
-  await expect(taken).rejects.toMatchObject({ code: 'idempotency-in-progress' });
-  expect(await store.find(run(1))).toEqual({ kind: 'stored', response: response() });
-  const late = { ...run(1), now: 24 * HOUR + 2 };
-  expect(await stateOf(store, late)).toBe('nothing');
-  await put(store, late, 'y');
-  expect(await store.find(late)).toEqual({ kind: 'stored', response: response('y') });
-});
-
-test('only the newest keys of a workspace are stored', async () => {
-  const bounds = { keysMax: 3, bytesMax: 1_000_000, trimEveryKeys: 1 };
-  const store = createIdempotencyStore(temporaryDatabase(), bounds);
-  await put(store, run(0, 'other'));
-  for (let number = 1; number <= 5; number += 1) await put(store, run(number));
-  const states = [];
-  for (const number of [5, 4, 3, 2]) states.push(await stateOf(store, run(number)));
-  expect(states).toEqual(['stored', 'stored', 'stored', 'nothing']);
-  expect(await stateOf(store, run(0, 'other'))).toBe('stored');
-});
-
-test('only so many bytes of a workspace are stored', async () => {
-  const bounds = { keysMax: 100, bytesMax: 5000, trimEveryKeys: 1 };
-  const store = createIdempotencyStore(temporaryDatabase(), bounds);
-  for (let number = 1; number <= 4; number += 1)
-    await put(store, run(number), randomBytes(1000).toString('hex'));
-  expect(await stateOf(store, run(4))).toBe('stored');
-  expect(await stateOf(store, run(1))).toBe('nothing');
-});
+describeIdempotencyStore('SQLite', async (bounds) =>
+  createIdempotencyStore(temporaryDatabase(), bounds),
+);

@@ -1,14 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/database.ts';
-import {
-  migrate,
-  type Migration,
-  readMigrations,
-  readMigrationState,
-} from '#adapters/sqlite/migrate.ts';
+import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
+import type { Migration } from '#shared/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
 
@@ -108,26 +103,5 @@ describe('migrating', () => {
     const listening: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
     expect(migrate({ database, log: listening }, [first, second])).toEqual([second]);
     expect(warnings).toEqual([{ migration: '0009_test' }]);
-  });
-});
-
-describe('reading migrations', () => {
-  test('refuses a file that does not say whether it breaks older versions', () => {
-    const directory = temporaryFolder();
-    writeFileSync(path.join(directory, '0001_a.sql'), 'CREATE TABLE a (x)');
-    expect(() => readMigrations(directory)).toThrow('"-- compatible" or "-- breaking"');
-  });
-
-  test('refuses two files with one number', () => {
-    const directory = temporaryFolder();
-    for (const name of ['0001_a.sql', '0001_b.sql'])
-      writeFileSync(path.join(directory, name), '-- compatible\nSELECT 1');
-    expect(() => readMigrations(directory)).toThrow('0001_b');
-  });
-
-  test('passes over other files', () => {
-    const directory = temporaryFolder();
-    writeFileSync(path.join(directory, 'schema.sql'), '');
-    expect(readMigrations(directory)).toEqual([]);
   });
 });

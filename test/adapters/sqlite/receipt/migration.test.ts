@@ -2,9 +2,10 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { migrate, readMigrations } from '#adapters/sqlite/migrate.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
+import { readMigrations } from '#shared/migrations.ts';
 import { sealer } from '../../../support/partners.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';
@@ -17,7 +18,7 @@ function filledBefore(): Database {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   migrate(
     { database, log },
-    readMigrations().filter(({ number }) => number <= BEFORE),
+    readMigrations('migrations/sqlite').filter(({ number }) => number <= BEFORE),
   );
   const { handle } = database;
   const insertReceipt = handle.prepare(`

@@ -1,0 +1,100 @@
+import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
+import type {
+  ArtifactStore,
+  ListedAudit,
+  ListedVersion,
+  ListQuery,
+} from '#catalog/artifact-store.ts';
+import { AUDIT_COLUMNS, toEntry, type AuditRow } from '../audit-log.ts';
+import type { Session } from '../database.ts';
+import { IN_GROUP } from './relations.ts';
+import { toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
+import { auditSubject } from './write.ts';
+
+const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';
+
+const FILTERS = {
+  type: 'v.type = @type',
+  lifecycle: 'v.lifecycle = @lifecycle',
+  owner: 'v.owner = @owner',
+  source: 'v.source = @source',
+  projectId: 'v.project_id = @projectId',
+  groupPath: IN_GROUP,
+  terms: 'v.terms @@ @search::tsquery',
+} as const;
+
+/** Each filter is an equality, one range or the full text; the rows come newest first. */
+function listStatement(query: ListQuery): string {
+  const isByArtifact = query.rows === 'artifacts';
+  const position = isByArtifact ? 'v.artifact_serial' : 'v.serial';
+  const names = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
+  const conditions = [
+    'v.workspace_id = @workspaceId',
+    ...(isByArtifact ? ['v.is_face'] : []),
+    ...names.filter((name) => query[name] !== undefined).map((name) => FILTERS[name]),
+    ...(query.after === undefined ? [] : [`${position} < @after`]),
+  ];
+  return `
+    SELECT ${VERSION_COLUMNS} FROM ${FROM} WHERE ${conditions.join(' AND ')}
+    ORDER BY ${position} DESC LIMIT @limit`;
+}
+
+/** Terms are letters and digits alone, so that none of them can end its quotes. */
+function toSearch(terms: readonly string[]): string {
+  return terms.map((term) => `'${term}':*`).join(' & ');
+}
+
+const LIST_VERSIONS = `
+  SELECT ${VERSION_COLUMNS} FROM ${FROM}
+  WHERE a.workspace_id = @workspaceId AND a.id_folded = @idFolded
+    AND (v.order_key, coalesce(v.published_at, 0), v.created_at, v.serial)
+      < (@key, @publishedAt, @createdAt, @serial)
+  ORDER BY v.order_key DESC, coalesce(v.published_at, 0) DESC, v.created_at DESC, v.serial DESC
+  LIMIT @limit`;
+
+/** Above every key: keys are ASCII and start with a digit. */
+const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
+
+const LIST_AUDIT = `
+  SELECT id, ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject AND id < @after
+  ORDER BY id DESC LIMIT @limit`;
+
+const EXISTS = `
+  SELECT 1 FROM catalog_artifact WHERE workspace_id = @workspaceId AND id_folded = @idFolded`;
+
+/** The lists of the store. */
+export function createArtifactLists(
+  session: Session,
+): Pick<ArtifactStore, 'list' | 'listVersions' | 'listAudit'> {
+  const isThere = async (workspaceId: string, idFolded: string): Promise<boolean> =>
+    (await session.get(EXISTS, { workspaceId, idFolded })) !== undefined;
+  return {
+    list: async (workspaceId, query): Promise<ListedVersion[]> => {
+      const search = toSearch(query.terms ?? []);
+      const values = { ...query, workspaceId, search };
+      const rows = await session.all<VersionRow>(listStatement(query), values);
+      return rows.map((row) => ({
+        record: toRecord(row),
+        position: query.rows === 'artifacts' ? row.artifactSerial : row.serial,
+      }));
+    },
+    listVersions: async (
+      workspaceId,
+      { id, after = TOP, limit },
+    ): Promise<VersionRecord[] | undefined> => {
+      const idFolded = foldId(id);
+      if (!(await isThere(workspaceId, idFolded))) return undefined;
+      const values = { workspaceId, idFolded, ...after, limit };
+      return (await session.all<VersionRow>(LIST_VERSIONS, values)).map(toRecord);
+    },
+    listAudit: async (
+      workspaceId,
+      { id, after = Number.MAX_SAFE_INTEGER, limit },
+    ): Promise<ListedAudit[] | undefined> => {
+      if (!(await isThere(workspaceId, foldId(id)))) return undefined;
+      const values = { subject: auditSubject(workspaceId, id), after, limit };
+      const rows = await session.all<AuditRow & { id: number }>(LIST_AUDIT, values);
+      return rows.map(({ id: position, ...row }) => ({ entry: toEntry(row), position }));
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  chooseRepresentative,
+  isReadable,
+  type Candidate,
+} from '#catalog/version/default-version.ts';
+import type { Session } from '../database.ts';
+
+/** A row of `catalog_artifact`. */
+export type ArtifactRow = {
+  serial: number;
+  id: string;
+  pinnedSerial: number | null;
+  faceSerial: number | null;
+  versions: number;
+};
+
+const SET_ARTIFACT = `
+  UPDATE catalog_artifact SET face_serial = @face, versions = @versions, pinned_serial = @pinned
+  WHERE serial = @artifact`;
+
+const DELETE_ARTIFACT = 'DELETE FROM catalog_artifact WHERE serial = @artifact';
+
+const SET_REPRESENTATIVE = `
+  UPDATE catalog_version SET is_face = (serial = @face)
+  WHERE artifact_serial = @artifact AND is_face <> (serial = @face)`;
+
+/**
+ * Chooses the version that stands for the artifact in lists and searches (the columns `face_serial`
+ * and `is_face`), of those that it has now, and drops an artifact without versions. `pinned` is the
+ * version that is set as default now. Part of the transaction of the change.
+ */
+export async function refreshRepresentative(
+  session: Session,
+  artifact: ArtifactRow,
+  { versions, pinned }: { versions: readonly Candidate[]; pinned?: number },
+): Promise<void> {
+  const wanted = pinned ?? artifact.pinnedSerial;
+  const held = versions.find((version) => version.serial === wanted && isReadable(version));
+  const chosen = chooseRepresentative(versions, held?.serial);
+  if (!chosen) {
+    await session.run(DELETE_ARTIFACT, { artifact: artifact.serial });
+    return;
+  }
+  const values = { artifact: artifact.serial, face: chosen.serial };
+  if (chosen.serial !== artifact.faceSerial) await session.run(SET_REPRESENTATIVE, values);
+  await session.run(SET_ARTIFACT, {
+    ...values,
+    versions: versions.length,
+    pinned: held?.serial ?? null,
+  });
+}

@@ -1,0 +1,98 @@
+import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
+import type { Actor, AuditEntry } from '#shared/audit.ts';
+import type { Database, Session } from './database.ts';
+
+/** The audit log. Rows are only ever added. */
+export type AuditLog = AuditReader & {
+  /** Entries about one subject, oldest first. @throws {store-unavailable} */
+  listOf(subject: string): Promise<AuditEntry[]>;
+};
+
+/** A row of `audit`, without its id. */
+export type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
+  actorKind: Actor['kind'];
+  actorSubject: string;
+  actorClientId: string | null;
+  changes: string | null;
+  requestId: string | null;
+};
+
+/** The columns of `AuditRow`. */
+export const AUDIT_COLUMNS =
+  'at, actor_kind, actor_subject, actor_client_id, action, subject, changes, request_id';
+
+const INSERT = `
+  INSERT INTO audit (${AUDIT_COLUMNS})
+  VALUES (@at, @actorKind, @actorSubject, @actorClientId, @action, @subject, @changes, @requestId)`;
+
+/** Call it inside the transaction of the change that the entry is about. */
+export async function appendAudit(session: Session, entry: AuditEntry): Promise<void> {
+  await session.run(INSERT, toRow(entry));
+}
+
+export function createAuditLog(database: Database): AuditLog {
+  return {
+    list: async ({ filter, limit, after }) => {
+      const { sql, values } = listStatement(filter, after);
+      // One row more than requested shows whether there are more.
+      const rows = await database.all<AuditRow & { id: number }>(sql, {
+        ...values,
+        limit: limit + 1,
+      });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const hasMore = rows.length > limit && last !== undefined;
+      return {
+        items: items.map(toEntry),
+        ...(hasMore && { next: { at: last.at, id: last.id } }),
+      };
+    },
+    listOf: async (subject) => {
+      const sql = `SELECT ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject ORDER BY id`;
+      return (await database.all<AuditRow>(sql, { subject })).map(toEntry);
+    },
+  };
+}
+
+/** Only conditions that are given, so that an index leads to them. */
+function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
+  const conditions = [
+    ...(filter.actor === undefined ? [] : ['actor_subject = @actor']),
+    ...(filter.action === undefined ? [] : ['action = @action']),
+    ...(filter.subject === undefined ? [] : ['subject = @subject']),
+    ...(filter.since === undefined ? [] : ['at >= @since']),
+    ...(after ? ['(at, id) < (@afterAt, @afterId)'] : []),
+  ];
+  return {
+    sql: `SELECT id, ${AUDIT_COLUMNS} FROM audit
+      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+      ORDER BY at DESC, id DESC LIMIT @limit`,
+    values: { ...filter, afterAt: after?.at, afterId: after?.id },
+  };
+}
+
+function toRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
+  return {
+    ...rest,
+    actorKind: actor.kind,
+    actorSubject: actor.subject,
+    actorClientId: actor.clientId ?? null,
+    changes: changes === undefined ? null : JSON.stringify(changes),
+    requestId: requestId ?? null,
+  };
+}
+
+export function toEntry(row: AuditRow): AuditEntry {
+  return {
+    at: row.at,
+    actor: {
+      kind: row.actorKind,
+      subject: row.actorSubject,
+      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
+    },
+    action: row.action,
+    subject: row.subject,
+    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
+    ...(row.requestId !== null && { requestId: row.requestId }),
+  };
+}

@@ -1,0 +1,173 @@
+import pg from 'pg';
+import { DAY, SECOND } from '#shared/clock.ts';
+import { guard, isConnectionLost, isRetryable } from './errors.ts';
+import { createStatementReader, toCamelCase, type Values, valuesOf } from './statement.ts';
+
+export type DatabaseOptions = {
+  /** `postgres://user:password@host:port/database`. */
+  url: string;
+  /** Connections at most, default 10. */
+  connectionsMax?: number;
+};
+
+/**
+ * Runs statements with named parameters (`@name`); the columns of rows come in camel case. Every call
+ * throws `store-unavailable` when the store fails.
+ */
+export type Session = {
+  all<Row>(sql: string, values?: Values): Promise<Row[]>;
+  /** The first row. */
+  get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
+  /** Answers how many rows were changed. */
+  run(sql: string, values?: Values): Promise<number>;
+  /** Several statements without parameters, which may take as long as they need. */
+  exec(sql: string): Promise<void>;
+};
+
+/** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */
+export type Database = Session & {
+  /**
+   * Runs `work` in one transaction, in which every statement sees what was committed before it
+   * (READ COMMITTED). Rolled back when `work` throws; run once more when another transaction stood
+   * in its way.
+   * @throws {store-unavailable} nothing was committed, or nobody can know: the connection was lost
+   * while the commit was under way
+   */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Waits for what is under way. Idempotent. */
+  close(): Promise<void>;
+};
+
+const CONNECTIONS_MAX = 10;
+/** How long a call waits for a connection, with the time to make one. */
+const CONNECT_TIMEOUT_MS = 3 * SECOND;
+const LOCK_TIMEOUT_MS = 3 * SECOND;
+const STATEMENT_TIMEOUT_MS = 10 * SECOND;
+/** Longer than the server's own: for a server that does not answer any more. */
+const ANSWER_TIMEOUT_MS = 15 * SECOND;
+const IDLE_MS = 30 * SECOND;
+const TRIES = 3;
+
+/**
+ * What was answered 202 survives a crash of the server, whatever its default is; what waits for
+ * replicas too stays.
+ */
+const CONFIGURE = `
+  SELECT set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+    set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
+    set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', false),
+    set_config('synchronous_commit',
+      CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+      false)`;
+
+const INT8 = 20;
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+
+/** Instants and counts are numbers; JSON stays text, as it is read by whoever stored it. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return Number;
+    if (JSON_TYPES.has(oid)) return (text: string) => text;
+    return pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
+};
+
+/** Makes a pool; nothing is connected before the first statement. */
+export function openDatabase({ url, connectionsMax = CONNECTIONS_MAX }: DatabaseOptions): Database {
+  const pool = createPool(url, connectionsMax);
+  const read = createStatementReader();
+  const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
+    if (!values) return guard(() => client.query<unknown[]>(unhurried(sql)));
+    const statement = read(sql);
+    const query = { ...statement, values: valuesOf(statement, values), rowMode: 'array' } as const;
+    return guard(() => client.query<unknown[]>(query));
+  };
+  const transact = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    lend(pool, (client) =>
+      inTransaction(client, () => work(createSession((...input) => run(client, ...input)))),
+    );
+  let closed: Promise<void> | undefined;
+  return {
+    ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
+    transaction: (work) => withRetries(() => transact(work)),
+    close: () => (closed ??= pool.end()),
+  };
+}
+
+type Result = pg.QueryArrayResult<unknown[]>;
+
+/** The driver takes several statements at once when they have no values. */
+function unhurried(text: string): pg.QueryArrayConfig & { query_timeout: number } {
+  return { text, rowMode: 'array', query_timeout: DAY };
+}
+
+function createPool(url: string, connectionsMax: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'trackport',
+    max: connectionsMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_MS,
+    keepAlive: true,
+    types,
+    onConnect: configure,
+  });
+  return pool.on('error', () => undefined); // an idle connection broke: the pool makes another
+}
+
+/** The pool waits for it, whatever its types say. */
+const configure = (client: pg.ClientBase): unknown => {
+  // Whoever uses a connection is told by the statement that fails; nobody else needs to know.
+  client.on('error', () => undefined);
+  return client.query(CONFIGURE);
+};
+
+/** A connection that is lost, or may be, is not used again. */
+async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await guard(() => pool.connect());
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(isConnectionLost(error));
+    throw error;
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  await guard(() => client.query('BEGIN'));
+  try {
+    const result = await work();
+    await guard(() => client.query('COMMIT'));
+    return result;
+  } catch (error) {
+    if (!isConnectionLost(error)) await guard(() => client.query('ROLLBACK'));
+    throw error;
+  }
+}
+
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetryable(error) || tries >= TRIES) throw error;
+    }
+  }
+}
+
+function createSession(run: (sql: string, values: Values | undefined) => Promise<Result>): Session {
+  const all = async <Row>(sql: string, values: Values = {}): Promise<Row[]> => {
+    const { fields, rows } = await run(sql, values);
+    const names = fields.map(({ name }) => toCamelCase(name));
+    return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])) as Row);
+  };
+  return {
+    all,
+    get: async (sql, values) => (await all<never>(sql, values))[0],
+    run: async (sql, values = {}) => (await run(sql, values)).rowCount ?? 0,
+    exec: async (sql) => void (await run(sql, undefined)),
+  };
+}

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * What a caller may know about each kind of failure: no host, no statement, no value. By SQLSTATE,
+ * or by its class, the first two characters.
+ * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const publicDetail: Record<string, string> = {
+  '08': 'The store cannot be reached.',
+  '25006': 'The store cannot be written.',
+  '28': 'The store refuses the user or its password.',
+  '3D000': 'The store has no such database.',
+  '40': 'The store is busy with another process.',
+  '42501': 'The store refuses this to its user.',
+  '53': 'The store has no resources left.',
+  '53100': 'The store has no space left.',
+  '55P03': 'The store is busy with another process.',
+  '57': 'The store is shutting down or took too long.',
+  '58': 'The store cannot be read or written.',
+  XX: 'The store is damaged.',
+};
+
+const UNREACHABLE = 'The store cannot be reached.';
+
+/**
+ * Runs a call of the driver and translates what PostgreSQL or the connection to it report about the
+ * store itself (gone, busy, full, read-only, too slow). Constraint violations and programmer mistakes
+ * pass unchanged.
+ * @throws {store-unavailable}
+ */
+export async function guard<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** The `TrackportError` for a failure of the store, else `error` itself. */
+function translate(error: unknown): unknown {
+  const code = codeOf(error);
+  const detail =
+    code === undefined
+      ? reachability(error)
+      : (publicDetail[code] ?? publicDetail[code.slice(0, 2)]);
+  if (detail === undefined) return error;
+  return new TrackportError('store-unavailable', {
+    detail,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
+}
+
+/** All that the driver throws by itself is about a connection, or that there is none to be had. */
+function reachability(error: unknown): string | undefined {
+  const isMistake = error instanceof TypeError || error instanceof RangeError;
+  return isMistake ? undefined : UNREACHABLE;
+}
+
+/** The SQLSTATE of what the server reported. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** True when two transactions stood in each other's way: the same work may succeed at once. */
+export function isRetryable(error: unknown): boolean {
+  const code = isTrackportError(error) ? codeOf(error.cause) : undefined;
+  return code === '40001' || code === '40P01';
+}
+
+/** True when the connection is of no use any more, or may not be. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!isTrackportError(error, 'store-unavailable')) return false;
+  const code = codeOf(error.cause);
+  return code === undefined || /^(?:08|57P0[1-3]|25006)/.test(code);
+}

@@ -1,0 +1,94 @@
+import {
+  IDEMPOTENCY_TTL_MS,
+  refuseTaken,
+  type Found,
+  type IdempotencyStore,
+  type StoredRun,
+  type KeyedRun,
+} from '#shared/idempotency.ts';
+import type { Database, Session } from './database.ts';
+
+/** What is stored for one workspace at most. */
+type Bounds = {
+  keysMax: number;
+  bytesMax: number;
+  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
+  trimEveryKeys: number;
+};
+
+const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
+/** A little of what is too old goes with every new key. */
+const EXPIRED_AT_ONCE = 20;
+
+type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
+
+const FIND = `
+  SELECT fingerprint, status, headers, body FROM idempotency_key
+  WHERE digest = @digest AND started_at >= @expired`;
+
+/** An expired row is replaced, any other stays as it is. */
+const PUT = `
+  INSERT INTO idempotency_key AS stored
+    (digest, workspace_id, fingerprint, started_at, status, headers, body, bytes)
+  VALUES (@digest, @workspaceId, @fingerprint, @now, @status, @headers, @body, @bytes)
+  ON CONFLICT (digest) DO UPDATE SET
+    fingerprint = excluded.fingerprint, started_at = excluded.started_at,
+    status = excluded.status, headers = excluded.headers, body = excluded.body,
+    bytes = excluded.bytes
+  WHERE stored.started_at < @expired`;
+
+const EXPIRE = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM idempotency_key WHERE workspace_id = @workspaceId AND started_at < @expired
+    ORDER BY started_at LIMIT ${EXPIRED_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
+
+const TRIM = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM (
+      SELECT digest, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+      FROM idempotency_key WHERE workspace_id = @workspaceId
+      WINDOW newest AS (ORDER BY started_at DESC, digest)) AS placed
+    WHERE place > @keysMax OR total > @bytesMax)`;
+
+/** Stores the responses to calls with an idempotency key. */
+export function createIdempotencyStore(
+  database: Database,
+  bounds: Bounds = defaultBounds,
+): IdempotencyStore {
+  const write = createKeyWriter(bounds);
+  return {
+    find: async (run) => {
+      const expired = run.now - IDEMPOTENCY_TTL_MS;
+      return toFound(await database.get<KeyRow>(FIND, { digest: run.digest, expired }), run);
+    },
+    put: (run) => database.transaction((session) => write(session, run)),
+  };
+}
+
+function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
+  if (!row) return { kind: 'nothing' };
+  const { fingerprint, headers, ...rest } = row;
+  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
+  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
+}
+
+/**
+ * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
+ * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
+ */
+export type KeyWriter = (session: Session, run: StoredRun) => Promise<void>;
+
+export function createKeyWriter(bounds: Bounds = defaultBounds): KeyWriter {
+  let written = 0;
+  return async (session, { response, ...run }) => {
+    const headers = JSON.stringify(response.headers);
+    const bytes = Buffer.byteLength(response.body) + headers.length;
+    const expired = run.now - IDEMPOTENCY_TTL_MS;
+    const changes = await session.run(PUT, { ...run, ...response, headers, bytes, expired });
+    if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
+    await session.run(EXPIRE, { workspaceId: run.workspaceId, expired });
+    written += 1;
+    if (written % bounds.trimEveryKeys === 0)
+      await session.run(TRIM, { workspaceId: run.workspaceId, ...bounds });
+  };
+}

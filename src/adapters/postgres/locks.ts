@@ -1,0 +1,5 @@
+/** Locks on what the program means and no row stands for; each ends with its transaction. */
+const lock = (number: number): string => `SELECT pg_advisory_xact_lock(1953653099, ${number})`;
+
+/** Migrators take turns. */
+export const LOCK_FOR_MIGRATION = lock(1);

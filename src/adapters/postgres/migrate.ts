@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import { TrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
+import {
+  type AppliedMigration,
+  type Migration,
+  type MigrationState,
+  pendingMigrations,
+  readMigrations,
+  refuseNewerSchema,
+} from '#shared/migrations.ts';
+import type { Database, Session } from './database.ts';
+import { LOCK_FOR_MIGRATION } from './locks.ts';
+
+const shippedDirectory = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+
+/** The oldest major version that the tests are run on. */
+const OLDEST_MAJOR = 15;
+
+/** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
+export async function readMigrationState(
+  database: Session,
+  migrations: Migration[] = readMigrations(shippedDirectory),
+): Promise<MigrationState> {
+  const applied = await readApplied(database);
+  return { applied, pending: pendingMigrations(applied, migrations) };
+}
+
+async function readApplied(database: Session): Promise<AppliedMigration[]> {
+  const found = await database.get<{ isThere: boolean }>(
+    "SELECT to_regclass('migration') IS NOT NULL AS is_there",
+  );
+  if (!found?.isThere) return [];
+  return database.all('SELECT number, name, kind FROM migration ORDER BY number');
+}
+
+export type MigrateDeps = { database: Database; log: Log; now?: () => number };
+
+/**
+ * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
+ * from several processes at once, and again. Answers what it applied itself.
+ * @throws {store-unavailable} also when a newer Trackport left a breaking migration
+ */
+export async function migrate(
+  { database, log, now = Date.now }: MigrateDeps,
+  migrations: Migration[] = readMigrations(shippedDirectory),
+): Promise<Migration[]> {
+  await refuseOldServer(database);
+  const { applied, pending } = await readMigrationState(database, migrations);
+  refuseNewerSchema(applied, migrations, log);
+  const done: Migration[] = [];
+  for (const migration of pending)
+    if (await applyOne(database, migration, now())) done.push(migration);
+  return done;
+}
+
+async function refuseOldServer(database: Session): Promise<void> {
+  const server = await database.get<{ version: number }>(
+    "SELECT current_setting('server_version_num')::integer / 10000 AS version",
+  );
+  if (server && server.version < OLDEST_MAJOR)
+    throw new TrackportError('store-unavailable', {
+      detail: `The store is PostgreSQL ${server.version}: Trackport needs ${OLDEST_MAJOR} or newer.`,
+    });
+}
+
+const MIGRATION_TABLE = `
+  CREATE TABLE IF NOT EXISTS migration (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('breaking', 'compatible')),
+    applied_at bigint NOT NULL -- milliseconds since the Unix epoch
+  )`;
+
+/** False when another migrator was first: one waits for the other, and then finds its row. */
+function applyOne(database: Database, migration: Migration, now: number): Promise<boolean> {
+  return database.transaction(async (session) => {
+    await session.exec('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
+    await session.get(LOCK_FOR_MIGRATION);
+    await session.exec(MIGRATION_TABLE);
+    const { number, name, kind, sql } = migration;
+    const isNew = await session.run(
+      `INSERT INTO migration (number, name, kind, applied_at) VALUES (@number, @name, @kind, @now)
+       ON CONFLICT (number) DO NOTHING`,
+      { number, name, kind, now },
+    );
+    if (isNew === 0) return false;
+    await session.exec(sql);
+    return true;
+  });
+}

@@ -1,0 +1,89 @@
+/** What a parameter of a statement can be. */
+export type Value =
+  | string
+  | number
+  | boolean
+  | Buffer
+  | null
+  | readonly string[]
+  | readonly (number | null)[]
+  | readonly (boolean | null)[]
+  | readonly (Buffer | null)[]
+  | readonly (string | null)[];
+
+/** Values by the name of their parameter. Those that a statement does not name are passed over. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A statement as the server takes it. */
+export type Statement = {
+  /** Under which the server keeps it prepared; undefined: it does not. */
+  name?: string;
+  /** With `$1`, `$2`, … */
+  text: string;
+  /** Names of the parameters, in the order of their numbers. */
+  parameters: readonly string[];
+};
+
+/** Statements that are prepared at most, for each connection: those with filters are many. */
+const PREPARED_MAX = 300;
+
+/** `@name` stands for a value; `@@` and `@>` are operators. */
+const PARAMETER = /(?<!@)@([a-z]\w*)/gi;
+
+/**
+ * Reads statements with named parameters, as every SQL text here is written, and names those that
+ * are worth preparing.
+ */
+export function createStatementReader(): (sql: string) => Statement {
+  const known = new Map<string, Statement>();
+  return (sql) => {
+    const before = known.get(sql);
+    if (before) return before;
+    const statement = parse(sql);
+    if (known.size >= PREPARED_MAX) return statement;
+    const prepared = { ...statement, name: `trackport_${known.size + 1}` };
+    known.set(sql, prepared);
+    return prepared;
+  };
+}
+
+function parse(sql: string): Statement {
+  const parameters: string[] = [];
+  const text = sql.replaceAll(PARAMETER, (_match, name: string) => {
+    if (!parameters.includes(name)) parameters.push(name);
+    return `$${parameters.indexOf(name) + 1}`;
+  });
+  return { text, parameters };
+}
+
+/**
+ * The values in the order of the parameters. PostgreSQL's text has no NUL: it becomes U+FFFD, in what
+ * is written and in what is looked for alike.
+ */
+export function valuesOf({ parameters }: Statement, values: Values): Value[] {
+  return parameters.map((name) => {
+    const value = values[name] as Value | undefined;
+    if (value === undefined) throw new Error(`no value for @${name}`);
+    return withoutNul(value);
+  });
+}
+
+function withoutNul(value: Value): Value {
+  if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD');
+  if (!Array.isArray(value)) return value;
+  return value.map((one: unknown) =>
+    typeof one === 'string' ? one.replaceAll('\0', '\uFFFD') : one,
+  ) as Value;
+}
+
+const camelNames = new Map<string, string>();
+
+/** `received_at` → `receivedAt`. */
+export function toCamelCase(column: string): string {
+  let name = camelNames.get(column);
+  if (name === undefined) {
+    name = column.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+    camelNames.set(column, name);
+  }
+  return name;
+}

@@ -1,0 +1,22 @@
+import type { Session } from './database.ts';
+
+/**
+ * Two snapshots that read the same see the same data.
+ * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ */
+const SNAPSHOT = 'SELECT pg_current_snapshot()::text AS snapshot';
+
+/**
+ * A number that is another one whenever anything was committed by anybody since the last one; also
+ * when something else was, in another database of the server.
+ */
+export function createVersionReader(session: Pick<Session, 'get'>): () => Promise<number> {
+  let seen: string | undefined;
+  let version = 0;
+  return async () => {
+    const row = await session.get<{ snapshot: string }>(SNAPSHOT);
+    if (row?.snapshot !== seen) version += 1;
+    seen = row?.snapshot;
+    return version;
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createVersionSampler } from '#adapters/postgres/consumer/version.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+
+/** A store whose version is `stored`; undefined: it is away. */
+function setUp() {
+  const clock = createFakeClock();
+  const state: { stored: number | undefined; reads: number } = { stored: 1, reads: 0 };
+  const sampler = createVersionSampler(
+    {
+      get: async <Row>() => {
+        state.reads += 1;
+        if (state.stored === undefined) throw new Error('away');
+        return { version: state.stored } as Row;
+      },
+    },
+    clock,
+  );
+  /** The version once what is under way has ended. */
+  const settled = async (): Promise<number> => {
+    sampler.read();
+    await sampler.settled();
+    return sampler.read();
+  };
+  return { clock, state, sampler, settled };
+}
+
+test('the version stays while the store’s does, however often it is read anew', async () => {
+  const { clock, state, settled } = setUp();
+  const version = await settled();
+  for (let times = 0; times < 5; times += 1) {
+    await clock.advance(400);
+    expect(await settled()).toBe(version);
+  }
+  expect(state.reads).toBe(6);
+});
+
+test('a change elsewhere is noticed with the next read, a change here at once', async () => {
+  const { clock, state, sampler, settled } = setUp();
+  const version = await settled();
+  state.stored = 2;
+  await clock.advance(100);
+  expect(sampler.read()).toBe(version);
+  await clock.advance(200);
+  const next = await settled();
+  expect(next).not.toBe(version);
+  sampler.expire();
+  expect(sampler.read()).not.toBe(next);
+});
+
+test('nothing is remembered over a second that nobody asked in, or without the store', async () => {
+  const { clock, state, sampler, settled } = setUp();
+  const version = await settled();
+  await clock.advance(1000);
+  expect(sampler.read()).not.toBe(version);
+  const known = await settled();
+  expect(sampler.read()).toBe(known);
+  state.stored = undefined;
+  await clock.advance(999);
+  expect(await settled()).toBe(known);
+  await clock.advance(1);
+  const first = await settled();
+  expect(await settled()).not.toBe(first);
+});
+
+test('a clock that is set back holds no version', async () => {
+  const { clock, sampler, settled } = setUp();
+  const version = await settled();
+  await clock.advance(-60_000);
+  expect(sampler.read()).not.toBe(version);
+});

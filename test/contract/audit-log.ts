@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AuditFilter, AuditReader } from '#access/audit/audit-reader.ts';
+import type { AuditAction, AuditEntry } from '#shared/audit.ts';
+
+/** What the contract needs of an engine. Everything is released when the running test ends. */
+type AuditLogFixture = {
+  log: AuditReader;
+  append(entry: AuditEntry): Promise<void>;
+  listOf(subject: string): Promise<AuditEntry[]>;
+};
+
+type Open = () => Promise<AuditLogFixture>;
+
+function entry(
+  at: number,
+  { actor = 'ops', action = 'key.revoke', subject = 'consumer/1' } = {},
+): AuditEntry {
+  return { at, actor: { kind: 'cli', subject: actor }, action: action as AuditAction, subject };
+}
+
+/** One body for every engine: what the audit log promises. */
+export function describeAuditLog(engine: string, open: Open): void {
+  describe(`audit log on ${engine}`, () => {
+    let fixture: AuditLogFixture;
+
+    beforeEach(async () => {
+      fixture = await open();
+    });
+
+    /** The instants of all pages, one array for each. */
+    const pages = async (filter: AuditFilter, limit: number): Promise<number[][]> => {
+      const found: number[][] = [];
+      for (let after: { after?: { at: number; id: number } } = {}; ;) {
+        const { items, next } = await fixture.log.list({ filter, limit, ...after });
+        found.push(items.map(({ at }) => at));
+        if (!next) return found;
+        after = { after: next };
+      }
+    };
+
+    test('gives an entry back as it was appended, with and without every optional field', async () => {
+      const full: AuditEntry = {
+        at: 1,
+        actor: { kind: 'token', subject: 'owner', clientId: 'tool' },
+        action: 'artifact.edit',
+        subject: 'artifact/w/a',
+        changes: { title: 'Größe "L"\u0001', gone: null, members: ['a'] },
+        requestId: 'r-1',
+      };
+      await fixture.append(full);
+      await fixture.append(entry(2));
+      const { items } = await fixture.log.list({ filter: {}, limit: 9 });
+      expect(items).toEqual([entry(2), full]);
+    });
+
+    test('is read newest first, page by page, each entry once, also those of one instant', async () => {
+      for (const at of [5, 7, 7, 7, 6]) await fixture.append(entry(at));
+      expect(await pages({}, 2)).toEqual([[7, 7], [7, 6], [5]]);
+      expect(await pages({}, 5)).toEqual([[7, 7, 7, 6, 5]]);
+    });
+
+    test('is read by who, what, about what and since when, alone and together', async () => {
+      const others = [{ actor: 'b' }, { action: 'key.rotate' }, { subject: 'claim/1' }, {}];
+      for (const [at, facts] of others.entries()) await fixture.append(entry(at, facts));
+      expect(await pages({ actor: 'b' }, 9)).toEqual([[0]]);
+      expect(await pages({ action: 'key.rotate' }, 9)).toEqual([[1]]);
+      expect(await pages({ subject: 'claim/1' }, 9)).toEqual([[2]]);
+      expect(await pages({ since: 2 }, 9)).toEqual([[3, 2]]);
+      const filter = { actor: 'ops', action: 'key.revoke', subject: 'consumer/1' } as const;
+      expect(await pages({ ...filter, since: 1 }, 9)).toEqual([[3]]);
+      expect(await pages({ ...filter, since: 4 }, 9)).toEqual([[]]);
+    });
+
+    test('tells of one subject oldest first', async () => {
+      for (const at of [2, 1]) await fixture.append(entry(at));
+      await fixture.append(entry(3, { subject: 'claim/1' }));
+      expect((await fixture.listOf('consumer/1')).map(({ at }) => at)).toEqual([2, 1]);
+    });
+  });
+}

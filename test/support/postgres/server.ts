@@ -1,0 +1,164 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chownSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
+import { SECOND } from '#shared/clock.ts';
+import { findBinaries } from './binaries.ts';
+
+/** A PostgreSQL server of the tests' own, on 127.0.0.1 and a port of its own. */
+export type PostgresServer = {
+  /** `postgres://user:password@host:port/database` of its maintenance database. */
+  url: string;
+  /** Ends the server as a failover does: connections break, nothing that was committed is lost. */
+  halt(): Promise<void>;
+  /** Starts it again after `halt`, at the same address. */
+  start(): Promise<void>;
+  /** Ends it, and removes all that it wrote. Idempotent. */
+  stop(): Promise<void>;
+};
+
+const USER = 'trackport';
+const START_TIMEOUT_MS = 30 * SECOND;
+const LOOK_EVERY_MS = 20;
+
+/** Tests may lose what they wrote when the machine fails, and so need not wait for its disk. */
+const FAST = ['fsync=off', 'full_page_writes=off'];
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'shared_buffers=64MB',
+  'log_min_messages=fatal',
+];
+
+/** Starts a server in a folder of its own. `isDurable`: it waits for the disk, as in production. */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-postgres-'));
+  try {
+    return await startIn(folder, isDurable);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(folder: string, isDurable: boolean): Promise<PostgresServer> {
+  const user = unprivilegedUser();
+  const { folder: bin } = findBinaries(folder);
+  const data = path.join(folder, 'data');
+  const password = randomBytes(12).toString('hex');
+  writeFileSync(path.join(folder, 'password'), password);
+  const settings = [...SETTINGS, ...(isDurable ? [] : FAST)].flatMap((one) => ['-c', one]);
+  if (user)
+    for (const one of [folder, path.join(folder, 'password')]) chownSync(one, user.uid, user.gid);
+  const options = { cwd: folder, ...user };
+  await initialize(path.join(bin, 'initdb'), folder, options);
+  const port = await freePort();
+  const url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
+  let running: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const log = openSync(path.join(folder, 'log'), 'a');
+    running = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...options,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    await waitUntilReady(url, running, path.join(folder, 'log'));
+  };
+  const halt = async (): Promise<void> => {
+    const ending = running;
+    running = undefined;
+    if (!ending || ending.exitCode !== null) return;
+    const exited = once(ending, 'exit');
+    ending.kill('SIGINT'); // fast shutdown: transactions are rolled back, sessions end
+    await exited;
+  };
+  await start();
+  return {
+    url,
+    start,
+    halt,
+    stop: async () => {
+      await halt();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type SpawnOptions = { cwd: string; uid?: number; gid?: number };
+
+/** ICU's order of text, so that what relies on the order of bytes is found out. */
+async function initialize(initdb: string, folder: string, options: SpawnOptions): Promise<void> {
+  const log = path.join(folder, 'initdb.log');
+  const output = openSync(log, 'a');
+  const child = spawn(
+    initdb,
+    [
+      `--pgdata=${path.join(folder, 'data')}`,
+      `--username=${USER}`,
+      `--pwfile=${path.join(folder, 'password')}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--no-sync',
+      '--locale=C',
+      '--locale-provider=icu',
+      '--icu-locale=en-US',
+    ],
+    { ...options, stdio: ['ignore', output, output] },
+  );
+  closeSync(output);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(log, 'utf8')}`);
+}
+
+async function waitUntilReady(url: string, child: ChildProcess, log: string): Promise<void> {
+  const until = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null || Date.now() > until)
+      throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8').slice(-2000)}`);
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await client.end().catch(() => undefined);
+      await setTimeout(LOOK_EVERY_MS);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const users = lines.map((line) => line.split(':'));
+  const found = ['postgres', 'nobody'].flatMap((name) =>
+    users.filter((user) => user[0] === name),
+  )[0];
+  if (!found) throw new Error('There is no user postgres or nobody to run PostgreSQL as.');
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
