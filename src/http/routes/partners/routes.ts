@@ -5,9 +5,6 @@ import { type AcceptedDelivery, isCorrelationId } from '#partners/intake/accept-
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
-import { toPublicUri, toSignedUri } from '#partners/intake/signature.ts';
-import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
-import { isTrackportError } from '#shared/errors.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import type { RefusalLimiter } from '../../auth/refusal-limiter.ts';
@@ -21,15 +18,18 @@ import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { unverifiedSignature } from '../../auth/unverified-signature.ts';
+import {
+  createPartnerSignatures,
+  type PartnerSignatures,
+  type PartnerSignaturesDeps,
+  unverifiedSignature,
+} from '../../auth/partner-signature.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { headerValues } from '../../requests/header-values.ts';
 import { STATUS_PATH } from '../receipt-status/routes.ts';
 
-export type PartnerRoutesDeps = {
-  partners: Pick<Partners, 'refuseUnread' | 'verify' | 'accept' | 'statusTokenOf' | 'readStatus'>;
-  /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
-  checkBearer: (request: FastifyRequest) => Promise<unknown>;
+export type PartnerRoutesDeps = Omit<PartnerSignaturesDeps, 'metrics'> & {
+  partners: Pick<Partners, 'accept' | 'statusTokenOf' | 'readStatus'>;
   metrics: PartnerRegistry;
 };
 
@@ -38,31 +38,34 @@ const PATHS = ['events', 'deletions'] as const;
 const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
 
 /**
- * Events and deletions of partners. The checks run from cheap to dear, and a call that cannot be
+ * Events and deletions of partners. The checks run from cheap to dear, and a request that cannot be
  * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
  */
 export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Area {
+  const metrics = createPartnerMetrics(deps.metrics);
   const services: Services = {
     context,
     deps,
-    metrics: createPartnerMetrics(deps.metrics),
+    metrics,
+    signatures: createPartnerSignatures(context, { ...deps, metrics }),
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
   };
+  const { signatures } = services;
   return (app) => {
     acceptRawJson(app, context.readBody);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
-      if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
+      signatures.requirePartnerId(request);
       requireJson(request);
     });
-    app.addHook('preParsing', async (request) => refuseUnsigned(services, request));
+    app.addHook('preParsing', async (request) => signatures.refuseUnread(request));
     for (const path of PATHS) addDeliveryRoute(app, services, path);
   };
 }
 
 /**
  * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
- * `unauthorized` in place of `error`, which is kept for all other paths.
+ * `unauthorized` in place of `error`, which stays for all other paths.
  */
 export function asPartnerRefusal(
   refusals: RefusalLimiter,
@@ -82,15 +85,16 @@ type Services = {
   context: HttpContext;
   deps: PartnerRoutesDeps;
   metrics: PartnerMetrics;
+  signatures: PartnerSignatures;
   /** One window per partner, of those that have a limit. */
   limiter: Limiter;
 };
 
 function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
-  const { metrics } = services;
+  const { metrics, signatures } = services;
   const { partners } = services.deps;
   app.post(`${PREFIX}/:partnerId/${path}`, deliveryRoutes[path], async (request, reply) => {
-    const partner = await authenticate(services, request);
+    const partner = await signatures.authenticate(request);
     request.logFacts = { partnerId: partner.id };
     limitRequests(services, partner, reply);
     const correlationId = correlationIdOf(request);
@@ -103,92 +107,8 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
     const token = partners.statusTokenOf(accepted.receipt);
     reply.header('location', `${services.context.publicUrl()}${STATUS_PATH}/${token}`);
-    return answer(request, reply, accepted);
+    return respond(request, reply, accepted);
   });
-}
-
-/** What no body could mend. */
-function refuseUnsigned(services: Services, request: FastifyRequest): void {
-  const { rawHeaders } = request.raw;
-  const refused = services.deps.partners.refuseUnread({
-    partnerId: partnerIdOf(request),
-    headerValues: (name) => headerValues(request, name),
-    everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
-  });
-  if (refused) refuseVerdict(services, request, refused);
-}
-
-/** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
-async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
-  const { context, deps } = services;
-  const verdict = deps.partners.verify({
-    partnerId: partnerIdOf(request),
-    method: request.method,
-    uri: addressOf(context, request),
-    body: rawBodyOf(request),
-    headerValues: (name) => headerValues(request, name),
-  });
-  if (verdict.kind === 'refused') return refuseVerdict(services, request, verdict);
-  const { partner } = verdict;
-  if (partner.requireBearer) await checkBearer(services, request, partner);
-  return partner;
-}
-
-function refuseVerdict(
-  services: Services,
-  request: FastifyRequest,
-  refused: RefusedRequest,
-): never {
-  const partner = 'partner' in refused ? refused.partner : undefined;
-  // Most wrong signatures of this scheme are good ones of another address.
-  const address = partner?.scheme === 'signature-v3' && {
-    verifiedAddress: withoutQuery(addressOf(services.context, request)),
-  };
-  return refuseRequest(services, request, { partner, reason: refused.reason, ...address });
-}
-
-/** The address that the partner has called, as far as we know. */
-function addressOf(context: HttpContext, request: FastifyRequest): string {
-  return toPublicUri(context.publicUrl(), request.raw.url ?? '');
-}
-
-/** An address for the log: that there was a query is told, what stood in it is not. */
-function withoutQuery(uri: string): string {
-  const [address = '', query] = toSignedUri(uri).split('?', 2);
-  return query === undefined ? address : `${address}?…`;
-}
-
-async function checkBearer(
-  services: Services,
-  request: FastifyRequest,
-  partner: Partner,
-): Promise<void> {
-  try {
-    await services.deps.checkBearer(request);
-  } catch (error) {
-    if (isTrackportError(error, 'unauthorized'))
-      refuseRequest(services, request, { partner, reason: 'bearer' });
-    throw error;
-  }
-}
-
-/** Why a call is refused, for metric and log; without a partner it named none that is known. */
-type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?: string };
-
-/** @throws {unauthorized} @throws {quota-exceeded} the address had too many calls refused */
-function refuseRequest(
-  { context, metrics }: Services,
-  request: FastifyRequest,
-  { partner, reason, verifiedAddress }: Refusal,
-): never {
-  metrics.refused(partner?.id ?? '', reason);
-  request.logFacts = {
-    ...request.logFacts,
-    ...(partner && { partnerId: partner.id }),
-    refusal: reason,
-    ...(verifiedAddress !== undefined && { verifiedAddress }),
-  };
-  return context.refusals.rethrow(request.ip, unverifiedSignature());
 }
 
 function limitRequests(
@@ -204,7 +124,7 @@ function limitRequests(
   refuseOverLimit(quota);
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, accepted: AcceptedDelivery) {
+function respond(request: FastifyRequest, reply: FastifyReply, accepted: AcceptedDelivery) {
   const { receipt, kind } = accepted;
   request.logFacts = {
     partnerId: receipt.partnerId,
@@ -227,11 +147,6 @@ function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
 function correlationIdOf(request: FastifyRequest): string | undefined {
   const [given, ...more] = headerValues(request, 'x-correlation-id');
   return given !== undefined && more.length === 0 && isCorrelationId(given) ? given : undefined;
-}
-
-/** Decoded once, as everywhere: what `%2F` or `%00` make of it has no partner's shape. */
-function partnerIdOf({ params }: FastifyRequest): string {
-  return (params as { partnerId: string }).partnerId;
 }
 
 function describeDelivery(path: PartnerPath) {

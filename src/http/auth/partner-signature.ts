@@ -1,0 +1,138 @@
+import type { FastifyRequest } from 'fastify';
+import type { Partners } from '#partners/index.ts';
+import { toPublicUri, toSignedUri } from '#partners/intake/signature.ts';
+import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
+import type { Partner } from '#partners/partner.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import type { HttpContext } from '../http-app.ts';
+import { rawBodyOf } from '../requests/json-body.ts';
+import { headerValues } from '../requests/header-values.ts';
+import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
+
+export type PartnerSignaturesDeps = {
+  partners: Pick<Partners, 'refuseUnread' | 'verify'>;
+  /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
+  checkBearer: (request: FastifyRequest) => Promise<unknown>;
+  metrics: PartnerMetrics;
+};
+
+/**
+ * The credentials of partners, from the cheapest check to the dearest. Each refuses with the same
+ * `unauthorized`, or `quota-exceeded` when the address had too many requests refused.
+ */
+export type PartnerSignatures = {
+  /** The path names something that can be a partner. */
+  requirePartnerId(request: FastifyRequest): void;
+  /** Refuses, before the body is read, what no body could mend. */
+  refuseUnread(request: FastifyRequest): void;
+  /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
+  authenticate(request: FastifyRequest): Promise<Partner>;
+};
+
+type Services = PartnerSignaturesDeps & { context: HttpContext };
+
+export function createPartnerSignatures(
+  context: HttpContext,
+  deps: PartnerSignaturesDeps,
+): PartnerSignatures {
+  const services = { ...deps, context };
+  return {
+    requirePartnerId: (request) => {
+      if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
+    },
+    refuseUnread: (request) => {
+      const { rawHeaders } = request.raw;
+      const refused = deps.partners.refuseUnread({
+        partnerId: partnerIdOf(request),
+        headerValues: (name) => headerValues(request, name),
+        everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
+      });
+      if (refused) refuseVerdict(services, request, refused);
+    },
+    authenticate: (request) => authenticate(services, request),
+  };
+}
+
+/** One and the same 401 for every signed request that cannot be verified, whatever the reason. */
+export function unverifiedSignature(): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: 'The signature of this call could not be verified.',
+    challenge: 'Signature',
+  });
+}
+
+async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
+  const verdict = services.partners.verify({
+    partnerId: partnerIdOf(request),
+    method: request.method,
+    uri: addressOf(services.context, request),
+    body: rawBodyOf(request),
+    headerValues: (name) => headerValues(request, name),
+  });
+  if (verdict.kind === 'refused') return refuseVerdict(services, request, verdict);
+  const { partner } = verdict;
+  if (partner.requireBearer) await checkBearer(services, request, partner);
+  return partner;
+}
+
+async function checkBearer(
+  services: Services,
+  request: FastifyRequest,
+  partner: Partner,
+): Promise<void> {
+  try {
+    await services.checkBearer(request);
+  } catch (error) {
+    if (isTrackportError(error, 'unauthorized'))
+      refuseRequest(services, request, { partner, reason: 'bearer' });
+    throw error;
+  }
+}
+
+function refuseVerdict(
+  services: Services,
+  request: FastifyRequest,
+  refused: RefusedRequest,
+): never {
+  const partner = 'partner' in refused ? refused.partner : undefined;
+  // Most wrong signatures of this scheme are good ones of another address.
+  const address = partner?.scheme === 'signature-v3' && {
+    verifiedAddress: withoutQuery(addressOf(services.context, request)),
+  };
+  return refuseRequest(services, request, { partner, reason: refused.reason, ...address });
+}
+
+/** Why a request is refused, for metric and log; without a partner it named none that is known. */
+type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?: string };
+
+/** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
+function refuseRequest(
+  { context, metrics }: Services,
+  request: FastifyRequest,
+  { partner, reason, verifiedAddress }: Refusal,
+): never {
+  metrics.refused(partner?.id ?? '', reason);
+  request.logFacts = {
+    ...request.logFacts,
+    ...(partner && { partnerId: partner.id }),
+    refusal: reason,
+    ...(verifiedAddress !== undefined && { verifiedAddress }),
+  };
+  return context.refusals.rethrow(request.ip, unverifiedSignature());
+}
+
+/** The address that the partner has used, as far as we know. */
+function addressOf(context: HttpContext, request: FastifyRequest): string {
+  return toPublicUri(context.publicUrl(), request.raw.url ?? '');
+}
+
+/** An address for the log: it shows that there was a query, but not what stood in it. */
+function withoutQuery(uri: string): string {
+  const [address = '', query] = toSignedUri(uri).split('?', 2);
+  return query === undefined ? address : `${address}?…`;
+}
+
+/** Decoded once, as everywhere: what `%2F` or `%00` make of it has no partner's shape. */
+function partnerIdOf({ params }: FastifyRequest): string {
+  return (params as { partnerId: string }).partnerId;
+}
