@@ -31,7 +31,7 @@ import {
   workerCheck,
 } from './compose/telemetry/health.ts';
 import { composeAccess } from './compose/access.ts';
-import type { BearerAreaDeps } from './compose/bearer-areas.ts';
+import type { BearerRoutesDeps } from './compose/bearer-routes.ts';
 import type { Identity } from './compose/identity.ts';
 import { cutInTime, drain, listen } from './compose/listen.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
@@ -186,8 +186,8 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
 async function openIdentity(deps: PartsDeps, held: ReleaseStack): Promise<Identity | undefined> {
   const { identity: rules } = deps.config;
   if (!rules) return undefined;
-  const { createIdentity } = await import('./compose/identity.ts');
-  const identity = createIdentity({ ...deps, identity: rules });
+  const { composeIdentity } = await import('./compose/identity.ts');
+  const identity = composeIdentity({ ...deps, identity: rules });
   held.push('the issuer', () => identity.close());
   return identity;
 }
@@ -227,27 +227,27 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     removals: { access, claimedLeads },
     trackerWebhook: createTrackerWebhook(parts),
     partners: parts.partnerRoutes,
-    ...(identity && (await openBearerAreas(parts, { identity, refusalLimiter }))),
+    ...(identity && (await openBearerRoutes(parts, { identity, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined
     ? { app }
     : {
         app,
-        // Its own calls are not worth measuring, and a registry takes each metric once.
+        // Its own requests are not worth measuring, and a registry takes each metric once.
         operationsApp: createOperationsApp({ ...server, metrics: new Registry() }, operations),
       };
 }
 
-async function openBearerAreas(
+async function openBearerRoutes(
   { settings, partners, ...parts }: Parts,
   {
     identity: { verifier },
     refusalLimiter,
-  }: { identity: Identity } & Pick<BearerAreaDeps, 'refusalLimiter'>,
+  }: { identity: Identity } & Pick<BearerRoutesDeps, 'refusalLimiter'>,
 ) {
-  const { createBearerAreas } = await import('./compose/bearer-areas.ts');
-  return createBearerAreas({
+  const { composeBearerRoutes } = await import('./compose/bearer-routes.ts');
+  return composeBearerRoutes({
     ...parts,
     verifier,
     catalogRules: () => settings.current().catalog,
@@ -267,7 +267,7 @@ async function listenForOperations(
   held.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 
-/** Answers how to stop: the step in hand is finished, the rest is given back. */
+/** Returns how to stop: the step under way is finished, the rest is given back. */
 async function startWork({ partners }: Parts, held: ReleaseStack): Promise<() => Promise<void>> {
   const stop = (): Promise<void> => partners.stop();
   held.push('the worker', stop);

@@ -9,7 +9,7 @@ import { systemClock } from '#shared/clock.ts';
 
 import packageFile from '#package.json' with { type: 'json' };
 import { createLogOutput, type LogOutput } from './compose/telemetry/log-output.ts';
-import { createServices } from './compose/services.ts';
+import { createCommandServices } from './compose/command-services.ts';
 import { StartError } from './compose/start-error.ts';
 
 const EXIT_FAILED = 1;
@@ -33,7 +33,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       environment,
       terminal,
       clock: systemClock,
-      services: createServices({ clock: systemClock, environment, logOutput }),
+      services: createCommandServices({ clock: systemClock, environment, logOutput }),
     });
     await exit(0, logOutput);
   } catch (error) {

@@ -11,7 +11,7 @@ export type Identity = { verifier: TokenVerifier; close(): void };
 export type IdentityDeps = { identity: NonNullable<Config['identity']>; clock: Clock; log: Log };
 
 /** No request to the issuer before the first token comes. */
-export function createIdentity({ identity, clock, log }: IdentityDeps): Identity {
+export function composeIdentity({ identity, clock, log }: IdentityDeps): Identity {
   const { issuer, jwksUri, clockTolerance, ...rules } = identity;
   const keySet = createKeySet({
     issuer,

@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 
 import { listenError, type PortSetter } from './start-error.ts';
 
-/** When a stop ends the calls to the tracker that are still under way, so that it takes no 10 s. */
+/** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;
 
 /** How long a stop waits for requests in flight, so that it ends well within 10 s. */
@@ -20,7 +20,7 @@ export type Listening = {
   /** Requests in flight, those for health and metrics aside. */
   inFlight(): number;
   /**
-   * Takes no more connections, and ends the rest once they are answered.
+   * Takes no more connections, and ends the rest once they have a response.
    * What is still open after `deadline` (ms of the monotonic clock) is cut.
    */
   close(deadline: number): Promise<void>;

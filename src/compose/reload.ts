@@ -15,7 +15,7 @@ export type ReloadDeps = {
 
 /**
  * Reads the configuration again and takes over what a running service can. A configuration that is
- * wrong changes nothing. What came of it is one line of the log; keys are told, values are not.
+ * wrong changes nothing. What came of it is one line of the log, with keys and without values.
  */
 export function reloadService({ load, service, log }: ReloadDeps): void {
   try {

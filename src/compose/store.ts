@@ -20,7 +20,7 @@ export type Store = {
   secretKey: Buffer;
   /** Seals and opens the cursors of every list. */
   cursors: CursorSealer;
-  /** Whether deliveries can be kept. */
+  /** Whether deliveries can be stored. */
   writes: WriteCheck;
   /** What was applied just now. */
   migrated: readonly Migration[];

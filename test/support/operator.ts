@@ -15,7 +15,7 @@ import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { createBearerAreas } from '../../src/compose/bearer-areas.ts';
+import { composeBearerRoutes } from '../../src/compose/bearer-routes.ts';
 import { buildAccess } from './access.ts';
 import { buildTestApp } from './app.ts';
 import { catalogRules } from './catalog.ts';
@@ -94,7 +94,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const app = buildTestApp({
     clock,
     refusalLimiter,
-    ...createBearerAreas({
+    ...composeBearerRoutes({
       verifier: verifierOfNames,
       access,
       catalogRules: () => catalogRules,

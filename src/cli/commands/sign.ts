@@ -27,7 +27,7 @@ type SignOptions = ConfigOptions & {
 /** Who signs, and for which public address. */
 type Signer = { partner: Partner; publicUrl: string };
 
-/** `sign`: a call as a partner would sign it now, for tests and first steps. */
+/** `sign`: a request as a partner would sign it now, for tests and first steps. */
 export function registerSign(command: Command, context: RunContext): void {
   command
     .requiredOption('--partner <id>', 'who sends it: a partner of the configuration')

@@ -17,12 +17,12 @@ const SUBJECT = 'issue form';
  * @throws {tracker-failed} @throws {tracker-unavailable}
  */
 export async function checkForm(deps: FormCheckDeps): Promise<Finding> {
-  const answer = await deps.tracker.listIssues({
+  const response = await deps.tracker.listIssues({
     state: 'all',
     labels: [deps.approvedLabel],
     order: 'created-desc',
   });
-  const issues = answer.kind === 'changed' ? answer.page.issues : [];
+  const issues = response.kind === 'changed' ? response.page.issues : [];
   const newest = issues.find((issue) => !issue.isPullRequest && headingLinesOf(issue).length > 0);
   if (!newest)
     return warning(

@@ -16,9 +16,9 @@ import { DAY, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
-/** HTTP dates are precise to a second, and the call takes time itself. */
+/** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;
-/** Signed calls of partners are refused beyond this. */
+/** Signed requests of partners are refused beyond this. */
 const CLOCK_LIMIT_MS = 5 * MINUTE;
 const EXPIRES_SOON_MS = 14 * DAY;
 const ISSUES_DISABLED: [detail: string, fix: string] = [
@@ -74,16 +74,20 @@ function checkPermissions(
   const isInScope = !isClassic || !scopes || coversWriting(scopes, facts.isPrivate);
   const mayWrite = facts.mayWrite === true && isInScope;
   const needsWrite = Object.keys(config.partners).length > 0;
-  const told = scopes === undefined ? '' : ` Scopes of the token: ${scopes.join(', ') || 'none'}.`;
+  const scopesText =
+    scopes === undefined ? '' : ` Scopes of the token: ${scopes.join(', ') || 'none'}.`;
   if (needsWrite && !mayWrite)
     return failed(
       'permissions',
-      `The credential may read only; deletions of partners need to write.${told}`,
+      `The credential may read only; deletions of partners need to write.${scopesText}`,
       isInScope
         ? 'Give it Issues: read and write on this repository.'
         : `Give the token the scope ${facts.isPrivate ? 'repo' : 'public_repo or repo'}.`,
     );
-  return ok('permissions', `The credential may ${mayWrite ? 'read and write' : 'read'}.${told}`);
+  return ok(
+    'permissions',
+    `The credential may ${mayWrite ? 'read and write' : 'read'}.${scopesText}`,
+  );
 }
 
 function checkExpiry({ tokenExpires }: RepositoryInspection, now: number): Finding[] {
@@ -195,7 +199,7 @@ const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]
   ],
 };
 
-/** What a failed call means, and what to do about it. */
+/** What a failed request means, and what to do about it. */
 export function explainFailure({ kind, status }: TrackerFailure): [detail: string, fix: string] {
   const code = status === undefined ? kind : `${kind}, ${status}`;
   return remedies[kind] ?? [`The tracker fails (${code}).`, 'Try again later.'];

@@ -19,7 +19,7 @@ export function storeCheck({ database, writes }: Pick<Store, 'database' | 'write
   };
 }
 
-/** Told for people: reads go on from the cache while the tracker is away. */
+/** For people to read: reads go on from the cache while the tracker is away. */
 export function trackerCheck(
   tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
 ): HealthCheck {
@@ -44,7 +44,7 @@ export function trackerCheck(
   };
 }
 
-/** A worker that is paused, gets nothing done or stands by is told, and takes nothing out of service. */
+/** Shows a worker that is paused, gets nothing done or stands by; takes nothing out of service. */
 export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'worker',
@@ -81,7 +81,7 @@ export function directoryCheck(partners: Pick<Partners, 'workerStatus'>): Health
   };
 }
 
-/** Told for people: most of the service needs no issuer. */
+/** For people to read: most of the service needs no issuer. */
 export function issuerCheck({ verifier }: Identity): HealthCheck {
   return {
     name: 'issuer',

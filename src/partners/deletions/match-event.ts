@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { askForLead, type AskForLeadDeps } from '../intake/find-lead.ts';
+import { findLead, type FindLeadDeps } from './find-lead.ts';
 import type { CatchUpDesk, Coverage } from '../worker/catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
@@ -34,7 +34,7 @@ const NO_LEAD = 'no-lead-found';
 /** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
 const MATCHED_AT_ONCE = 20;
 
-export type MatchDeps = AskForLeadDeps & {
+export type MatchDeps = FindLeadDeps & {
   store: Pick<
     WorkStore,
     'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
@@ -182,7 +182,7 @@ async function matchByNumber(
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
   if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
   const isFailing = deps.clock.now() < deps.desk.retryAt();
-  const answer = isFailing ? 'unknown' : await askForLead(deps, number, COVER_WAIT_MS);
+  const answer = isFailing ? 'unknown' : await findLead(deps, number, COVER_WAIT_MS);
   if (answer === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: answer !== 'unknown' };

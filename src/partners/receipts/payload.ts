@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from '
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts the bytes of events for the time until they are settled. */
+/** Encrypts the bytes of events until they are settled. */
 export type PayloadSealer = {
   /** `identity` is authenticated but not stored: what was sealed for one event opens for no other. */
   seal(identity: string, bytes: Buffer): Buffer;

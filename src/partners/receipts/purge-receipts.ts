@@ -2,13 +2,13 @@ import { type Clock, DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
-/** How long a repeat is known, and the payload of an event that failed is kept for a replay. */
-const KEPT_MS = 30 * DAY;
+/** How long a repeat is known, and the payload of an event that failed is stored for a replay. */
+const RETENTION_MS = 30 * DAY;
 const PURGE_EVERY_MS = HOUR;
 
 export type PurgeDeps = { store: Pick<ReceiptStore, 'purge'>; clock: Clock; log: Log };
 
-/** Forgets what was kept for 30 days, at its start and then every hour. */
+/** Forgets what is 30 days old, at its start and then every hour. */
 export type ReceiptPurger = {
   start(): void;
   /** Resolves when nothing is under way any more. */
@@ -39,7 +39,7 @@ async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void>
 
 async function purge({ store, clock, log }: PurgeDeps): Promise<void> {
   try {
-    const { keys, payloads } = await store.purge(clock.now() - KEPT_MS);
+    const { keys, payloads } = await store.purge(clock.now() - RETENTION_MS);
     if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
   } catch (error) {
     log.warn(errorFields(error), 'receipts could not be purged');

@@ -45,7 +45,7 @@ export type StatusResponse = {
 
 /**
  * What became of the delivery behind a status address. Every token that is of no use gets the same
- * answer, and no look-up. @throws {not-found} @throws {store-unavailable}
+ * response, and no look-up. @throws {not-found} @throws {store-unavailable}
  */
 export async function readStatus(
   { store, tokens, clock }: ReadStatusDeps,

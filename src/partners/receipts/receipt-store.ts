@@ -13,7 +13,7 @@ import type {
 
 /**
  * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
- * wish.
+ * request.
  */
 export type NewEvent = EventKeys & {
   /** In the delivery, from 0. */
@@ -90,13 +90,13 @@ type ReceiptPage = {
 /** Port: receipts and their events. `work-store.ts` is the worker's view of the same events. */
 export type ReceiptStore = {
   /**
-   * Writes the receipt and its events in one transaction and answers after it is durable on disk.
+   * Writes the receipt and its events in one transaction and resolves once it is durable on disk.
    * The same transaction claims every lead that the directory knows by what the events name, and one
    * that a lead id names also when it is not known: from then on no reader sees it, and the worker
    * takes back what turns out wrong. An event whose id came before with another person is noted so.
    * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
    * without an id that are settled, are queued once more; what an operator had released may then be
-   * claimed again. The receipt is as it was first answered.
+   * claimed again. The receipt is as it was in the first response.
    * @throws {store-unavailable} and then nothing was accepted
    */
   accept(delivery: NewReceipt): Promise<Acceptance>;
@@ -120,7 +120,7 @@ export type ReceiptStore = {
   replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult>;
   /**
    * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
-   * (milliseconds since the Unix epoch); answers how many of each. @throws {store-unavailable}
+   * (milliseconds since the Unix epoch); returns how many of each. @throws {store-unavailable}
    */
   purge(before: number): Promise<{ keys: number; payloads: number }>;
 };

@@ -77,7 +77,7 @@ export async function replayReceipt(
 
 /**
  * The same for every receipt that the filter finds; of what is not queued, only lost payloads are
- * told. @throws {store-unavailable}
+ * counted. @throws {store-unavailable}
  */
 export async function replayReceipts(
   { store, clock, wakeWorker }: ReplayDeps,

@@ -2,31 +2,31 @@ import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directo
 import { sleepUntilAborted, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
-export type AskForLeadDeps = {
+export type FindLeadDeps = {
   filler: Pick<DirectoryFiller, 'learn'>;
   clock: Pick<Clock, 'sleep'>;
 };
 
 /**
- * Asks the tracker for a lead by its number, which needs no directory, and takes it in. `unknown`: the
- * tracker fails, or did not answer within `waitMs` milliseconds; then the answer is in the
+ * Reads a lead from the tracker by its number, which needs no directory, and takes it in. `unknown`: the
+ * tracker fails, or did not respond within `waitMs` milliseconds; then the lead is in the
  * directory when it has come. @throws {store-unavailable}
  */
-export async function askForLead(
-  { filler, clock }: AskForLeadDeps,
+export async function findLead(
+  { filler, clock }: FindLeadDeps,
   number: number,
   waitMs: number,
 ): Promise<LearnedLead | 'unknown'> {
   const waited = new AbortController();
-  const asked = filler.learn(number).catch((error: unknown) => {
+  const request = filler.learn(number).catch((error: unknown) => {
     if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
     return 'unknown' as const;
   });
   const tooLate = sleepUntilAborted(clock, waitMs, waited.signal).then(() => 'unknown' as const);
   try {
-    return await Promise.race([asked, tooLate]);
+    return await Promise.race([request, tooLate]);
   } finally {
-    asked.catch(() => undefined); // the next try meets a failing store by itself
+    request.catch(() => undefined); // the next try meets a failing store by itself
     waited.abort();
   }
 }

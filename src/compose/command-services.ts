@@ -21,10 +21,10 @@ import { openStore, type Store } from './store.ts';
 
 type Opened<T> = { services: T; close(): Promise<void> };
 
-export type ServicesDeps = { clock: Clock; environment: Environment; logOutput: LogOutput };
+export type CommandServicesDeps = { clock: Clock; environment: Environment; logOutput: LogOutput };
 
 /** Everything that the command line needs of the composition root. */
-export function createServices(deps: ServicesDeps) {
+export function createCommandServices(deps: CommandServicesDeps) {
   const { clock } = deps;
   return {
     serve: createServeServices(deps),
@@ -37,7 +37,7 @@ export function createServices(deps: ServicesDeps) {
   };
 }
 
-function createServeServices({ clock, environment, logOutput }: ServicesDeps) {
+function createServeServices({ clock, environment, logOutput }: CommandServicesDeps) {
   return {
     service: async (load: () => Config) => {
       const config = load();

@@ -15,7 +15,7 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { composeCatalog } from './catalog.ts';
 import type { Store } from './store.ts';
 
-export type BearerAreaDeps = {
+export type BearerRoutesDeps = {
   verifier: Pick<TokenVerifier, 'verify'>;
   access: Access;
   catalogRules: () => CatalogRules;
@@ -29,8 +29,8 @@ export type BearerAreaDeps = {
 };
 
 /** The areas that need a bearer token: catalog, consumers, receipts, audit, claims. */
-export function createBearerAreas(
-  deps: BearerAreaDeps,
+export function composeBearerRoutes(
+  deps: BearerRoutesDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
   const { verifier, access, claimedLeads, receipts, bodies, store, refusalLimiter, clock } = deps;
   const refusals = createRefusalLimiter({ limiter: refusalLimiter });
