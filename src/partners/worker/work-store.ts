@@ -78,13 +78,13 @@ export type WorkStore = LateLookStore & {
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had in hand when it died is due at once, and so is what nobody began yet, and every late look
-   * that is due further ahead than any wait: an instant in the future comes from a clock that was
-   * wrong.
+   * had in hand when it died is due at once, and so is what nobody began yet, what was received after
+   * `now`, and every late look for a match after `now`, or further ahead than any wait: an instant in
+   * the future comes from a clock that was wrong.
    */
   forgetLeases(now: number): Promise<void>;
-  /** The clock was set back: all that waits is due, and leased, that much earlier. */
-  moveBack(byMs: number): Promise<void>;
+  /** The clock was set back to `now`: what it had put ahead is due, and leased, that much earlier. */
+  moveBack(byMs: number, now: number): Promise<void>;
   /**
    * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the
    * names and that the directory does not know.

@@ -85,7 +85,7 @@ async function noticeClock({ alarms, clock, log, state, store }: LoopDeps): Prom
   const byMs = state.seenAt - now;
   if (byMs >= SECOND) {
     log.warn({ byMs }, 'the clock was set back');
-    await store.moveBack(byMs);
+    await store.moveBack(byMs, now);
     state.limitedUntil -= byMs;
     if (state.pause) state.pause.probeAt -= byMs;
     alarms.act.ring();

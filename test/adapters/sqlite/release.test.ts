@@ -136,7 +136,7 @@ test('what comes again after the release is matched from the start', async () =>
   await desk.claimForNow(await desk.lease());
   await desk.release();
   await desk.deliver({ at: 7 });
-  expect((await desk.lease()).progress).toEqual({ ...matching, askedAt: 7 });
+  expect((await desk.lease()).progress).toEqual({ ...matching, askedAt: 7, requestedAt: 7 });
 });
 
 test('a redelivery of an event with an id leaves the one in hand as it is', async () => {

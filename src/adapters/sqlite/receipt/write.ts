@@ -193,16 +193,16 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const setLeads = handle.prepare<[string | null, number]>(SET_LEADS);
   const queue = ({ event, before }: Repeat, now: number): boolean => {
     const wish = wishOf(event, before);
-    if (wish === 'waits') return false;
     const identity = payloadIdentity(before.receiptId, before.position);
     const payload = sealer.seal(identity, event.payload);
-    if (wish === 'again') {
-      markAgain.run(now, payload, before.event);
-      return startAgain.run({ event: before.event, lease: null }).changes > 0;
+    if (wish === 'queue') {
+      queueAgain.run(now, payload, before.event);
+      refreshStatus.run(before.receipt);
+      return true;
     }
-    queueAgain.run(now, payload, before.event);
-    refreshStatus.run(before.receipt);
-    return true;
+    markAgain.run(now, payload, before.event);
+    const isStarted = startAgain.run({ event: before.event, lease: null }).changes > 0;
+    return isStarted && before.isBegun === 1; // else it has waited for the worker before
   };
   return (repeat: Repeat, now: number): boolean => {
     const { event, before } = repeat;
@@ -219,11 +219,10 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
  * What a repeat asks for. An event without an id may be a new wish with the same bytes, also while
  * the first one waits; one that ended without effect gets another chance; all else is a redelivery.
  */
-function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'waits' | 'again' | 'queue' {
+function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'again' | 'queue' {
   const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
   if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
-  if (before.outcome !== 'PENDING') return 'queue';
-  return before.isBegun ? 'again' : 'waits';
+  return before.outcome === 'PENDING' ? 'again' : 'queue';
 }
 
 /** The receipt as it was first answered, whatever has become of it since. */

@@ -58,14 +58,16 @@ function prepareLeases(handle: BetterSqlite3.Database) {
     ),
     dueNow: handle.prepare<[{ now: number }]>(
       `UPDATE event SET dueAt = @now
-       WHERE outcome = 'PENDING' AND stage = 'match' AND dueAt > @now AND progress IS NULL`,
+       WHERE outcome = 'PENDING' AND dueAt > @now AND (progress IS NULL
+         OR receipt IN (SELECT number FROM receipt WHERE receivedAt > @now))`,
     ),
     dueTooLate: handle.prepare<[{ stage: Stage; now: number; latest: number }]>(
       `UPDATE event SET dueAt = @now
        WHERE outcome = 'PENDING' AND stage = @stage AND dueAt > @latest`,
     ),
-    moveBack: handle.prepare<[{ by: number }]>(
-      `UPDATE event SET dueAt = dueAt - @by, leaseUntil = leaseUntil - @by
+    // What is due by now was accepted since, or has waited long enough by any clock.
+    moveBack: handle.prepare<[{ by: number; now: number }]>(
+      `UPDATE event SET dueAt = iif(dueAt > @now, dueAt - @by, dueAt), leaseUntil = leaseUntil - @by
        WHERE outcome = 'PENDING'`,
     ),
     giveBack: handle.prepare<[Fence]>(
@@ -157,7 +159,7 @@ function prepareLooks(handle: BetterSqlite3.Database) {
     ),
     looksNow: handle.prepare<[{ now: number }]>(
       `UPDATE late_look SET dueAt = @now, matchedAt = min(matchedAt, @now)
-       WHERE dueAt > @now + ${LOOK_AHEAD_MAX_MS}`,
+       WHERE matchedAt > @now OR dueAt > @now + ${LOOK_AHEAD_MAX_MS}`,
     ),
     nextLookAt: handle
       .prepare<[], number>('SELECT dueAt FROM late_look ORDER BY dueAt LIMIT 1')

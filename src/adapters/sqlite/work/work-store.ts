@@ -100,9 +100,9 @@ function createLeasing(runtime: Runtime, together: <T>(write: () => T) => Promis
         sql.dueNow.run({ now });
         sql.looksNow.run({ now });
       }),
-    moveBack: (by) =>
+    moveBack: (by, now) =>
       together(() => {
-        sql.moveBack.run({ by });
+        sql.moveBack.run({ by, now });
         sql.moveLooksBack.run({ by });
       }),
   };

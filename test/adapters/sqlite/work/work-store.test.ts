@@ -366,3 +366,46 @@ describe('an event without an id that comes again', () => {
     expect(await store.lease('match', 31 * SECOND, 1)).toEqual([]);
   });
 });
+
+describe('a clock that is set back', () => {
+  test('while the worker runs moves what it had put ahead, and not what came since', async () => {
+    const { store, accept } = await setUp();
+    await accept('before', 1000);
+    await accept('since', 90);
+    await store.moveBack(900, 100);
+    const due = await store.lease('match', 100, 10);
+    expect(due.map(({ dueAt, payload }) => [dueAt, payload?.toString()])).toEqual([
+      [90, 'since'],
+      [100, 'before'],
+    ]);
+  });
+
+  test('before a restart makes what was received after that instant due at once', async () => {
+    const { store, accept } = await setUp();
+    await accept('early', 10);
+    await accept('ahead', 1000);
+    for (const item of await store.lease('match', 1000, 2))
+      await store.reschedule(item, { dueAt: 5000, attempts: 1, progress: matching });
+    await store.forgetLeases(500);
+    const due = await store.lease('match', 500, 10);
+    expect(due.map(({ payload }) => payload?.toString())).toEqual(['ahead']);
+  });
+
+  test('before a restart has late leads looked for at once, and from then on', async () => {
+    const { store, accept } = await setUp();
+    await accept('a', 1000);
+    const item = await leaseOne(store, 'match', 1000);
+    const lookAgain = { keyHash: Buffer.from('k'), dueAt: 1060, createdBefore: 1060 };
+    const match = { leads: [1], conflicts: [] };
+    await store.confirm(item, match, { actions: act.actions, now: 1000, lookAgain });
+    await store.forgetLeases(900);
+    expect(await store.dueLooks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
+  });
+});
+
+test('an event that comes again before anybody has begun it is asked for from then on', async () => {
+  const { store, accept } = await setUp();
+  await accept('a', 3);
+  await accept('a', 50);
+  expect(await leaseOne(store, 'match', 50)).toMatchObject({ dueAt: 50, attempts: 0 });
+});
