@@ -138,9 +138,15 @@ function describe(path: KeyPath, { given, sources }: Findings): string {
   if (source !== undefined) return value === '' ? `${source}, which is empty` : source;
   if (typeof value === 'object' || value === undefined || value === '') return describeKind(value);
   const node = nodeAt(configKeys(), path);
-  if (!node || node.isSecret) return `${hiddenKind(value)} that is not shown`;
+  if (!node || node.isSecret || hasCredentials(value))
+    return `${hiddenKind(value)} that is not shown`;
   if (typeof value !== 'string') return JSON.stringify(value);
   return mayShowText(node) ? JSON.stringify(shorten(value)) : 'a text';
+}
+
+/** True for an address with a user, and so perhaps with a password. */
+function hasCredentials(value: unknown): boolean {
+  return typeof value === 'string' && /\/\/[^/]*@/.test(value);
 }
 
 /** A secret of digits alone is a number to YAML. */
