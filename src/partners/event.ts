@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import {
   isEmailLength,
+  isVisible,
   type LeadIdentity,
   normalizeIdentity,
   parseLeadId,
@@ -18,7 +19,7 @@ const CONTACT_OBJECT_TYPE = '0-1';
 
 /**
  * What an event says, by the partner's pointers. Values are as they were sent, numbers as text. An
- * e-mail address of more than 320 characters is none.
+ * e-mail address of more than 320 characters is none, and so is a text that nobody can see.
  */
 export type PartnerEvent = {
   /** `unreadable`: there is a type, but it is neither text nor number. */
@@ -82,7 +83,7 @@ function pick(fields: Partner['fields'], name: FieldName, element: object): stri
 }
 
 function toText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
+  if (typeof value === 'string') return isVisible(value) ? value : undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }

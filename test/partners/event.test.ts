@@ -65,6 +65,14 @@ describe('reading an event', () => {
     expect(outcomeOf(crmOne, eventOf(321))).toBe('names-nobody');
   });
 
+  test.each(['', ' \t', '\u200b', '\u00ad \u2060'])('%j names nobody', (text) => {
+    expect(read(crmOne, JSON.stringify({ leadId: '1', email: text, externalId: text }))).toEqual({
+      type: { kind: 'none' },
+      leadId: '1',
+    });
+    expect(outcomeOf(crmOne, JSON.stringify({ email: text }))).toBe('names-nobody');
+  });
+
   test('the first pointer that leads to text or a number wins', () => {
     expect(read(crmTwo, '{"subscriptionType":"a","eventType":"b"}')?.canonicalType).toBe('a');
     expect(read(crmTwo, '{"subscriptionType":null,"eventType":"b"}')?.canonicalType).toBe('b');

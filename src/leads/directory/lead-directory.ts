@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import { normalizeIdentity, type LeadIdentity } from '../model/identity.ts';
+import { isEmailAddress, normalizeIdentity, type LeadIdentity } from '../model/identity.ts';
 import { isApproved, readIssueBody, type LeadRules } from '../model/lead.ts';
 import type { Issue } from '../lead-tracker.ts';
 
@@ -9,8 +9,11 @@ const HASH_BYTES = 16;
 /** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
 const READING_VERSION = 2;
 
-/** What kind of identity a hash stands for; an external id belongs to its partner. */
-export type IdentityKind = 'email' | 'correlation-id' | `external-id/${string}`;
+/**
+ * What kind of identity a hash stands for; an external id belongs to its partner. `no-email` is what
+ * stands in place of an e-mail address and is none.
+ */
+export type IdentityKind = 'email' | 'no-email' | 'correlation-id' | `external-id/${string}`;
 
 /** An identity as the directory stores it. */
 export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
@@ -105,7 +108,9 @@ export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): B
 }
 
 function kindOfIdentity(identity: LeadIdentity): IdentityKind {
-  return identity.kind === 'external-id' ? `external-id/${identity.partnerId}` : identity.kind;
+  if (identity.kind === 'external-id') return `external-id/${identity.partnerId}`;
+  if (identity.kind === 'email' && !isEmailAddress(identity.value)) return 'no-email';
+  return identity.kind;
 }
 
 export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity): HashedIdentity {

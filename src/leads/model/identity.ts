@@ -19,6 +19,8 @@ const LEAD_ID_CHARACTERS_MAX = 64;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** An address in angle brackets, whatever name stands before it. */
 const IN_BRACKETS = /<([^<>]+@[^<>]+)/;
+const ADDRESS = /[^@\s<>]@[^@\s<>]/;
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const IS_ASCII = /^\p{ASCII}*$/u;
 const NOT_IN_DOMAINS = /[\s%/:?#@[\]\\]/;
 const LEAD_ID = /^#?([1-9]\d{0,14})$/;
@@ -26,6 +28,19 @@ const LEAD_ID = /^#?([1-9]\d{0,14})$/;
 /** True for a text that is short enough to be an e-mail address. */
 export function isEmailLength(text: string): boolean {
   return text.length <= EMAIL_CHARACTERS_MAX;
+}
+
+/** False for blanks and invisible characters, which name nobody. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text);
+}
+
+/**
+ * True for a text that may be somebody's e-mail address. People write `n/a` and `-` into such fields,
+ * too, and that tells of nobody whether two are the same person.
+ */
+export function isEmailAddress(text: string): boolean {
+  return ADDRESS.test(text);
 }
 
 /**

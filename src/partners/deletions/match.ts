@@ -93,11 +93,17 @@ export function isOfPerson(name: MatchName): name is HashedIdentity {
   return !isLeadId(name) && name.kind !== 'correlation-id';
 }
 
-/** It has identities of a kind that the event names, and none of its identities is the event's. */
+/**
+ * It has identities of a kind that the event names, and none of its identities is the event's. What
+ * is no e-mail address proves nothing.
+ */
 function belongsToAnother(
   own: readonly { kind: IdentityKind | null; hash: Buffer }[],
   person: readonly HashedIdentity[],
 ): boolean {
   const isSame = person.some(({ hash }) => own.some((identity) => identity.hash.equals(hash)));
-  return !isSame && person.some(({ kind }) => own.some((identity) => identity.kind === kind));
+  return (
+    !isSame &&
+    person.some(({ kind }) => kind !== 'no-email' && own.some((identity) => identity.kind === kind))
+  );
 }

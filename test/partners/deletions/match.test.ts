@@ -101,6 +101,17 @@ describe('a lead that a lead id names', () => {
     });
   });
 
+  test.each(['n/a', '-', '<>', '@', 'deleted@', '@example.com', '"" <>'])(
+    'is not judged by %j in place of an e-mail address, on either side',
+    (none) => {
+      const taken = { leads: [1], by: 'lead-id', conflicts: [] };
+      expect(match({ 1: bob }, [leadId(1), email(none)])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [leadId(1), email('ada@example.com')])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [leadId(1), email('none')])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [email(none)]).leads).toEqual([1]);
+    },
+  );
+
   test("is not judged by another partner's external id", () => {
     const leads = { 1: [externalId('9', 'crm-two')] };
     expect(match(leads, [leadId(1), externalId('8')])).toEqual({
