@@ -1,7 +1,8 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createApp } from '#http/app.ts';
-import type { AppDeps, ServerDeps } from '#http/app.ts';
+import type { AppDeps } from '#http/app.ts';
+import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';

@@ -34,6 +34,9 @@ export const pageParameters = {
     }),
 };
 
+/** The query of a list without filters. */
+export const pageQuery = z.strictObject(pageParameters);
+
 /** An instant in a query string, read as milliseconds: a date (UTC), or a date-time with a zone. */
 export const sinceParameter = z
   .string('must be given once')

@@ -18,7 +18,8 @@ import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
-import { artifactParams, catalogQuery, pageQuery, versionQuery } from './schema.ts';
+import { pageQuery } from '../../requests/parameters.ts';
+import { artifactParams, catalogQuery, versionQuery } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 

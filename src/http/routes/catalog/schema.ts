@@ -144,8 +144,6 @@ export const deprecateQuery = z.strictObject({
   sunset: sunsetParameter.exactOptional(),
 });
 
-export const pageQuery = z.strictObject(pageParameters);
-
 export const catalogQuery = z.strictObject({
   ...pageParameters,
   type: type.exactOptional(),

@@ -4,9 +4,8 @@ import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { claimListQuery } from './schema.ts';
 import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
-import { leadParams } from '../../requests/parameters.ts';
+import { leadParams, pageQuery } from '../../requests/parameters.ts';
 
 export type ClaimRoutesDeps = {
   claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'>;
@@ -46,7 +45,7 @@ const listRoute = forOperators(
     operationId: 'listClaims',
     summary: 'List the leads that deletions have claimed',
     description: 'The newest claim first, each lead once. Released ones are not among them.',
-    request: { querystring: claimListQuery },
+    request: { querystring: pageQuery },
     ok: { 200: { description: 'One page of claimed leads.', schema: claimListOut } },
     responseHeaders: { 200: ['Cache-Control', 'Link'] },
     problems: ['invalid-cursor', ...bearerProblems],

@@ -8,7 +8,6 @@ import { isRecord } from '#shared/text/json.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/page.ts';
-import { pageParameters } from '../../requests/parameters.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 
@@ -20,8 +19,6 @@ export const keyParams = z.object({
     .string()
     .meta({ description: 'The public part of the key.', pattern: '^[0-9A-Za-z]{12}$' }),
 });
-
-export const consumerListQuery = z.strictObject(pageParameters);
 
 const labelIn = z
   .string('must be a text')

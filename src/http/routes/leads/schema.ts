@@ -31,7 +31,7 @@ const labelQuery = z.preprocess(
 /** The query parameters of the lead list, one by one. */
 export const leadListParameters = z.strictObject({
   ...pageParameters,
-  since: sinceParameter.optional().meta({
+  since: sinceParameter.exactOptional().meta({
     description:
       'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
   }),

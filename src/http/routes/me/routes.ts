@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
@@ -31,7 +32,7 @@ export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
   };
 }
 
-function toOut({ principal, limitPerMinute }: KeyHolder) {
+function toOut({ principal, limitPerMinute }: KeyHolder): z.infer<typeof keyHolderOut> {
   const { consumerId, name, grants, keyId, expiresAt } = principal;
   return {
     id: consumerId,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/read-status.ts';
 import type { Area } from '../../http-app.ts';
@@ -9,7 +10,6 @@ import {
   type RenderedResponse,
 } from '../../responses/rendered-response.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { receiptStatusParams } from './schema.ts';
 
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
@@ -34,13 +34,21 @@ function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Rend
   return reply.header('content-type', JSON_MEDIA_TYPE).send(body);
 }
 
+const statusParams = z.object({
+  // Described, not checked: whatever is no token gets one and the same 404.
+  token: z.string().meta({
+    description: 'As in the `Location` of the answer to a delivery.',
+    maxLength: 256,
+  }),
+});
+
 const statusRoute = describeRoute({
   tag: 'Partners',
   operationId: 'readReceiptStatus',
   summary: 'Tell what became of a delivery',
   description:
     'The status address of a delivery: the `Location` of its 202. It cannot be guessed, needs no credential, and lasts for 30 days; then, or altered, it is 404. It tells no personal data and no issue numbers. `Retry-After` is there while work is under way.',
-  request: { params: receiptStatusParams },
+  request: { params: statusParams },
   ok: { 200: { description: 'What became of it so far.', schema: receiptStatusOut } },
   notModified: true,
   responseHeaders: headersOn([200, 304], ['ETag', 'Cache-Control', 'Retry-After']),

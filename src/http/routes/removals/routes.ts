@@ -6,7 +6,7 @@ import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { removalListQuery } from './schema.ts';
+import { leadListParameters } from '../leads/schema.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
   claimedLeads: Pick<ClaimedLeads, 'listRemovals'>;
@@ -23,6 +23,8 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
     });
   };
 }
+
+const removalListQuery = leadListParameters.pick({ limit: true, cursor: true, since: true });
 
 const removalsRoute = describeRoute({
   tag: 'Leads',

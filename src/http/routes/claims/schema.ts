@@ -1,4 +1,0 @@
-import { z } from 'zod';
-import { pageParameters } from '../../requests/parameters.ts';
-
-export const claimListQuery = z.strictObject(pageParameters);
