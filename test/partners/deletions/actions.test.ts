@@ -375,7 +375,6 @@ describe('a tracker that refuses everything', () => {
   const refusals = [
     ['unauthorized', { kind: 'bad-credentials' }],
     ['repository-missing', { kind: 'repository-missing' }],
-    ['forbidden', { kind: 'status', status: 403, method: 'PATCH' }],
   ] as const;
 
   test.each(refusals)('pauses the worker: %s, and no try is spent', async (reason, fault) => {

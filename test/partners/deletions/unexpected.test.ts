@@ -267,6 +267,27 @@ test('an event whose store failed half-way, and again at giving it back, is fini
   expect(tracker.readIssue(number)?.comments).toHaveLength(1);
 });
 
+test.each([
+  ['settled', { kind: 'settled', outcome: 'UNMATCHED' }, 1],
+  ['again', { kind: 'rescheduled' }, 0],
+  ['lost', { kind: 'left' }, 0],
+] as const)(
+  'an end that the store answers with %s is told as what it is',
+  async (answer, told, lines) => {
+    const desk = await setUp();
+    await desk.accept(1);
+    const item = await leaseForActions(desk);
+    const reported: unknown[] = [];
+    const deps: ActDeps = {
+      ...actDepsOf(desk, {}),
+      store: { ...desk.store, heldInHand: async () => [], settle: async () => answer },
+      reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
+    };
+    expect(await actOnEvent(deps, item, never)).toEqual(told);
+    expect(reported).toHaveLength(lines);
+  },
+);
+
 test('progress that another version wrote is begun anew, and the claims stay', async () => {
   const desk = await setUp();
   await desk.accept(1);

@@ -202,6 +202,16 @@ describe('a claim', () => {
     expect((await receipts.read(id))?.events[0]?.outcome).toBe('UNMATCHED');
   });
 
+  test('for now stays when the event ends FAILED: the person is still to be deleted', async () => {
+    const { database, store, accept } = await setUp();
+    await accept('a');
+    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
+    const item = await leaseOne(store);
+    await store.settle(item, { outcome: 'FAILED', lastError: 'partner-unknown', attempts: 1 }, 7);
+    expect(await store.held(item)).toEqual([1]);
+    expect(auditOf(database, 1)).toEqual([]);
+  });
+
   test('for now that an operator gave back is neither made again nor audited twice', async () => {
     const { database, store, accept } = await setUp();
     await accept('a');
