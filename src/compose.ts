@@ -40,15 +40,9 @@ import { createRegistry, logMetrics, trackerCallMetrics } from './compose/teleme
 import { composeLeads } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
-import { openStore, type Store } from './compose/store.ts';
+import { openServiceStore, type Store } from './compose/store.ts';
 import { createTrackerParts, type TrackerParts } from './compose/tracker/parts.ts';
 import { createTrackerWebhook } from './compose/tracker/webhook.ts';
-
-/**
- * How long a statement may wait for another process's lock, and the whole service with it. Commands
- * and migrations wait longer: nobody waits for them.
- */
-const STORE_WAIT_MS = 100;
 
 export type ServiceDeps = {
   config: Config;
@@ -56,6 +50,8 @@ export type ServiceDeps = {
   log: Log;
   /** Whose lost lines are counted. */
   logOutput?: Pick<LogOutput, 'droppedLines'>;
+  /** See `ServiceStoreDeps`. */
+  writerModule?: URL;
 };
 
 /** A service that listens. */
@@ -94,9 +90,8 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
-  const store = openStore(deps);
+  const store = await openServiceStore(deps);
   held.push('the store', () => store.close());
-  store.database.waitAtMost(STORE_WAIT_MS);
   const cut = new AbortController();
   const parts = await createParts({ ...deps, settings, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };

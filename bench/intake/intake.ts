@@ -16,7 +16,6 @@ import { createApp } from '#http/app.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { createPartners } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -89,10 +88,10 @@ function openStore() {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
   const database = openDatabase({ path: path.join(folder, 'trackport.db') });
   migrate({ database, log: silentLog });
-  const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+  const payloadKey = Buffer.alloc(32, 1);
   return {
     database,
-    receipts: createReceiptStore({ database, sealer, repository: REPOSITORY }),
+    receipts: createReceiptStore({ database, payloadKey, repository: REPOSITORY }),
     close: () => {
       database.close();
       rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,6 @@ import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
@@ -71,7 +70,7 @@ function createStoreServices(clock: Clock) {
       const store = openStore({ config, clock, log: silentLog });
       return Promise.resolve({
         services: make(store, config),
-        close: () => Promise.resolve(store.close()),
+        close: () => store.close(),
       });
     };
   const toAccess = (store: Store, { consumers }: Config) => ({
@@ -88,7 +87,7 @@ function createStoreServices(clock: Clock) {
       receipts: createReceipts({
         store: createReceiptStore({
           database,
-          sealer: createPayloadSealer(deriveKey(secretKey, 'payloads')),
+          payloadKey: deriveKey(secretKey, 'payloads'),
           repository,
         }),
         cursors,

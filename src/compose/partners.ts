@@ -71,8 +71,9 @@ type StorePort = 'receipts' | 'work' | 'workerLock' | 'cursors' | 'statusKey' | 
 function storePorts({ config, store }: PartnersDeps): Pick<PartnersPorts, StorePort> {
   const { database, secretKey, cursors, writes } = store;
   const { repository } = config.tracker;
-  const sealer = createPayloadSealer(deriveKey(secretKey, 'payloads'));
-  const receipts = createReceiptStore({ database, sealer, repository });
+  const payloadKey = deriveKey(secretKey, 'payloads');
+  const sealer = createPayloadSealer(payloadKey);
+  const receipts = createReceiptStore({ database, payloadKey, repository });
   return {
     receipts: { ...receipts, accept: (receipt) => writes.watch(receipts.accept(receipt)) },
     work: createWorkStore({ database, sealer, newId: newUuid, repository }),

@@ -1,11 +1,11 @@
-import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
+import { openDatabase, writeInThread, type Database } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { Migration } from '#shared/migrations.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/page.ts';
 
@@ -24,7 +24,8 @@ export type Store = {
   writes: WriteCheck;
   /** What was applied just now. */
   migrated: readonly Migration[];
-  close(): void;
+  /** Resolves when all that was asked for is written. */
+  close(): Promise<void>;
 };
 
 export type StoreDeps = { config: Pick<Config, 'store' | 'secretKey'>; clock: Clock; log: Log };
@@ -33,6 +34,17 @@ export type StoreDeps = { config: Pick<Config, 'store' | 'secretKey'>; clock: Cl
 export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer {
   return deriveKey(secretKey, 'directory');
 }
+
+export type ServiceStoreDeps = StoreDeps & {
+  /** What the writing thread runs, for tests that disturb it. */
+  writerModule?: URL;
+};
+
+/**
+ * How long a statement of a service may wait for another process's lock, and all its readers with
+ * it. Writes wait elsewhere, and commands and migrations longer: nobody waits for them.
+ */
+const READ_WAIT_MS = 100;
 
 /** Opens the store and brings it to the newest schema. @throws {StartError} */
 export function openStore({ config, clock, log }: StoreDeps): Store {
@@ -53,7 +65,7 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
         cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
         writes: createWriteCheck(database, clock),
         migrated,
-        close: () => database.close(),
+        close: () => closeDatabase(database),
       };
     } catch (error) {
       database.close();
@@ -62,4 +74,43 @@ export function openStore({ config, clock, log }: StoreDeps): Store {
   } catch (error) {
     throw storeError(error, config.store.url);
   }
+}
+
+async function closeDatabase(database: Database): Promise<void> {
+  try {
+    await database.writer.close();
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * The store of a service: a thread of its own writes, so that no reader waits for a disk. Its crash
+ * is thrown where nobody can catch it, which ends the process: what was asked for may be written or
+ * not, and a reader must not go on as if nothing was. @throws {StartError}
+ */
+export async function openServiceStore(deps: ServiceStoreDeps): Promise<Store> {
+  const store = openStore(deps);
+  const { url } = deps.config.store;
+  const { writerModule } = deps;
+  const database = writeInThread(store.database, {
+    ...(writerModule && { module: writerModule }),
+    onCrash: (error) => {
+      deps.log.error(errorFields(error), 'the writing thread has crashed');
+      throw error;
+    },
+  });
+  database.waitAtMost(READ_WAIT_MS);
+  try {
+    await database.writer.opened();
+  } catch (error) {
+    await closeDatabase(database);
+    throw storeError(error, url);
+  }
+  return {
+    ...store,
+    database,
+    writes: createWriteCheck(database, deps.clock),
+    close: () => closeDatabase(database),
+  };
 }

@@ -242,7 +242,7 @@ test('a store that was filled with another secret key is a failure with what to 
   const store = openStore({ config, clock: systemClock, log: silentLog });
   const checks = directoryChecks(config.leads, deriveKey(store.secretKey, 'directory'));
   await createLeadDirectory(store.database, config.tracker).open(1, checks, 1);
-  store.close();
+  await store.close();
   const other = { ...settings, secretKey: Buffer.alloc(32, 1).toString('base64') as never };
   expect(bySubject(await examine(settings), 'secret key')).toBeUndefined();
   expect(bySubject(await examine(other), 'secret key')).toMatchObject({ state: 'failed' });

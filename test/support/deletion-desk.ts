@@ -86,8 +86,9 @@ export async function openDesk(options: DeskOptions = {}) {
     clock,
     log,
   });
-  const sealer = createPayloadSealer(Buffer.alloc(32, 3));
-  const receipts = createReceiptStore({ database, sealer, repository: repositoryName });
+  const payloadKey = Buffer.alloc(32, 3);
+  const sealer = createPayloadSealer(payloadKey);
+  const receipts = createReceiptStore({ database, payloadKey, repository: repositoryName });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: repositoryName });
   const partners = createPartnerList(partnersOf(options));
   const {

@@ -17,8 +17,9 @@ import { createFakeClock } from './clock.ts';
 import { directoryKey, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';
 
-/** Seals the payloads of events in every store of a test. */
-export const sealer = createPayloadSealer(Buffer.alloc(32, 3));
+/** Under which the payloads of events are sealed in every store of a test. */
+export const payloadKey = Buffer.alloc(32, 3);
+export const sealer = createPayloadSealer(payloadKey);
 
 /** As the configuration has secrets. */
 export function secretsOf(...values: string[]): { value: Secret }[] {
@@ -37,7 +38,7 @@ export function openReceiptStores(
   repository: string = REPOSITORY,
 ): { receipts: ReceiptStore; work: WorkStore } {
   return {
-    receipts: createReceiptStore({ database, sealer, repository }),
+    receipts: createReceiptStore({ database, payloadKey, repository }),
     work: createWorkStore({ database, sealer, newId: newUuid, repository }),
   };
 }

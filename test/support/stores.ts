@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
+import { type Database, openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
+import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { temporaryFolder } from './folder.ts';
@@ -23,15 +24,37 @@ export function temporaryDatabase(): Database {
   return database;
 }
 
+/** The same, with a thread that writes, as a service has it. */
+export async function threadedDatabase(): Promise<Database> {
+  const database = writeInThread(temporaryDatabase(), {
+    onCrash: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => database.writer.close());
+  await database.writer.opened();
+  return database;
+}
+
 /** The database as a crash leaves it: after one audited change nothing is written any more. */
 export function dyingAfterCommit(database: Database): Database {
   const audited = database.handle.prepare<[], number>('SELECT COUNT(*) FROM audit').pluck();
   const before = audited.get();
-  return {
+  return withCommits(database, (commit) => {
+    if (audited.get() !== before) throw new TrackportError('store-unavailable');
+    return commit();
+  });
+}
+
+/** The same database; `around` is called in place of every commit of what stores write. */
+export function withCommits(
+  database: Database,
+  around: <T>(commit: () => T) => T,
+  { lockWaitMs = 5000 }: { lockWaitMs?: number } = {},
+): Database {
+  const connection = {
     ...database,
-    transaction: (work) => {
-      if (audited.get() !== before) throw new TrackportError('store-unavailable');
-      return database.transaction(work);
-    },
+    transactionNow: <T>(work: () => T): T => around(() => database.transactionNow(work)),
   };
+  return { ...connection, writer: createLocalWriter(connection, { lockWaitMs }) };
 }

@@ -6,7 +6,6 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { hashIdentity, type LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { identitiesOf, type Acknowledged } from './people.ts';
 import { SECRET_KEY } from './run.ts';
 import type { RemoteTracker } from './service.ts';
@@ -15,8 +14,8 @@ import { REPOSITORY } from '../support/directory.ts';
 /** The store of a service, seen from another process. Dispose it after use. */
 export function openFindings(file: string) {
   const database = openDatabase({ path: file });
-  const sealer = createPayloadSealer(Buffer.alloc(32)); // nothing is decrypted here
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const payloadKey = Buffer.alloc(32); // nothing is decrypted here
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const count = database.handle
     .prepare<[], number>("SELECT count(*) FROM event WHERE outcome = 'PENDING'")
     .pluck();

@@ -1,6 +1,6 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
-import type { Database } from './database.ts';
+import type { Connection } from './connection.ts';
 import { guard } from './errors.ts';
 
 /** The audit log. Rows are only ever added. */
@@ -27,7 +27,7 @@ const INSERT = `
 const COLUMNS = 'at, actorKind, actorSubject, actorClientId, action, subject, changes, requestId';
 const LIST_OF_SUBJECT = `SELECT ${COLUMNS} FROM audit WHERE subject = ? ORDER BY id`;
 
-export function createAuditLog({ handle }: Database): AuditLog {
+export function createAuditLog({ handle }: Connection): AuditLog {
   const insert = handle.prepare<[AuditRow]>(INSERT);
   const listOfSubject = handle.prepare<[string], AuditRow>(LIST_OF_SUBJECT);
   return {

@@ -1,146 +1,49 @@
-import { closeSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
-import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
-import { guard } from './errors.ts';
-import { makeFolder } from './make-folder.ts';
+import { openConnection, type Connection } from './connection.ts';
+import { createLocalWriter } from './writer/local-writer.ts';
+import {
+  createThreadWriter,
+  type ThreadWriter,
+  type ThreadWriterOptions,
+} from './writer/thread-writer.ts';
+import type { Writer } from './writer/writer.ts';
 
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */
   path: string;
 };
 
-/** How long a statement waits for another process's lock, and the event loop with it. */
-const BUSY_TIMEOUT_MS = 5 * SECOND;
+/** How long the writes of a command wait for another process's lock. */
+const LOCK_WAIT_MS = 5 * SECOND;
+/** The same for those of a service, whose callers wait with them. */
+const SERVICE_LOCK_WAIT_MS = SECOND;
 
-/** One connection to one SQLite file. Everything on it is synchronous. */
-export type Database = {
-  readonly handle: BetterSqlite3.Database;
-  /**
-   * Runs `work` in one transaction that holds the write lock from its start (`BEGIN IMMEDIATE`),
-   * so that what `work` reads cannot change before it writes. Inside another transaction it is
-   * part of that one (a savepoint). Rolled back when `work` throws.
-   * @throws {store-unavailable} nothing was committed
-   */
-  transaction<T>(work: () => T): T;
-  /** The same without any wait for another process's lock. @throws {store-unavailable} */
-  transactionNow<T>(work: () => T): T;
-  /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
-  waitAtMost(busyTimeoutMs: number): void;
-  /**
-   * A number that is another one whenever anything was written, by this connection or any other,
-   * since the last one. Looked at once for all who ask in one turn of the event loop, at its end:
-   * cheap enough for every request. @throws {store-unavailable}
-   */
-  version(): Promise<number>;
-  /**
-   * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
-   * in no file any more. Never waits: false when another process stood in the way, call it later.
-   * @throws {store-unavailable}
-   */
-  truncateLog(): boolean;
-  /** Idempotent. */
-  close(): void;
-};
+/**
+ * What the stores work on: they read on the connection, and write through the writer. Nothing but
+ * migrations writes on the connection itself, for in a service it is one that cannot.
+ */
+export type Database = Connection & { readonly writer: Writer };
 
 /**
  * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
- * `migrate`'s work.
+ * `migrate`'s work. Writes are made on the same connection, which suits commands.
  * @throws {store-unavailable}
  */
 export function openDatabase({ path }: DatabaseOptions): Database {
-  return guard(() => {
-    createPrivately(path);
-    const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
-    try {
-      configure(handle);
-      return wrap(handle);
-    } catch (error) {
-      handle.close();
-      throw error;
-    }
-  });
+  const connection = openConnection(path);
+  return { ...connection, writer: createLocalWriter(connection, { lockWaitMs: LOCK_WAIT_MS }) };
 }
 
 /**
- * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
- * files the same mode.
+ * The database whose writes a thread makes from now on: the connection itself cannot write any more.
+ * Close the writer before the database.
  */
-export function createPrivately(file: string): void {
-  makeFolder(dirname(file));
-  try {
-    closeSync(openSync(file, 'ax', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-function configure(handle: BetterSqlite3.Database): void {
-  // A read-only file keeps the mode that it has; asking for the same mode again writes nothing.
-  if (handle.pragma('journal_mode', { simple: true }) !== 'wal')
-    handle.pragma('journal_mode = WAL');
-  handle.pragma('synchronous = FULL'); // what was answered 202 survives a power cut
-  handle.pragma('foreign_keys = ON');
-  handle.pragma('secure_delete = ON'); // deleted rows are overwritten with zeros
-  handle.pragma('temp_store = MEMORY'); // sorting spills no content into a temporary file
-  handle.pragma('trusted_schema = OFF');
-  handle.pragma('cache_size = -32768'); // KiB
-  handle.pragma('wal_autocheckpoint = 4000'); // pages of 4 KiB: fewer stops under load
-}
-
-function wrap(handle: BetterSqlite3.Database): Database {
-  const readVersion = createVersionReader(handle);
-  const runInTransaction = handle.transaction((work: () => unknown) => work());
-  const transaction = <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T);
-  return {
-    handle,
-    transaction,
-    transactionNow: (work) => withoutWaiting(handle, () => transaction(work)),
-    waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    version: createTurnFlight(() => guard(readVersion)),
-    truncateLog: () => guard(() => truncateLog(handle)),
-    close: () => guard(() => handle.close()),
-  };
-}
-
-/** With a busy timeout, a long reader (a backup) would stop the event loop for all of it. */
-function truncateLog(handle: BetterSqlite3.Database): boolean {
-  return withoutWaiting(handle, () => {
-    const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    return result?.busy === 0;
-  });
-}
-
-function withoutWaiting<T>(handle: BetterSqlite3.Database, work: () => T): T {
-  const timeoutMs = handle.pragma('busy_timeout', { simple: true }) as number;
-  handle.pragma('busy_timeout = 0');
-  try {
-    return work();
-  } finally {
-    handle.pragma(`busy_timeout = ${timeoutMs}`);
-  }
-}
-
-/**
- * `PRAGMA data_version` changes with commits of other connections only, `total_changes()` with
- * rows written by this one only.
- * @see https://www.sqlite.org/pragma.html#pragma_data_version
- */
-function createVersionReader(handle: BetterSqlite3.Database): () => number {
-  const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
-  const own = handle.prepare<[], number>('SELECT total_changes()').pluck();
-  let seenForeign: number | undefined;
-  let seenOwn: number | undefined;
-  let version = 0;
-  return () => {
-    const nowForeign = foreign.get();
-    const nowOwn = own.get();
-    if (nowForeign !== seenForeign || nowOwn !== seenOwn) {
-      seenForeign = nowForeign;
-      seenOwn = nowOwn;
-      version += 1;
-    }
-    return version;
-  };
+export function writeInThread(
+  database: Database,
+  options: Pick<ThreadWriterOptions, 'onCrash' | 'module'>,
+): Database & { readonly writer: ThreadWriter } {
+  const path = database.handle.name;
+  database.handle.pragma('query_only = ON');
+  const writer = createThreadWriter({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
+  return { ...database, writer };
 }

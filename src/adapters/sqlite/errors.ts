@@ -54,6 +54,14 @@ function translate(error: unknown): unknown {
   });
 }
 
+/** @throws {store-unavailable} always: others changed the same thing again and again */
+export function refuseContention(): never {
+  throw new TrackportError('store-unavailable', {
+    detail: 'The store is busy with another process.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
 /** True when another connection held the lock for longer than the call waited. */
 export function isBusy(error: unknown): boolean {
   const reported = error instanceof TrackportError ? error.cause : error;

@@ -6,8 +6,10 @@ import {
   type StoredRun,
   type KeyedRun,
 } from '#shared/idempotency.ts';
+import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
+import type { WriteFamily } from './writer/writer.ts';
 
 /** What is stored for one workspace at most. */
 type Bounds = {
@@ -28,16 +30,23 @@ export function createIdempotencyStore(
   database: Database,
   bounds: Bounds = defaultBounds,
 ): IdempotencyStore {
-  const write = createKeyWriter(database, bounds);
+  const write = database.writer.open(idempotencyWrites, bounds);
   const find = database.handle.prepare<[Buffer, number], KeyRow>(
     'SELECT fingerprint, status, headers, body FROM idempotency_key WHERE digest = ? AND startedAt >= ?',
   );
   return {
     find: async (run) =>
       guard(() => toFound(find.get(run.digest, run.now - IDEMPOTENCY_TTL_MS), run)),
-    put: async (run) => database.transaction(() => write(run)),
+    put: (run) => write('put', run),
   };
 }
+
+type IdempotencyWrites = { put(run: StoredRun): void };
+
+export const idempotencyWrites: WriteFamily<Bounds, IdempotencyWrites> = {
+  name: 'idempotency',
+  create: (connection, bounds) => ({ put: createKeyWriter(connection, bounds) }),
+};
 
 function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
   if (!row) return { kind: 'nothing' };
@@ -73,7 +82,7 @@ const TRIM = `
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
 export function createKeyWriter(
-  { handle }: Database,
+  { handle }: Connection,
   { keysMax, bytesMax, trimEveryKeys }: Bounds = defaultBounds,
 ): (run: StoredRun) => void {
   const put = handle.prepare<[Record<string, Buffer | string | number>]>(PUT);

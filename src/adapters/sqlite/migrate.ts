@@ -8,33 +8,33 @@ import {
   readMigrations,
   refuseNewerSchema,
 } from '#shared/migrations.ts';
-import type { Database } from './database.ts';
+import type { Connection } from './connection.ts';
 import { guard, isUniqueViolation } from './errors.ts';
 
 const shippedDirectory = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
 
 /** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
 export function readMigrationState(
-  database: Database,
+  connection: Connection,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): MigrationState {
-  const applied = readApplied(database);
+  const applied = readApplied(connection);
   return { applied, pending: pendingMigrations(applied, migrations) };
 }
 
-function readApplied(database: Database): AppliedMigration[] {
+function readApplied(connection: Connection): AppliedMigration[] {
   return guard(() => {
-    const exists = database.handle
+    const exists = connection.handle
       .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")
       .get();
     if (!exists) return [];
-    return database.handle
+    return connection.handle
       .prepare<[], AppliedMigration>('SELECT number, name, kind FROM migration ORDER BY number')
       .all();
   });
 }
 
-export type MigrateDeps = { database: Database; log: Log; now?: () => number };
+export type MigrateDeps = { database: Connection; log: Log; now?: () => number };
 
 /**
  * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
@@ -42,14 +42,14 @@ export type MigrateDeps = { database: Database; log: Log; now?: () => number };
  * @throws {store-unavailable} also when a newer Trackport left a breaking migration
  */
 export function migrate(
-  { database, log, now = Date.now }: MigrateDeps,
+  { database: connection, log, now = Date.now }: MigrateDeps,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): Migration[] {
-  refuseNewerSchema(readApplied(database), migrations, log);
-  const { pending } = readMigrationState(database, migrations);
+  refuseNewerSchema(readApplied(connection), migrations, log);
+  const { pending } = readMigrationState(connection, migrations);
   if (pending.length === 0) return [];
-  guard(() => database.handle.exec(MIGRATION_TABLE));
-  return pending.filter((migration) => applyOne(database, migration, now()));
+  guard(() => connection.handle.exec(MIGRATION_TABLE));
+  return pending.filter((migration) => applyOne(connection, migration, now()));
 }
 
 const MIGRATION_TABLE = `
@@ -61,22 +61,22 @@ const MIGRATION_TABLE = `
   ) STRICT`;
 
 /** False when another migrator was first: its row, inserted before all else, refuses ours. */
-function applyOne(database: Database, migration: Migration, now: number): boolean {
+function applyOne(connection: Connection, migration: Migration, now: number): boolean {
   try {
-    database.transaction(() => {
-      database.handle
+    connection.transaction(() => {
+      connection.handle
         .prepare('INSERT INTO migration (number, name, kind, appliedAt) VALUES (?, ?, ?, ?)')
         .run(migration.number, migration.name, migration.kind, now);
-      database.handle.exec(migration.sql);
+      connection.handle.exec(migration.sql);
     });
     return true;
   } catch (error) {
-    const taken = isUniqueViolation(error) && hasMigration(database, migration.number);
+    const taken = isUniqueViolation(error) && hasMigration(connection, migration.number);
     if (taken) return false;
     throw error;
   }
 }
 
-function hasMigration(database: Database, number: number): boolean {
-  return readApplied(database).some((applied) => applied.number === number);
+function hasMigration(connection: Connection, number: number): boolean {
+  return readApplied(connection).some((applied) => applied.number === number);
 }

@@ -1,9 +1,9 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError, type TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { guard } from './errors.ts';
-import { createGroupCommit } from './group-commit.ts';
+import type { WriteFamily } from './writer/writer.ts';
 
 /** Whether the store takes writes: a disk that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {
@@ -27,14 +27,28 @@ const MAKE_LARGE = `
   INSERT OR REPLACE INTO write_check (id, filler) VALUES (1, zeroblob(${LARGE_BYTES}))`;
 const DROP_LARGE = 'DROP TABLE IF EXISTS write_check';
 
+type CheckWrites = ReturnType<typeof createCheckWrites>;
+
+export const checkWrites: WriteFamily<undefined, CheckWrites> = {
+  name: 'write-check',
+  create: createCheckWrites,
+};
+
+function createCheckWrites({ handle }: Connection) {
+  const touch = handle.prepare('UPDATE claim_version SET version = version');
+  return {
+    touch: () => void touch.run(),
+    makeLarge: () => void handle.exec(MAKE_LARGE),
+    dropLarge: () => void handle.exec(DROP_LARGE),
+  };
+}
+
 /** Waits for another process's lock as deliveries do. */
 export function createWriteCheck(
-  database: Database,
+  { writer }: Pick<Database, 'writer'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): WriteCheck {
-  const { handle } = database;
-  const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
-  const touch = guard(() => handle.prepare('UPDATE claim_version SET version = version'));
+  const commit = writer.open(checkWrites, undefined);
   let failure: TrackportError | undefined;
   let triedAt = -Infinity;
 
@@ -42,9 +56,9 @@ export function createWriteCheck(
     if (isTrackportError(error, 'store-unavailable')) failure = error;
   };
   const write = async (): Promise<void> => {
-    if (!failure) return void (await commit(() => touch.run()));
-    await commit(() => handle.exec(MAKE_LARGE));
-    await commit(() => handle.exec(DROP_LARGE));
+    if (!failure) return commit('touch');
+    await commit('makeLarge');
+    await commit('dropLarge');
     failure = undefined;
   };
   const tryNow = createSingleFlight(async () => {

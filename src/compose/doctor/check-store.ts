@@ -27,7 +27,7 @@ export async function checkStore({
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       return [ok('store', detail), ...(await checkSecretKey(config, store))];
     } finally {
-      store.close();
+      await store.close();
     }
   } catch (error) {
     const fix = 'Mend that, or name another file in store.url.';

@@ -1,10 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import {
-  toHashedIdentity,
-  type HashedIdentity,
-  type IdentityKind,
-} from '#leads/directory/lead-directory.ts';
-import type { Name } from './deletion.ts';
+import type { HashedIdentity, IdentityKind } from '#leads/directory/lead-directory.ts';
 
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
@@ -28,16 +22,6 @@ export type Match = {
   /** Named, but left alone, since they are another person's. */
   conflicts: readonly number[];
 };
-
-/** The names with keyed hashes in place of personal data, in the same order. */
-export function toMatchNames(
-  names: readonly Name[],
-  directoryKey: Buffer | KeyObject,
-): MatchName[] {
-  return names.map((name) =>
-    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
-  );
-}
 
 /**
  * The leads that the first name finds that has any. A lead that a lead id or a correlation id names

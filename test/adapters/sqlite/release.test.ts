@@ -10,7 +10,8 @@ import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const payloadKey = Buffer.alloc(32, 1);
+const sealer = createPayloadSealer(payloadKey);
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
 const matching: MatchProgress = { stage: 'match', askedAt: 1, misses: 0 };
@@ -21,7 +22,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {

@@ -9,6 +9,7 @@ import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads } from '../../support/directory.ts';
+import { disturbWriter, writerModule } from '../../support/disturb-writer.ts';
 import { connectTo } from '../../support/stores.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
 import { personalTexts, seedPeople } from '../support/people.ts';
@@ -19,7 +20,11 @@ const MINUTE = 60_000;
 
 type World = Composed & { tracker: Tracker; numbers: number[] };
 
-type WorldOptions = { settings?: Record<string, unknown>; requestTimeout?: string };
+type WorldOptions = {
+  settings?: Record<string, unknown>;
+  requestTimeout?: string;
+  writerModule?: URL;
+};
 
 async function openWorld(options: WorldOptions = {}): Promise<World> {
   const clock = createFakeClock();
@@ -234,9 +239,9 @@ describe.each(badDays)('the tracker answers $name', (day) => {
 });
 
 test('a lead that a deletion claimed is not found while the tracker is down, too', async () => {
-  const { tracker, service, numbers, get } = await openWorld();
+  const { tracker, storePath, numbers, get } = await openWorld();
   const [first = 0] = numbers;
-  claimLeads(service.store.database, { numbers: [first] });
+  claimLeads(connectTo(storePath), { numbers: [first] });
   tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
   const answer = await get(`/api/v1/leads/${first}`);
   expect([answer.status, (await problemOf(answer)).code]).toEqual([404, 'lead-not-found']);
@@ -479,25 +484,23 @@ describe('store trouble', () => {
   test.each([
     {
       name: 'a full disk',
-      begin: (world: World) => {
-        const { handle } = world.service.store.database;
-        const pages = handle.pragma('page_count', { simple: true }) as number;
-        handle.pragma(`max_page_count = ${pages}`);
+      begin: async ({ storePath }: World) => {
+        const pages = await disturbWriter(storePath, 'page_count');
+        await disturbWriter(storePath, `max_page_count = ${String(pages)}`);
       },
       detail: 'The store has no space left.',
-      end: (world: World) =>
-        void world.service.store.database.handle.pragma('max_page_count = 1000000'),
+      end: ({ storePath }: World) => disturbWriter(storePath, 'max_page_count = 1000000'),
     },
     {
       name: 'a store that cannot be written',
-      begin: (world: World) => void world.service.store.database.handle.pragma('query_only = ON'),
+      begin: ({ storePath }: World) => disturbWriter(storePath, 'query_only = ON'),
       detail: 'The store cannot be written.',
-      end: (world: World) => void world.service.store.database.handle.pragma('query_only = OFF'),
+      end: ({ storePath }: World) => disturbWriter(storePath, 'query_only = OFF'),
     },
   ])('$name: nothing is accepted, leads are still read, and all goes on after it', async (day) => {
-    const world = await openWorld({ settings: { partners } });
+    const world = await openWorld({ settings: { partners }, writerModule });
     const { get } = world;
-    day.begin(world);
+    await day.begin(world);
 
     const refused = await sendDeletion(world, big);
     expect(refused.status).toBe(503);
@@ -509,7 +512,7 @@ describe('store trouble', () => {
     expect((await get('/api/v1/leads')).status).toBe(200);
     expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail: day.detail });
 
-    day.end(world);
+    await day.end(world);
     await world.clock.advance(2000);
     expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
     const accepted = await sendDeletion(world, big);
@@ -519,7 +522,7 @@ describe('store trouble', () => {
   });
 
   test('another process that writes: a delivery waits for it, leads are read meanwhile', async () => {
-    const world = await openWorld({ settings: { partners } });
+    const world = await openWorld({ settings: { partners }, writerModule });
     const { handle } = connectTo(world.storePath);
     handle.exec('BEGIN IMMEDIATE');
     const waiting = sendDeletion(world, big);
@@ -538,21 +541,20 @@ describe('store trouble', () => {
   });
 
   test('a store that nobody writes to is known to be read-only within ten seconds', async () => {
-    const world = await openWorld({ settings: { partners } });
+    const world = await openWorld({ settings: { partners }, writerModule });
     expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
-    const { handle } = world.service.store.database;
-    handle.pragma('query_only = ON');
+    await disturbWriter(world.storePath, 'query_only = ON');
     await world.clock.advance(10_000);
     const detail = 'The store cannot be written.';
     expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
     expect((await world.get('/api/v1/leads')).status).toBe(200);
-    handle.pragma('query_only = OFF');
+    await disturbWriter(world.storePath, 'query_only = OFF');
     await world.clock.advance(2000);
     expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
   });
 
   test('another process that does not let go of the store shows, and heals', async () => {
-    const world = await openWorld({ settings: { partners } });
+    const world = await openWorld({ settings: { partners }, writerModule });
     const { handle } = connectTo(world.storePath);
     handle.exec('BEGIN IMMEDIATE');
     expect((await sendDeletion(world, big)).status).toBe(503);
@@ -564,14 +566,15 @@ describe('store trouble', () => {
   });
 
   test('a damaged file: 503, never a guess and never a crash', async () => {
-    const world = await openWorld({ settings: { partners } });
+    const world = await openWorld({ settings: { partners }, writerModule });
     const { database } = world.service.store;
-    expect(database.truncateLog()).toBe(true);
+    expect(await database.writer.truncateLog()).toBe(true);
     const pages = database.handle.pragma('page_count', { simple: true }) as number;
     const file = openSync(world.storePath, 'r+');
     writeSync(file, randomBytes((pages - 1) * 4096), 0, (pages - 1) * 4096, 4096);
     closeSync(file);
     database.handle.pragma('shrink_memory');
+    await disturbWriter(world.storePath, 'shrink_memory');
 
     const refused = await sendDeletion(world, { eventId: '1', leadId: '1' });
     for (const answer of [refused, await world.get('/api/v1/leads')]) {

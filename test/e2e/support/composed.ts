@@ -33,11 +33,14 @@ export type ComposedOptions = {
   requestTimeout?: string;
   /** Sections of the configuration file. */
   settings?: Record<string, unknown>;
+  /** See `disturb-writer.ts`; default as in production. */
+  writerModule?: URL;
 };
 
 /** Composes the service as the program does, on a port of its own and an empty store. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '5s', settings = {} } = options;
+  const { writerModule } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath = path.join(temporaryFolder(), 'trackport.db');
   const config = loadConfig({
@@ -57,7 +60,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
     },
   });
   const { log, logText } = createLogBook();
-  const service = await startService({ config, clock, log });
+  const service = await startService({ config, clock, log, ...(writerModule && { writerModule }) });
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
     { name: 'sales', grants: [{ action: 'leads:read' }] },

@@ -1,6 +1,5 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { actOnEvent, type ActDeps } from '#partners/deletions/act-on-event.ts';
@@ -21,9 +20,10 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
-const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const payloadKey = Buffer.alloc(32, 1);
+const sealer = createPayloadSealer(payloadKey);
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
 
@@ -32,7 +32,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
   const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
   return {
@@ -247,11 +247,7 @@ test('an event whose store failed half-way, and again at giving it back, is fini
     }
     return work();
   };
-  const flaky: Database = {
-    ...database,
-    transaction: (work) => refusing(() => database.transaction(work)),
-    transactionNow: (work) => refusing(() => database.transactionNow(work)),
-  };
+  const flaky = withCommits(database, refusing);
   const { tracker } = await openDesk();
   const desk = await openDesk({ of: { tracker, database: flaky }, actions: ['comment'] });
   await desk.start();

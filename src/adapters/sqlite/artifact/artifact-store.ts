@@ -4,7 +4,7 @@ import { isReadable } from '#catalog/version/default-version.ts';
 import { createArtifactLists } from './list.ts';
 import { createRelationsReader } from './relations.ts';
 import { createCandidatesReader, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
-import { createArtifactWriter } from './write.ts';
+import { createRenderedWrites } from './rendered-writes.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
 
@@ -39,7 +39,6 @@ function prepareReads({ handle }: Database) {
 /** Artifacts in SQLite. */
 export function createArtifactStore(database: Database): ArtifactStore {
   const reads = prepareReads(database);
-  const writer = createArtifactWriter(database);
   const lists = createArtifactLists(database);
   const relations = createRelationsReader(database);
   const candidates = createCandidatesReader(database);
@@ -53,10 +52,7 @@ export function createArtifactStore(database: Database): ArtifactStore {
         const artifact = reads.artifact.get(workspaceId, foldId(id));
         return artifact === undefined ? undefined : candidates(artifact);
       }),
-    insert: async (...input) => guard(() => writer.insert(...input)),
-    change: async (...input) => guard(() => writer.change(...input)),
-    remove: async (...input) => guard(() => writer.remove(...input)),
-    pin: async (...input) => guard(() => writer.pin(...input)),
+    ...createRenderedWrites(database),
     list: async (...input) => guard(() => lists.list(...input)),
     listVersions: async (...input) => guard(() => lists.listVersions(...input)),
     listAudit: async (...input) => guard(() => lists.listAudit(...input)),

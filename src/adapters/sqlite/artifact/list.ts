@@ -8,7 +8,7 @@ import type {
 import { toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
 import { auditSubject } from './write.ts';
 import { toEntry, type AuditRow } from '../audit-log.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 
 const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifactSerial';
 
@@ -86,8 +86,8 @@ const LIST_AUDIT = `
   FROM audit WHERE subject = ? AND id < ? ORDER BY id DESC LIMIT ?`;
 
 /** The lists of the store, synchronous. */
-export function createArtifactLists(database: Database) {
-  const { handle } = database;
+export function createArtifactLists(connection: Connection) {
+  const { handle } = connection;
   const exists = handle.prepare<[string, string], number>(
     'SELECT 1 FROM catalog_artifact WHERE workspaceId = ? AND idFolded = ?',
   );

@@ -1,6 +1,6 @@
 import { foldId, MEMBERS_MAX, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import type { RowOf } from '../row.ts';
 
 type MemberRow = RowOf<Member>;
@@ -16,7 +16,7 @@ const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.groupPath';
 const IN_GROUP =
   "v.workspaceId = ? AND v.groupPath IS NOT NULL AND v.groupKey >= ? || '/' AND v.groupKey < ? || '0'";
 
-function prepare({ handle }: Database) {
+function prepare({ handle }: Connection) {
   return {
     representative: handle.prepare<[string, string], RepresentativeRow>(
       `SELECT a.versions, v.version, v.lifecycle, v.serial
@@ -54,9 +54,9 @@ function prepare({ handle }: Database) {
 
 /** Reads what the response for a version says of other versions and artifacts. */
 export function createRelationsReader(
-  database: Database,
+  connection: Connection,
 ): (workspaceId: string, record: VersionRecord) => Relations {
-  const statements = prepare(database);
+  const statements = prepare(connection);
   return (workspaceId, record) => {
     const shown = statements.representative.get(workspaceId, foldId(record.id));
     const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';

@@ -6,7 +6,7 @@ import {
 } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_artifact`. */
@@ -46,10 +46,10 @@ const SEARCHED = ['title', 'description', 'owner', 'groupPath'] as const;
 
 type SearchedRow = RowOf<Pick<VersionRecord, (typeof SEARCHED)[number]>>;
 
-function prepare(database: Database) {
-  const { handle } = database;
+function prepare(connection: Connection) {
+  const { handle } = connection;
   return {
-    candidates: createCandidatesReader(database),
+    candidates: createCandidatesReader(connection),
     searched: handle.prepare<[number], SearchedRow>(
       'SELECT title, description, owner, groupPath FROM catalog_version WHERE serial = ?',
     ),
@@ -78,8 +78,8 @@ function prepare(database: Database) {
 
 type Statements = ReturnType<typeof prepare>;
 
-export function createRepresentativeWriter(database: Database): RepresentativeWriter {
-  const statements = prepare(database);
+export function createRepresentativeWriter(connection: Connection): RepresentativeWriter {
+  const statements = prepare(connection);
   return {
     candidates: statements.candidates,
     addFirst: (artifactSerial, record) => {

@@ -2,7 +2,7 @@ import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { orderOf } from '#catalog/version/version-order.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
@@ -75,7 +75,7 @@ export function toColumns(
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
 export function createCandidatesReader({
   handle,
-}: Database): (artifactSerial: number) => Candidate[] {
+}: Connection): (artifactSerial: number) => Candidate[] {
   const candidates = handle.prepare<[number], RowOf<Candidate>>(
     'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
   );

@@ -1,7 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type {
-  Accompaniment,
-  ArtifactStore,
   Change,
   ChangeAudit,
   Inserted,
@@ -20,17 +19,45 @@ import {
 import { createRelationsReader } from './relations.ts';
 import { toColumns } from './rows.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
+import { Undo, type WriteFamily } from '../writer/writer.ts';
+
+/** A response that is to be stored for an idempotency key, and the version that it shows. */
+type RenderedResponse = { of: StoredVersion; run: StoredRun };
+
+/** What is written with a change. */
+export type Beside = {
+  audit: ChangeAudit;
+  /** `wanted`: it is not rendered yet, for it shows what only the change brings about. */
+  response: 'none' | 'wanted' | RenderedResponse;
+};
+
+/** Nothing was changed: what the response would have to show is this, and not what it shows. */
+export type Unrendered = { kind: 'unrendered'; stored: StoredVersion };
 
 /**
- * What writes of `ArtifactStore`, synchronous. Each function is one transaction: the change, its audit entry, the search text, the default, and
- * the response for an idempotency key.
+ * What writes of `ArtifactStore`. Each is one transaction: the change, its audit entry, the search
+ * text, the default, and the response for an idempotency key. Undefined as for `ArtifactStore`.
  */
-export type ArtifactWriter = {
-  [Name in 'insert' | 'change' | 'remove' | 'pin']: (
-    ...input: Parameters<ArtifactStore[Name]>
-  ) => Awaited<ReturnType<ArtifactStore[Name]>>;
+export type ArtifactWrites = {
+  insert(workspaceId: string, version: NewVersion, beside: Beside): Inserted | Unrendered;
+  change(
+    workspaceId: string,
+    change: Change,
+    beside: Beside,
+  ): StoredVersion | Unrendered | undefined;
+  remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
+  pin(
+    workspaceId: string,
+    record: VersionRecord,
+    beside: Beside,
+  ): StoredVersion | Unrendered | undefined;
+};
+
+export const artifactWrites: WriteFamily<undefined, ArtifactWrites> = {
+  name: 'artifact',
+  create: createArtifactWrites,
 };
 
 const INSERT_VERSION = `
@@ -60,7 +87,7 @@ const MOVE_VERSION = `
     publishedAt = @publishedAt, deprecatedAt = @deprecatedAt, sunsetAt = @sunsetAt
   WHERE serial = @serial AND workspaceId = @workspaceId AND revision = @formerRevision`;
 
-function prepare({ handle }: Database) {
+function prepare({ handle }: Connection) {
   return {
     artifact: handle.prepare<[string, string], ArtifactRow>(
       `SELECT serial, id, pinnedSerial, faceSerial, versions FROM catalog_artifact
@@ -98,28 +125,24 @@ type WriteDeps = {
   storeRun(run: StoredRun): void;
 };
 
-export function createArtifactWriter(database: Database): ArtifactWriter {
-  const log = createAuditLog(database);
+function createArtifactWrites(connection: Connection): ArtifactWrites {
+  const log = createAuditLog(connection);
   const deps: WriteDeps = {
-    statements: prepare(database),
-    representative: createRepresentativeWriter(database),
-    relations: createRelationsReader(database),
+    statements: prepare(connection),
+    representative: createRepresentativeWriter(connection),
+    relations: createRelationsReader(connection),
     append: (entry) => log.append(entry),
-    storeRun: createKeyWriter(database),
+    storeRun: createKeyWriter(connection),
   };
   return {
-    insert: (workspaceId, version, beside) =>
-      database.transaction(() => insert(deps, { workspaceId, version, beside })),
-    change: (workspaceId, change, beside) =>
-      database.transaction(() => applyChange(deps, { workspaceId, change, beside })),
-    remove: (workspaceId, record, audit) =>
-      database.transaction(() => remove(deps, { workspaceId, record, audit })),
-    pin: (workspaceId, record, beside) =>
-      database.transaction(() => pin(deps, { workspaceId, record, beside })),
+    insert: (workspaceId, version, beside) => insert(deps, { workspaceId, version, beside }),
+    change: (workspaceId, change, beside) => applyChange(deps, { workspaceId, change, beside }),
+    remove: (workspaceId, record, audit) => remove(deps, { workspaceId, record, audit }),
+    pin: (workspaceId, record, beside) => pin(deps, { workspaceId, record, beside }),
   };
 }
 
-type Insert = { workspaceId: string; version: NewVersion; beside: Accompaniment };
+type Insert = { workspaceId: string; version: NewVersion; beside: Beside };
 
 function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inserted {
   const { statements, representative } = deps;
@@ -157,7 +180,7 @@ function makeArtifact(statements: Statements, workspaceId: string, id: string): 
   return { serial, id, pinnedSerial: null, faceSerial: null, versions: 0 };
 }
 
-type Changing = { workspaceId: string; change: Change; beside: Accompaniment };
+type Changing = { workspaceId: string; change: Change; beside: Beside };
 
 function applyChange(
   deps: WriteDeps,
@@ -192,7 +215,7 @@ function remove(deps: WriteDeps, { workspaceId, record, audit }: Removal): boole
   return true;
 }
 
-type Pinning = { workspaceId: string; record: VersionRecord; beside: Accompaniment };
+type Pinning = { workspaceId: string; record: VersionRecord; beside: Beside };
 
 function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredVersion | undefined {
   const { statements } = deps;
@@ -202,14 +225,21 @@ function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredV
   return conclude(deps, { record, specText: statements.readSpec.get(record.serial), beside });
 }
 
-type Changed = { record: VersionRecord; specText: string | undefined; beside: Accompaniment };
+type Changed = { record: VersionRecord; specText: string | undefined; beside: Beside };
 
-/** What every change that leaves a version ends with: its audit entry and its response. */
+/**
+ * What every change that leaves a version ends with: its audit entry and its response.
+ * @throws {Undo} with `Unrendered`
+ */
 function conclude(deps: WriteDeps, { record, specText, beside }: Changed): StoredVersion {
   appendAudit(deps, record, beside.audit);
   const relations = deps.relations(record.workspaceId, record);
   const stored = { record, relations, ...(specText !== undefined && { specText }) };
-  if (beside.toStoredRun) deps.storeRun(beside.toStoredRun(stored));
+  const { response } = beside;
+  if (response === 'none') return stored;
+  if (response === 'wanted' || !isDeepStrictEqual(response.of, stored))
+    throw new Undo({ kind: 'unrendered', stored } satisfies Unrendered);
+  deps.storeRun(response.run);
   return stored;
 }
 

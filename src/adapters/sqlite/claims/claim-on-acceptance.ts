@@ -1,6 +1,6 @@
 import { leadsToClaim, type MatchName } from '#partners/deletions/match.ts';
 import { createClaimWriter, REPOSITORY_NOT_KNOWN } from './write.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { createDirectoryView } from '../directory/view.ts';
 
 /** An event that is accepted, or that has come again. */
@@ -20,10 +20,13 @@ export type AcceptanceClaims = {
 };
 
 /** `repository` is `owner/name`, in any case. Every call throws `store-unavailable`. */
-export function createAcceptanceClaims(database: Database, repository: string): AcceptanceClaims {
-  const directory = createDirectoryView(database, repository);
-  const claims = createClaimWriter(database);
-  const findRepository = database.handle
+export function createAcceptanceClaims(
+  connection: Connection,
+  repository: string,
+): AcceptanceClaims {
+  const directory = createDirectoryView(connection, repository);
+  const claims = createClaimWriter(connection);
+  const findRepository = connection.handle
     .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
     .pluck();
   const repositoryId = (): number =>

@@ -1,9 +1,9 @@
 import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
-import { createAuditLog } from '../audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
+import { claimWrites } from './writes.ts';
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */
@@ -14,37 +14,23 @@ export type ClaimsOptions = {
 export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
   const repository = options.repository.toLowerCase();
   const view = createView(database, repository);
-  const statements = prepare(database);
+  const removals = prepareRemovals(database);
   const lists = createClaimLists(database, repository);
-  const audit = createAuditLog(database);
+  const write = database.writer.open(claimWrites, { repository });
   return {
     // An async function, so that a closed or failing store rejects and never throws.
     current: async () => view(await database.version()),
     list: async (page) => guard(() => lists.list(page)),
     find: async (number) => guard(() => lists.find(number)),
-    release: async (number, entry) =>
-      database.transaction(() => {
-        const events = statements.release.all({ repository, number, at: entry.at });
-        for (const event of events) statements.noteRelease.run(event);
-        if (events.length > 0) audit.append(entry);
-        return events.length;
-      }),
-    listRemovals: async (query) =>
-      guard(() => statements.removals.all(toParameters(query, repository))),
+    release: (number, entry) => write('release', number, entry),
+    listRemovals: async (query) => guard(() => removals.all(toParameters(query, repository))),
   };
 }
 
-function prepare({ handle }: Database) {
-  return guard(() => ({
-    release: handle
-      .prepare<[{ repository: string; number: number; at: number }], number>(`
-        UPDATE claim SET releasedAt = @at
-        WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}
-        RETURNING event`)
-      .pluck(),
-    noteRelease: handle.prepare<[number]>("UPDATE event SET note = 'claim-released' WHERE id = ?"),
+function prepareRemovals({ handle }: Database) {
+  return guard(() =>
     // Several claims of one lead share its removedAt, so that DISTINCT leaves one line.
-    removals: handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
+    handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
       SELECT DISTINCT removedAt, number FROM claim
       WHERE releasedAt IS NULL AND approved = 1 AND removedAt >= @since
         AND (removedAt, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
@@ -52,7 +38,7 @@ function prepare({ handle }: Database) {
           SELECT 1 FROM json_each(@labels) AS wanted
           WHERE wanted.value NOT IN (SELECT value FROM json_each(claim.labels)))
       ORDER BY removedAt, number LIMIT @limit`),
-  }));
+  );
 }
 
 function toParameters(query: RemovalQuery, repository: string) {

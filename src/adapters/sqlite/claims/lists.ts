@@ -1,5 +1,5 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 
 /**
  * Claims of the repository that `repository` names. While the store does not know its number yet,
@@ -29,7 +29,7 @@ type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: s
 type ListValues = { repository: string; before: number; limit: number };
 
 /** Claims as operators look at them, synchronous. */
-export function createClaimLists({ handle }: Database, repository: string) {
+export function createClaimLists({ handle }: Connection, repository: string) {
   const list = handle.prepare<[ListValues], ClaimedRow>(
     `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`,
   );

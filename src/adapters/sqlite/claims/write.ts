@@ -1,5 +1,5 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
 
 /** Leads that one event claims, or gives back. */
@@ -49,8 +49,8 @@ export type ClaimWriter = {
   held(repositoryId: number, event: number): number[];
 };
 
-export function createClaimWriter(database: Database): ClaimWriter {
-  const statements = prepare(database);
+export function createClaimWriter(connection: Connection): ClaimWriter {
+  const statements = prepare(connection);
   const insert = (order: ClaimOrder, at: number): void => {
     for (const number of order.numbers) statements.insert.run({ ...toRow(order, number), at });
   };
@@ -94,7 +94,7 @@ function toRow({ repositoryId, receiptId, event }: ClaimOrder, number: number): 
   return { repositoryId, receiptId, event, number };
 }
 
-function prepare({ handle }: Database) {
+function prepare({ handle }: Connection) {
   return guard(() => ({
     // What the lead was like when it went out of sight comes from the claim that is in force, or
     // else from the directory: later claims see an issue that the first one has changed. A removal

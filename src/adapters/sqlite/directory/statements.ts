@@ -25,16 +25,31 @@ const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = ?)';
 
 export type DirectoryStatements = ReturnType<typeof prepareDirectory>;
 
-/** Every statement of the lead directory. */
+/** Every statement that writes the lead directory, and those that a write needs to read. */
 export function prepareDirectory(handle: BetterSqlite3.Database) {
-  return { ...prepareReads(handle), ...prepareRows(handle), ...prepareCrawl(handle) };
+  return { ...prepareIds(handle), ...prepareRows(handle), ...prepareCrawl(handle) };
 }
 
-function prepareReads(handle: BetterSqlite3.Database) {
+export type DirectoryReads = ReturnType<typeof prepareDirectoryReads>;
+
+/** Every statement that only reads it. */
+export function prepareDirectoryReads(handle: BetterSqlite3.Database) {
+  return { ...prepareIds(handle), ...prepareLookups(handle) };
+}
+
+function prepareIds(handle: BetterSqlite3.Database) {
   return {
     repositoryId: handle
       .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
       .pluck(),
+    checks: handle.prepare<[number], DirectoryChecks>(
+      'SELECT keyCheck AS key, rulesCheck AS rules FROM directory_state WHERE repositoryId = ?',
+    ),
+  };
+}
+
+function prepareLookups(handle: BetterSqlite3.Database) {
+  return {
     find: handle
       .prepare<[Buffer, string], number>(
         `SELECT number FROM directory_key WHERE keyHash = ? AND repositoryId = ${NAMED}
@@ -55,9 +70,20 @@ function prepareReads(handle: BetterSqlite3.Database) {
       SELECT crawl, crawling, crawlStartedAt AS startedAt, crawlIssues AS issues,
         crawlReached AS reached, completedAt, caughtUpTo
       FROM directory_state WHERE repositoryId = ${NAMED}`),
-    checks: handle.prepare<[number], DirectoryChecks>(
-      'SELECT keyCheck AS key, rulesCheck AS rules FROM directory_state WHERE repositoryId = ?',
-    ),
+    chunkEnd: handle
+      .prepare<[{ id: number; after: number; size: number }], number>(`
+        SELECT max(number) FROM (SELECT number FROM directory_lead
+          WHERE repositoryId = @id AND number > @after ORDER BY number LIMIT @size)
+        HAVING max(number) IS NOT NULL`)
+      .pluck(),
+    unseen: handle
+      .prepare<[{ id: number; after: number; last: number }], number>(`
+        SELECT number FROM directory_lead WHERE repositoryId = @id
+          AND number > @after AND number <= @last
+          AND isMoved = 0
+          AND crawl < (SELECT crawl FROM directory_state WHERE repositoryId = @id)
+          AND NOT ${IS_CLAIMED}`)
+      .pluck(),
   };
 }
 
@@ -95,20 +121,6 @@ function prepareRows(handle: BetterSqlite3.Database) {
     ),
     dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
     dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
-    chunkEnd: handle
-      .prepare<[{ id: number; after: number; size: number }], number>(`
-        SELECT max(number) FROM (SELECT number FROM directory_lead
-          WHERE repositoryId = @id AND number > @after ORDER BY number LIMIT @size)
-        HAVING max(number) IS NOT NULL`)
-      .pluck(),
-    unseen: handle
-      .prepare<[{ id: number; after: number; last: number }], number>(`
-        SELECT number FROM directory_lead WHERE repositoryId = @id
-          AND number > @after AND number <= @last
-          AND isMoved = 0
-          AND crawl < (SELECT crawl FROM directory_state WHERE repositoryId = @id)
-          AND NOT ${IS_CLAIMED}`)
-      .pluck(),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { DirectoryView } from '#partners/deletions/match.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
 
 const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = @name)';
@@ -9,7 +9,7 @@ const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = @name)'
  * The lead directory of the repository that `repository` (`owner/name`, in any case) names, for
  * look-ups inside a transaction. Every call throws `store-unavailable` when the store fails.
  */
-export function createDirectoryView({ handle }: Database, repository: string): DirectoryView {
+export function createDirectoryView({ handle }: Connection, repository: string): DirectoryView {
   const name = repository.toLowerCase();
   const sql = guard(() => ({
     createdAt: handle

@@ -1,26 +1,30 @@
-import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Database } from '../database.ts';
-import { createGroupCommit } from '../group-commit.ts';
-import { createDeliveryWriter } from './write.ts';
 import { createReceiptReader } from './read.ts';
-import { createReceiptReplayer } from './replay.ts';
+import { receiptWrites, type ReceiptWriteOptions } from './writes.ts';
 
-export type ReceiptStoreDeps = {
-  database: Database;
-  /** Encrypts the bytes of events. */
-  sealer: PayloadSealer;
-  /** `owner/name`, in any case: whose leads are claimed. */
-  repository: string;
-};
+export type ReceiptStoreDeps = ReceiptWriteOptions & { database: Database };
 
-/** Receipts in SQLite. Deliveries in flight at the same time share one commit. */
-export function createReceiptStore(deps: ReceiptStoreDeps): ReceiptStore {
-  const { database } = deps;
-  const writer = createDeliveryWriter(deps);
+/** Receipts in SQLite. */
+export function createReceiptStore({ database, ...options }: ReceiptStoreDeps): ReceiptStore {
+  const write = database.writer.open(receiptWrites, options);
   return {
-    accept: createGroupCommit(database, writer),
+    accept: (delivery) => write('accept', delivery),
+    replay: (id, entry) => write('replay', id, entry),
+    replayAll: (filter, entry) => write('replayAll', filter, entry),
+    purge: async (before) => ({
+      keys: await untilNothing(() => write('forgetKeys', before)),
+      payloads: await untilNothing(() => write('dropPayloads', before)),
+    }),
     ...createReceiptReader(database.handle),
-    ...createReceiptReplayer(database),
   };
+}
+
+/** Repeats `work` until it changes nothing more; answers how much it changed in all. */
+async function untilNothing(work: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = await work();
+    if (changes === 0) return sum;
+    sum += changes;
+  }
 }

@@ -1,14 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
-
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import type {
-  ReceiptFilter,
-  ReceiptStore,
-  ReplayResult,
-} from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 import { AS_NEW } from '../start-again.ts';
@@ -51,11 +45,9 @@ const DROP_PAYLOADS = `
   UPDATE event SET payload = NULL WHERE id IN
     (SELECT id FROM event WHERE payload IS NOT NULL AND completedAt < ? LIMIT ${CHUNK_ROWS})`;
 
-/** Puts dead letters back into the queue, and ends the time for which they are kept. */
-export function createReceiptReplayer(
-  database: Database,
-): Pick<ReceiptStore, 'replay' | 'replayAll' | 'purge'> {
-  const { handle } = database;
+/** What puts dead letters back into the queue, and ends the time for which they are kept. */
+export function createReplayWrites(connection: Connection) {
+  const { handle } = connection;
   const findNumber = handle
     .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
     .pluck();
@@ -65,7 +57,7 @@ export function createReceiptReplayer(
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
-  const audit = createAuditLog(database);
+  const audit = createAuditLog(connection);
   const queueOne = (number: number, now: number): number => {
     const { changes } = queueReceipt.run({ receipt: number, now });
     if (changes > 0) refreshStatus.run(number);
@@ -77,40 +69,25 @@ export function createReceiptReplayer(
     return result;
   };
   return {
-    replay: async (id, entry) =>
-      database.transaction(() => {
-        const number = findNumber.get(id);
-        if (number === undefined) return undefined;
-        forgetReleases.run(number);
-        const left = toCounts(countOthers.all(number));
-        return record(entry, { queued: queueOne(number, entry.at), left });
-      }),
-    replayAll: async (filter, entry) =>
-      database.transaction(() => {
-        const left = toCounts(countDropped(database, filter));
-        const queued = receiptsToReplay(database, filter).map((number) =>
-          queueOne(number, entry.at),
-        );
-        return record(entry, {
-          queued: queued.reduce((sum, count) => sum + count, 0),
-          left,
-        });
-      }),
-    purge: async (before) => ({
-      keys: await inChunks(database, () => forget.run(before).changes),
-      payloads: await inChunks(database, () => drop.run(before).changes),
-    }),
+    replay: (id: string, entry: AuditEntry): ReplayResult | undefined => {
+      const number = findNumber.get(id);
+      if (number === undefined) return undefined;
+      forgetReleases.run(number);
+      const left = toCounts(countOthers.all(number));
+      return record(entry, { queued: queueOne(number, entry.at), left });
+    },
+    replayAll: (filter: ReceiptFilter, entry: AuditEntry): ReplayResult => {
+      const left = toCounts(countDropped(connection, filter));
+      const queued = receiptsToReplay(connection, filter).map((number) =>
+        queueOne(number, entry.at),
+      );
+      return record(entry, { queued: queued.reduce((sum, count) => sum + count, 0), left });
+    },
+    /** One chunk of what `ReceiptStore.purge` forgets; answers how many. */
+    forgetKeys: (before: number): number => forget.run(before).changes,
+    /** One chunk of what it drops. */
+    dropPayloads: (before: number): number => drop.run(before).changes,
   };
-}
-
-/** Runs `work` until it changes nothing more; answers how much it changed in all. */
-async function inChunks(database: Database, work: () => number): Promise<number> {
-  for (let sum = 0; ;) {
-    const changes = database.transaction(work);
-    if (changes === 0) return sum;
-    sum += changes;
-    await setImmediate();
-  }
 }
 
 type CountRow = { outcome: Outcome; count: number };
@@ -119,7 +96,7 @@ function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
   return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
 }
 
-function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
+function countDropped({ handle }: Connection, filter: ReceiptFilter): CountRow[] {
   const { from, number, where, values } = receiptConditions(handle, filter);
   const sql = `
     SELECT outcome, count(*) AS count FROM event
@@ -129,7 +106,7 @@ function countDropped({ handle }: Database, filter: ReceiptFilter): CountRow[] {
   return handle.prepare<unknown[], CountRow>(sql).all(values);
 }
 
-function receiptsToReplay({ handle }: Database, filter: ReceiptFilter): number[] {
+function receiptsToReplay({ handle }: Connection, filter: ReceiptFilter): number[] {
   const { from, number, where, values } = receiptConditions(handle, filter);
   const sql = `
     SELECT DISTINCT ${number} FROM ${from}

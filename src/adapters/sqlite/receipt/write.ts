@@ -6,7 +6,7 @@ import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receip
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 import { type AcceptanceClaims, createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import { toLeadIds } from '../claims/write.ts';
-import type { Database } from '../database.ts';
+import type { Connection } from '../connection.ts';
 import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
 
 const INSERT_RECEIPT = `
@@ -68,7 +68,7 @@ type SameEvent = {
 };
 
 export type DeliveryWriterDeps = {
-  database: Database;
+  connection: Connection;
   sealer: PayloadSealer;
   /** `owner/name`, in any case. */
   repository: string;
@@ -89,13 +89,13 @@ type Repeat = { event: NewEvent; before: SameEvent };
  * their own, and those that came before as what they ask for now.
  */
 export function createDeliveryWriter({
-  database,
+  connection,
   sealer,
   repository,
 }: DeliveryWriterDeps): (delivery: NewReceipt) => Acceptance {
-  const { handle } = database;
+  const { handle } = connection;
   const findSameEvent = createFinder(handle);
-  const claims = createAcceptanceClaims(database, repository);
+  const claims = createAcceptanceClaims(connection, repository);
   const insert = createInserter({ handle, sealer, claims });
   const workRepeat = createRepeatWorker({ handle, sealer, claims });
   const readOriginal = handle.prepare<[number], OriginalRow>(READ_ORIGINAL);

@@ -5,26 +5,13 @@ import {
 } from '#partners/deletions/deletion-progress.ts';
 import type { LateLookStore } from '#partners/deletions/late-look-store.ts';
 import { toLeadIds } from '../claims/write.ts';
-import { guard } from '../errors.ts';
 import { held, type MatchRuntime } from './matches.ts';
 import type { WorkStatements } from './statements.ts';
 
-/** Looking again for leads that the tracker showed late, in SQLite. */
-export function createLateLooks(
-  runtime: MatchRuntime,
-  together: <T>(write: () => T) => Promise<T>,
-): LateLookStore {
-  const { sql } = runtime;
-  return {
-    dueLooks: async (now, limit) => guard(() => sql.dueLooks.all({ now, limit })),
-    nextLookAt: async () => guard(() => sql.nextLookAt.get()),
-    lookAgain: (...look) => together(() => lookAgain(runtime, ...look)),
-  };
-}
-
 type EventState = NonNullable<ReturnType<WorkStatements['state']['get']>>;
 
-function lookAgain(
+/** `LateLookStore.lookAgain`. */
+export function lookAgain(
   runtime: MatchRuntime,
   ...[look, { now, retryAt, nextAt }]: Parameters<LateLookStore['lookAgain']>
 ): readonly number[] {

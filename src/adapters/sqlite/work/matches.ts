@@ -14,14 +14,21 @@ export type MatchRuntime = {
   repository: string;
 };
 
-export function fence({ event, lease }: WorkItem): { event: number; lease: string } {
+/** What a write needs of the item that it is about; the payload stays where it is. */
+export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'lease'>;
+
+export function fence({ event, lease }: LeasedEvent): { event: number; lease: string } {
   return { event, lease };
 }
+
+type ClaimInput = Parameters<WorkStore['claim']>;
 
 /** `WorkStore.claim`. */
 export function claim(
   runtime: MatchRuntime,
-  ...[item, match, { now, ...next }]: Parameters<WorkStore['claim']>
+  item: LeasedEvent,
+  match: ClaimInput[1],
+  { now, ...next }: ClaimInput[2],
 ): readonly number[] | undefined {
   if (runtime.sql.isMine.get(fence(item)) === undefined) return undefined;
   const order = orderOf(runtime, item, match.leads);
@@ -32,10 +39,14 @@ export function claim(
   return keepMatch(runtime, item, { ...next, note: noteOf(match) });
 }
 
+type ConfirmInput = Parameters<WorkStore['confirm']>;
+
 /** `WorkStore.confirm`. */
 export function confirm(
   runtime: MatchRuntime,
-  ...[item, match, { actions, lookAgain, now }]: Parameters<WorkStore['confirm']>
+  item: LeasedEvent,
+  match: ConfirmInput[1],
+  { actions, lookAgain, now }: ConfirmInput[2],
 ): readonly number[] | undefined {
   const { sql, claims } = runtime;
   if (sql.isMine.get(fence(item)) === undefined) return undefined;
@@ -81,7 +92,7 @@ function withdraw(
 /** Everything that no match has confirmed. False: there was nothing. */
 export function withdrawAll(
   runtime: MatchRuntime,
-  item: WorkItem,
+  item: LeasedEvent,
   why: { reason: string; now: number },
 ): boolean {
   const order = orderOf(runtime, item, []);
@@ -94,7 +105,7 @@ export function withdrawAll(
 /** Undefined while the store does not know which repository the configured name means. */
 function orderOf(
   { sql, repository }: MatchRuntime,
-  { event, receiptId }: WorkItem,
+  { event, receiptId }: LeasedEvent,
   numbers: readonly number[],
 ): ClaimOrder | undefined {
   const repositoryId = sql.repositoryId.get(repository.toLowerCase());
@@ -103,7 +114,7 @@ function orderOf(
 
 function keepMatch(
   runtime: MatchRuntime,
-  item: WorkItem,
+  item: LeasedEvent,
   {
     progress,
     ...next
@@ -122,7 +133,16 @@ function keepMatch(
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */
-export function held({ sql, claims, repository }: MatchRuntime, event: number): number[] {
+export function held(
+  {
+    sql,
+    claims,
+    repository,
+  }: Pick<MatchRuntime, 'claims' | 'repository'> & {
+    sql: Pick<WorkStatements, 'repositoryId'>;
+  },
+  event: number,
+): number[] {
   const repositoryId = sql.repositoryId.get(repository.toLowerCase());
   return repositoryId === undefined ? [] : claims.held(repositoryId, event);
 }

@@ -24,13 +24,71 @@ const IS_MINE = `id = @event AND leaseToken = @lease AND outcome = 'PENDING'`;
 
 export type WorkStatements = ReturnType<typeof prepareWork>;
 
-/** Every statement of the worker's store. */
+/** Every statement of the worker's writes. */
 export function prepareWork(handle: BetterSqlite3.Database) {
   return {
     ...prepareLeases(handle),
     ...prepareWrites(handle),
     ...prepareLooks(handle),
-    ...prepareCounts(handle),
+    ...prepareShared(handle),
+  };
+}
+
+export type WorkReads = ReturnType<typeof prepareWorkReads>;
+
+/** Every statement of what only reads. */
+export function prepareWorkReads(handle: BetterSqlite3.Database) {
+  return { ...prepareDue(handle), ...prepareCounts(handle), ...prepareShared(handle) };
+}
+
+function prepareShared(handle: BetterSqlite3.Database) {
+  return {
+    isMine: handle.prepare<[Fence], number>(`SELECT 1 FROM event WHERE ${IS_MINE}`).pluck(),
+    repositoryId: handle
+      .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
+      .pluck(),
+  };
+}
+
+function prepareDue(handle: BetterSqlite3.Database) {
+  return {
+    nextDueAt: handle
+      .prepare<[Stage], number>(
+        `SELECT dueAt FROM event WHERE stage = ? AND outcome = 'PENDING' AND leaseToken IS NULL
+         ORDER BY dueAt LIMIT 1`,
+      )
+      .pluck(),
+    nextLookAt: handle
+      .prepare<[], number>('SELECT dueAt FROM late_look ORDER BY dueAt LIMIT 1')
+      .pluck(),
+    dueLooks: handle.prepare<
+      [{ now: number; limit: number }],
+      LookRow & { receiptId: string; partnerId: string }
+    >(`
+      SELECT late_look.*, receipt.id AS receiptId, receipt.partnerId
+      FROM late_look JOIN event ON event.id = late_look.event
+        JOIN receipt ON receipt.number = event.receipt
+      WHERE late_look.dueAt <= @now ORDER BY late_look.dueAt LIMIT @limit`),
+  };
+}
+
+function prepareCounts(handle: BetterSqlite3.Database) {
+  return {
+    heldElsewhere: handle
+      .prepare<[number, string], number>(
+        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL AND repositoryId IS NOT
+           (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
+      )
+      .pluck(),
+    counts: handle.prepare<
+      [],
+      { open: number; oldestReceivedAt: number | null; deadLetters: number }
+    >(`
+      SELECT
+        (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
+        (SELECT receivedAt FROM receipt WHERE number =
+          (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
+        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
   };
 }
 
@@ -46,12 +104,6 @@ function prepareLeases(handle: BetterSqlite3.Database) {
     lease: handle.prepare<[{ event: number; lease: string; until: number }]>(
       'UPDATE event SET leaseToken = @lease, leaseUntil = @until WHERE id = @event',
     ),
-    nextDueAt: handle
-      .prepare<[Stage], number>(
-        `SELECT dueAt FROM event WHERE stage = ? AND outcome = 'PENDING' AND leaseToken IS NULL
-         ORDER BY dueAt LIMIT 1`,
-      )
-      .pluck(),
     forgetLeases: handle.prepare<[]>(
       `UPDATE event SET leaseToken = NULL, leaseUntil = NULL
        WHERE outcome = 'PENDING' AND leaseToken IS NOT NULL`,
@@ -73,7 +125,6 @@ function prepareLeases(handle: BetterSqlite3.Database) {
     giveBack: handle.prepare<[Fence]>(
       `UPDATE event SET leaseToken = NULL, leaseUntil = NULL WHERE ${IS_MINE}`,
     ),
-    isMine: handle.prepare<[Fence], number>(`SELECT 1 FROM event WHERE ${IS_MINE}`).pluck(),
   };
 }
 
@@ -161,17 +212,6 @@ function prepareLooks(handle: BetterSqlite3.Database) {
       `UPDATE late_look SET dueAt = @now, matchedAt = min(matchedAt, @now)
        WHERE matchedAt > @now OR dueAt > @now + ${LOOK_AHEAD_MAX_MS}`,
     ),
-    nextLookAt: handle
-      .prepare<[], number>('SELECT dueAt FROM late_look ORDER BY dueAt LIMIT 1')
-      .pluck(),
-    dueLooks: handle.prepare<
-      [{ now: number; limit: number }],
-      LookRow & { receiptId: string; partnerId: string }
-    >(`
-      SELECT late_look.*, receipt.id AS receiptId, receipt.partnerId
-      FROM late_look JOIN event ON event.id = late_look.event
-        JOIN receipt ON receipt.number = event.receipt
-      WHERE late_look.dueAt <= @now ORDER BY late_look.dueAt LIMIT @limit`),
     look: handle.prepare<[number], { repositoryId: number; actions: string }>(
       'SELECT repositoryId, actions FROM late_look WHERE event = ?',
     ),
@@ -223,26 +263,3 @@ type LookRow = {
   createdBefore: number;
   dueAt: number;
 };
-
-function prepareCounts(handle: BetterSqlite3.Database) {
-  return {
-    repositoryId: handle
-      .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
-      .pluck(),
-    heldElsewhere: handle
-      .prepare<[number, string], number>(
-        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL AND repositoryId IS NOT
-           (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
-      )
-      .pluck(),
-    counts: handle.prepare<
-      [],
-      { open: number; oldestReceivedAt: number | null; deadLetters: number }
-    >(`
-      SELECT
-        (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
-        (SELECT receivedAt FROM receipt WHERE number =
-          (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
-        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
-  };
-}

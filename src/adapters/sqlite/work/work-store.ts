@@ -1,79 +1,82 @@
 import type { NewId } from '#shared/ids.ts';
-import { SECOND } from '#shared/clock.ts';
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
 import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
 import { matchLeads, type DirectoryView, type MatchName } from '#partners/deletions/match.ts';
-import type { SettleResult, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Database } from '../database.ts';
-import { createAuditLog } from '../audit-log.ts';
-import { createClaimWriter, toLeadIds } from '../claims/write.ts';
+import { createClaimWriter } from '../claims/write.ts';
 import { createDirectoryView } from '../directory/view.ts';
 import { guard } from '../errors.ts';
-import { createGroupCommit } from '../group-commit.ts';
-import { createLateLooks } from './late-looks.ts';
-import { claim, confirm, fence, held, withdrawAll, type MatchRuntime } from './matches.ts';
-import { prepareWork, type DueRow, type WorkStatements } from './statements.ts';
-
-/** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
-const LEASE_MS = 25 * SECOND;
+import type { Write, Writer } from '../writer/writer.ts';
+import { fence, held, type LeasedEvent } from './matches.ts';
+import { prepareWorkReads, type DueRow, type WorkReads } from './statements.ts';
+import { workWrites } from './writes.ts';
 
 export type WorkStoreDeps = {
   database: Database;
+  /** Opens the bytes of events; `receipt-store.ts` seals them. */
   sealer: PayloadSealer;
   newId: NewId;
   /** `owner/name`, in any case. */
   repository: string;
 };
 
-type Runtime = WorkStoreDeps & MatchRuntime;
+type Runtime = WorkStoreDeps & {
+  sql: WorkReads;
+  write: Write<ReturnType<typeof workWrites.create>>;
+};
 
-/** The worker's store in SQLite. Events that are matched at the same time share one commit. */
+/** The worker's store in SQLite. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const { database, repository } = deps;
-  const sql = guard(() => prepareWork(database.handle));
-  const runtime: Runtime = {
-    ...deps,
-    sql,
-    claims: createClaimWriter(database),
-    audit: createAuditLog(database),
-  };
-  const commit = createGroupCommit<() => unknown, unknown>(database, (write) => write());
-  const together = <T>(write: () => T): Promise<T> => commit(write) as Promise<T>;
-  const directory = createDirectoryView(database, repository);
+  const sql = guard(() => prepareWorkReads(database.handle));
+  const write = database.writer.open(workWrites, { repository });
+  const runtime = { ...deps, sql, write };
   return {
-    ...createLeasing(runtime, together),
+    ...createLeasing(runtime),
+    ...createItemReads(runtime),
+    giveBack: (item) => write('giveBack', leased(item)),
+    claim: (item, ...match) => write('claim', leased(item), ...match),
+    confirm: (item, ...match) => write('confirm', leased(item), ...match),
+    saveProgress: (item, ...progress) => write('saveProgress', leased(item), ...progress),
+    reschedule: (item, next) => write('reschedule', leased(item), next),
+    postpone: (postponed) =>
+      write(
+        'postpone',
+        postponed.map(({ item, ...next }) => ({
+          item: leased(item),
+          next: { ...next, attempts: item.attempts },
+        })),
+      ),
+    settle: (item, ...end) => write('settle', leased(item), ...end),
+    dueLooks: async (now, limit) => guard(() => sql.dueLooks.all({ now, limit })),
+    nextLookAt: async () => guard(() => sql.nextLookAt.get()),
+    lookAgain: (...look) => write('lookAgain', ...look),
+    counts: async () => guard(() => toCounts(sql.counts.get())),
+    scrub: () => database.writer.truncateLog(),
+  };
+}
+
+function leased({ event, receiptId, lease }: WorkItem): LeasedEvent {
+  return { event, receiptId, lease };
+}
+
+type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldInHand' | 'holdsElsewhere'>;
+
+function createItemReads({ database, repository, sql }: Runtime): ItemReads {
+  const directory = createDirectoryView(database, repository);
+  const claims = createClaimWriter(database);
+  const heldBy = (event: number): number[] => held({ sql, claims, repository }, event);
+  return {
     match: async (names, createdBefore) => ({
       ...matchLeads(names, directory, createdBefore),
       ...unknownOf(names, directory),
     }),
-    giveBack: (item) =>
-      together(() => {
-        if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
-      }),
-    claim: (...match) => together(() => claim(runtime, ...match)),
-    confirm: (...match) => together(() => confirm(runtime, ...match)),
-    held: async ({ event }) => guard(() => held(runtime, event)),
+    held: async ({ event }) => guard(() => heldBy(event)),
     heldInHand: async (item) =>
-      guard(() =>
-        sql.isMine.get(fence(item)) === undefined ? undefined : held(runtime, item.event),
-      ),
+      guard(() => (sql.isMine.get(fence(item)) === undefined ? undefined : heldBy(item.event))),
     holdsElsewhere: async ({ event }) =>
       guard(() => sql.heldElsewhere.get(event, repository.toLowerCase()) !== undefined),
-    saveProgress: async (item, progress, now) =>
-      guard(() => {
-        const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
-        return sql.progress.run(row).changes > 0;
-      }),
-    reschedule: (...due) => together(() => reschedule(sql, ...due)),
-    postpone: async (postponed) =>
-      database.transaction(() => {
-        for (const { item, ...next } of postponed)
-          reschedule(sql, item, { ...next, attempts: item.attempts });
-      }),
-    settle: (...end) => together(() => settle(runtime, ...end)),
-    ...createLateLooks(runtime, together),
-    counts: async () => guard(() => toCounts(sql.counts.get())),
-    scrub: async () => database.truncateLog(),
   };
 }
 
@@ -82,29 +85,18 @@ type Leasing = Pick<
   'lease' | 'nextDueAt' | 'changedElsewhere' | 'forgetLeases' | 'moveBack'
 >;
 
-function createLeasing(runtime: Runtime, together: <T>(write: () => T) => Promise<T>): Leasing {
-  const { database, sql } = runtime;
-  const changedElsewhere = createChangeWatcher(database);
+function createLeasing(runtime: Runtime): Leasing {
+  const { database, sql, write, newId } = runtime;
   return {
-    lease: async (stage, now, limit, aheadMaxMs = Infinity) =>
-      database.transaction(() => {
-        sql.dueTooLate.run({ stage, now, latest: now + aheadMaxMs });
-        return sql.due.all({ stage, now, limit }).map((row) => leaseRow(runtime, row, now));
-      }),
+    lease: async (stage, now, limit, aheadMaxMs = Infinity) => {
+      const leases = Array.from({ length: limit }, () => newId());
+      const rows = await write('lease', stage, { now, latest: now + aheadMaxMs }, leases);
+      return rows.map((row) => toItem(runtime, row));
+    },
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
-    changedElsewhere: async () => guard(changedElsewhere),
-    forgetLeases: (now) =>
-      together(() => {
-        sql.forgetLeases.run();
-        for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
-        sql.dueNow.run({ now });
-        sql.looksNow.run({ now });
-      }),
-    moveBack: (by, now) =>
-      together(() => {
-        sql.moveBack.run({ by, now });
-        sql.moveLooksBack.run({ by });
-      }),
+    changedElsewhere: createChangeWatcher(database.writer),
+    forgetLeases: (now) => write('forgetLeases', now),
+    moveBack: (by, now) => write('moveBack', by, now),
   };
 }
 
@@ -116,36 +108,17 @@ function unknownOf(
   return leadId && !directory.has(leadId.number) ? { unknownLeadId: leadId.number } : {};
 }
 
-/** @see https://www.sqlite.org/pragma.html#pragma_data_version */
-function createChangeWatcher({ handle }: Database): () => boolean {
-  const read = handle.prepare<[], number>('PRAGMA data_version').pluck();
+/** What other processes have written: for the connection that writes here, everybody else is another. */
+function createChangeWatcher(writer: Writer): () => Promise<boolean> {
   let seen: number | undefined;
-  return () => {
+  return async () => {
     const before = seen;
-    seen = read.get();
+    seen = await writer.foreignVersion();
     return seen !== before;
   };
 }
 
-function reschedule(
-  sql: WorkStatements,
-  ...[item, { dueAt, attempts, lastError, progress }]: Parameters<WorkStore['reschedule']>
-): boolean {
-  const row = {
-    ...fence(item),
-    dueAt,
-    attempts,
-    lastError: lastError ?? null,
-    progress: progress ? JSON.stringify(progress) : null,
-  };
-  if (sql.reschedule.run(row).changes === 0) return false;
-  sql.startAgain.run(fence(item));
-  return true;
-}
-
-function leaseRow({ sql, sealer, newId }: Runtime, row: DueRow, now: number): WorkItem {
-  const lease = newId();
-  sql.lease.run({ event: row.event, lease, until: now + LEASE_MS });
+function toItem({ sealer }: Runtime, row: DueRow & { lease: string }): WorkItem {
   const payload = row.payload && openPayload(sealer, row, row.payload);
   const progress = readProgress(row.progress);
   return {
@@ -155,7 +128,7 @@ function leaseRow({ sql, sealer, newId }: Runtime, row: DueRow, now: number): Wo
     path: row.path,
     dueAt: row.dueAt,
     attempts: row.attempts,
-    lease,
+    lease: row.lease,
     ...(payload && { payload }),
     ...(progress && { progress }),
   };
@@ -174,23 +147,7 @@ function openPayload(
   }
 }
 
-function settle(
-  runtime: Runtime,
-  ...[item, settlement, now]: Parameters<WorkStore['settle']>
-): SettleResult {
-  const { sql } = runtime;
-  const { outcome, attempts, erasure = null, note = null, lastError = null } = settlement;
-  if (sql.startAgain.run(fence(item)).changes > 0) return 'again';
-  const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
-  if (sql.settle.run(row).changes === 0) return 'lost';
-  if (outcome === 'UNMATCHED' && withdrawAll(runtime, item, { reason: 'unmatched', now }))
-    sql.leadIds.run({ event: item.event, leadIds: toLeadIds(held(runtime, item.event)) });
-  const receipt = sql.receiptOf.get(item.event);
-  if (receipt !== undefined) sql.refreshReceipt.run(receipt);
-  return 'settled';
-}
-
-function toCounts(row: ReturnType<WorkStatements['counts']['get']>) {
+function toCounts(row: ReturnType<WorkReads['counts']['get']>) {
   const { open = 0, deadLetters = 0, oldestReceivedAt = null } = row ?? {};
   return { open, deadLetters, ...(oldestReceivedAt !== null && { oldestReceivedAt }) };
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
-import { createPrivately } from '../database.ts';
+import { createPrivately } from '../connection.ts';
 import { guard, isBusy } from '../errors.ts';
 
 /**

@@ -1,20 +1,31 @@
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
+import {
+  connectTo,
+  temporaryDatabase,
+  threadedDatabase,
+  withCommits,
+} from '../../../support/stores.ts';
 
-describeConsumerStore('SQLite', async ({ clock }) => {
-  const database = temporaryDatabase();
+function openFixture(database: Database, clock: FakeClock) {
   const log = createAuditLog(database);
   return {
     store: createConsumerStore({ database, clock }),
     other: createConsumerStore({ database: connectTo(database.handle.name), clock }),
-    auditOf: async (subject) => log.listOf(subject),
+    auditOf: async (subject: string) => log.listOf(subject),
   };
-});
+}
+
+describeConsumerStore('SQLite', async ({ clock }) => openFixture(temporaryDatabase(), clock));
+
+describeConsumerStore('SQLite, written by a thread', async ({ clock }) =>
+  openFixture(await threadedDatabase(), clock),
+);
 
 test('a change of another process is noticed after ten milliseconds', async () => {
   const clock = createFakeClock();
@@ -37,13 +48,10 @@ test('a name that another process takes just before the transaction is refused',
     );
   const store = createConsumerStore({
     clock,
-    database: {
-      ...database,
-      transaction: (work) => {
-        takeElsewhere();
-        return database.transaction(work);
-      },
-    },
+    database: withCommits(database, (commit) => {
+      takeElsewhere();
+      return commit();
+    }),
   });
   const { consumer } = consumerWithKey();
   const refused = store.insert({ consumer, audit: anyAudit, hasUniqueName: true });

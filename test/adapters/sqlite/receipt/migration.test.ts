@@ -6,7 +6,7 @@ import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/migrations.ts';
-import { sealer } from '../../../support/partners.ts';
+import { payloadKey, sealer } from '../../../support/partners.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
@@ -89,7 +89,7 @@ test('keeps what an event waits for and what became of it', async () => {
     .get();
   expect(row).toMatchObject({ dueAt: 7, stage: 'match', attempts: 3 });
   expect(row && sealer.open('r1/11', row.payload).toString()).toBe('bytes');
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   expect((await receipts.read('r2'))?.events[0]).toEqual({
     eventId: 'e12',
     outcome: 'DONE',
@@ -102,7 +102,7 @@ test('keeps what an event waits for and what became of it', async () => {
 test('tells which receipts found or named nobody, and what was given back', async () => {
   const database = filledBefore();
   migrate({ database, log });
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const read = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => receipts.read(id)));
   expect(read.map((receipt) => receipt?.status)).toEqual([
     'ACCEPTED',

@@ -3,30 +3,28 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
-import { createGroupCommit } from '#adapters/sqlite/group-commit.ts';
 import { receiptConditions } from '#adapters/sqlite/receipt/conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { TrackportError } from '#shared/errors.ts';
 import {
   describeReceiptStore,
   type EventState,
   type ReceiptStoreFixture,
 } from '../../../contract/receipt-store.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
-import { buildPartners, sealer } from '../../../support/partners.ts';
+import { buildPartners, payloadKey, sealer } from '../../../support/partners.ts';
 
 function openFixture(database: Database): ReceiptStoreFixture {
-  const { handle } = database;
+  const { handle } = connectTo(database.handle.name);
   const eventOf = handle.prepare<[string, number], { id: number; receipt: number }>(
     `SELECT event.id, receipt FROM event JOIN receipt ON number = receipt
      WHERE receipt.id = ? AND position = ?`,
   );
   return {
-    store: createReceiptStore({ database, sealer, repository: REPOSITORY }),
+    store: createReceiptStore({ database, payloadKey, repository: REPOSITORY }),
     settle: async (receiptId, { position = 0, outcome, at = 1, attempts = 1, ...more }) => {
       const found = eventOf.get(receiptId, position);
       if (!found) throw new Error('no such event');
@@ -62,6 +60,10 @@ function unseal(receiptId: string, row: { position: number; payload: Buffer | nu
 }
 
 describeReceiptStore('SQLite', async () => openFixture(temporaryDatabase()));
+
+describeReceiptStore('SQLite, written by a thread', async () =>
+  openFixture(await threadedDatabase()),
+);
 
 /** Accepts through the use case, as the route does. */
 const acceptInto = (database: Database, body: string) => buildPartners({ database }).deliver(body);
@@ -101,111 +103,12 @@ describe('what reaches the file', () => {
   });
 });
 
-describe('group commit', () => {
-  const counting = (database: Database) => {
-    const seen = { transactions: 0 };
-    const counted = {
-      transactionNow: <T>(work: () => T): T => {
-        seen.transactions += 1;
-        return database.transactionNow(work);
-      },
-    };
-    return { seen, counted };
-  };
-
-  test('calls that are in flight together share one transaction', async () => {
-    const { seen, counted } = counting(temporaryDatabase());
-    const commit = createGroupCommit(counted, (item: number) => item * 2);
-    const results = await Promise.all(Array.from({ length: 100 }, (_, item) => commit(item)));
-    expect(results).toEqual(Array.from({ length: 100 }, (_, item) => item * 2));
-    expect(seen.transactions).toBe(1);
-    expect(await commit(7)).toBe(14);
-    expect(seen.transactions).toBe(2);
-  });
-
-  test('a call is answered only after its commit', async () => {
-    const database = temporaryDatabase();
-    const other = connectTo(database.handle.name);
-    const accepted = await acceptInto(database, '{"externalId":"1"}');
-    const seen = other.handle.prepare('SELECT count(*) FROM receipt WHERE id = ?').pluck();
-    expect(seen.get(accepted.receipt.id)).toBe(1);
-  });
-
-  test('a call that fails for a reason of its own does not take the others with it', async () => {
-    const database = temporaryDatabase();
-    database.handle.exec('CREATE TABLE t (n INTEGER)');
-    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
-    const commit = createGroupCommit(database, (item: number) => {
-      insert.run(item);
-      if (item === 2) throw new RangeError('two');
-      return item;
-    });
-    const results = await Promise.allSettled([commit(1), commit(2), commit(3)]);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(database.handle.prepare('SELECT n FROM t').pluck().all()).toEqual([1, 3]);
-  });
-
-  test('when the commit fails, all are refused and nothing is kept', async () => {
-    const database = temporaryDatabase();
-    database.handle.exec('CREATE TABLE t (n INTEGER)');
-    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
-    const failing = {
-      transactionNow: <T>(work: () => T): T =>
-        database.transactionNow(() => {
-          work();
-          throw new TrackportError('store-unavailable');
-        }),
-    };
-    const commit = createGroupCommit(failing, (item: number) => insert.run(item));
-    const results = await Promise.allSettled([commit(1), commit(2)]);
-    expect(results).toMatchObject([
-      { status: 'rejected', reason: { code: 'store-unavailable' } },
-      { status: 'rejected', reason: { code: 'store-unavailable' } },
-    ]);
-    expect(database.handle.prepare('SELECT n FROM t').pluck().all()).toEqual([]);
-  });
-});
-
-describe('group commit while another process writes', () => {
-  const setUp = () => {
-    const database = temporaryDatabase();
-    database.handle.exec('CREATE TABLE t (n INTEGER)');
-    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
-    const other = connectTo(database.handle.name).handle;
-    return {
-      commit: createGroupCommit(database, (item: number) => void insert.run(item)),
-      stored: () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all(),
-      other,
-    };
-  };
-
-  test('waits without holding up the event loop, and takes in what comes meanwhile', async () => {
-    const { commit, stored, other } = setUp();
-    other.exec('BEGIN IMMEDIATE');
-    const first = commit(1);
-    await nextTurn();
-    await nextTurn();
-    const second = commit(2);
-    await nextTurn();
-    expect(stored()).toEqual([]);
-    other.exec('ROLLBACK');
-    await Promise.all([first, second]);
-    expect(stored()).toEqual([1, 2]);
-    await commit(3);
-    expect(stored()).toEqual([1, 2, 3]);
-  });
-
-  test('gives up in the end, accepts nothing, and goes on afterwards', async () => {
-    const { commit, stored, other } = setUp();
-    other.exec('BEGIN IMMEDIATE');
-    await expect(commit(1)).rejects.toMatchObject({
-      code: 'store-unavailable',
-      retryAfterSeconds: 1,
-    });
-    other.exec('ROLLBACK');
-    await commit(2);
-    expect(stored()).toEqual([2]);
-  });
+test('a delivery is accepted only after its commit', async () => {
+  const database = temporaryDatabase();
+  const other = connectTo(database.handle.name);
+  const accepted = await acceptInto(database, '{"externalId":"1"}');
+  const seen = other.handle.prepare('SELECT count(*) FROM receipt WHERE id = ?').pluck();
+  expect(seen.get(accepted.receipt.id)).toBe(1);
 });
 
 describe('a large store', () => {
@@ -249,7 +152,7 @@ describe('a large store', () => {
       INSERT INTO event (receipt, position, outcome, completedAt, payload)
       SELECT 1, value, 'FAILED', 1, x'00' FROM n;
       INSERT INTO same_event (key, event, firstSeenAt) SELECT randomblob(32), id, 1 FROM event`);
-    const store = createReceiptStore({ database, sealer, repository: REPOSITORY });
+    const store = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
     let turns = 0;
     const purged = store.purge(2);
     const counting = (async () => {
@@ -309,7 +212,7 @@ describe('a filter on a large store', () => {
     [{ status: 'PROCESSED', outcome: 'DONE', partnerId: 'rare', since: 2000 }, 2],
     [{ since: 2991 }, 10],
   ])('finds the same whatever leads: %j', async (filter, count) => {
-    const store = createReceiptStore({ database: large(), sealer, repository: REPOSITORY });
+    const store = createReceiptStore({ database: large(), payloadKey, repository: REPOSITORY });
     expect((await store.list(filter, 100)).receipts).toHaveLength(count);
   });
 

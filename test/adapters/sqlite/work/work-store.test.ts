@@ -11,7 +11,7 @@ import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { SECOND } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 const next = {
@@ -22,14 +22,15 @@ const next = {
 } as const;
 const matching = { stage: 'match' as const, askedAt: 1, misses: 0 };
 
-const sealer = createPayloadSealer(Buffer.alloc(32, 1));
+const payloadKey = Buffer.alloc(32, 1);
+const sealer = createPayloadSealer(payloadKey);
 const storeDeps = { sealer, newId: newUuid, repository: REPOSITORY };
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, sealer, repository: REPOSITORY });
+  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const store = createWorkStore({ ...storeDeps, database });
   const accept = async (text: string, receivedAt = 0): Promise<string> => {
     const event: NewEvent = {
@@ -272,7 +273,6 @@ test('a worker can begin while another process writes for a moment', async () =>
   await accept('a');
   await leaseOne(store);
   const other = connectTo(database.handle.name).handle;
-  database.waitAtMost(0);
   other.exec('BEGIN IMMEDIATE');
   const begun = store.forgetLeases(0);
   await nextTurn();
@@ -296,17 +296,10 @@ test('what is written of several events at once shares one commit', async () => 
   const { database, accept } = await setUp();
   for (const text of ['a', 'b', 'c']) await accept(text);
   let commits = 0;
-  const counting: Database = {
-    ...database,
-    transaction: (work) => {
-      commits += 1;
-      return database.transaction(work);
-    },
-    transactionNow: (work) => {
-      commits += 1;
-      return database.transactionNow(work);
-    },
-  };
+  const counting = withCommits(database, (commit) => {
+    commits += 1;
+    return commit();
+  });
   const store = createWorkStore({ ...storeDeps, database: counting });
   const items = await store.lease('match', 0, 3);
   commits = 0;

@@ -1,0 +1,38 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import { createAuditLog } from '../audit-log.ts';
+import type { Connection } from '../connection.ts';
+import type { WriteFamily } from '../writer/writer.ts';
+import { OF_REPOSITORY } from './lists.ts';
+
+/** `repository` is `owner/name`, folded. */
+type ClaimWriteOptions = { repository: string };
+
+type ClaimWrites = ReturnType<typeof createClaimWrites>;
+
+/** What operators do to claims; the worker's and those of acceptance are parts of other writes. */
+export const claimWrites: WriteFamily<ClaimWriteOptions, ClaimWrites> = {
+  name: 'claims',
+  create: createClaimWrites,
+};
+
+function createClaimWrites(connection: Connection, { repository }: ClaimWriteOptions) {
+  const { handle } = connection;
+  const audit = createAuditLog(connection);
+  const release = handle
+    .prepare<[{ repository: string; number: number; at: number }], number>(`
+      UPDATE claim SET releasedAt = @at
+      WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}
+      RETURNING event`)
+    .pluck();
+  const noteRelease = handle.prepare<[number]>(
+    "UPDATE event SET note = 'claim-released' WHERE id = ?",
+  );
+  return {
+    release: (number: number, entry: AuditEntry): number => {
+      const events = release.all({ repository, number, at: entry.at });
+      for (const event of events) noteRelease.run(event);
+      if (events.length > 0) audit.append(entry);
+      return events.length;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
+import { createClaimWriter, type ClaimWriter, type DescribedLead } from '../claims/write.ts';
+import type { Connection } from '../connection.ts';
+import type { WriteFamily } from '../writer/writer.ts';
+import { prepareDirectory, type DirectoryStatements } from './statements.ts';
+
+/** `name` is the repository's `owner/name`, folded. */
+type DirectoryWriteOptions = { name: string };
+
+type DirectoryWrites = ReturnType<typeof createDirectoryWrites>;
+
+export const directoryWrites: WriteFamily<DirectoryWriteOptions, DirectoryWrites> = {
+  name: 'directory',
+  create: createDirectoryWrites,
+};
+
+/** Entries, and when they are written: milliseconds since the Unix epoch. */
+type Batch = { entries: readonly DirectoryEntry[]; now: number };
+
+function createDirectoryWrites(connection: Connection, { name }: DirectoryWriteOptions) {
+  const sql = prepareDirectory(connection.handle);
+  const claims = createClaimWriter(connection);
+  const withRepository = (work: (repositoryId: number) => void): void => {
+    const id = sql.repositoryId.get(name);
+    if (id !== undefined) work(id);
+  };
+  return {
+    open: (id: number, checks: DirectoryChecks, at: number): void => {
+      sql.identify.run({ name, id, at });
+      claims.adopt(id, at);
+      const stored = sql.checks.get(id);
+      if (stored?.key.equals(checks.key) && stored.rules.equals(checks.rules)) return;
+      if (stored && !stored.key.equals(checks.key)) dropRows(sql, id);
+      sql.begin.run({ id, at, key: checks.key, rules: checks.rules });
+    },
+    put: (batch: Batch) => withRepository((id) => putAll({ sql, claims }, id, batch)),
+    putCaughtUp: (batch: Batch, reached: number) =>
+      withRepository((id) => {
+        putAll({ sql, claims }, id, batch);
+        sql.caughtUp.run({ id, reached });
+      }),
+    startCrawl: (at: number) => withRepository((id) => void sql.startCrawl.run({ id, at })),
+    putCrawled: (batch: Batch, reached: number) =>
+      withRepository((id) => {
+        putAll({ sql, claims }, id, batch);
+        sql.crawled.run({ id, seen: batch.entries.length, reached });
+      }),
+    remove: (number: number) => withRepository((id) => remove(sql, { id, number })),
+    noteMoved: (number: number) => withRepository((id) => void sql.noteMoved.run({ id, number })),
+    completeCrawl: (at: number) => withRepository((id) => void sql.completeCrawl.run({ id, at })),
+  };
+}
+
+type Writing = { sql: DirectoryStatements; claims: ClaimWriter };
+
+/** What the directory learns of a lead that was claimed by its number completes the claim. */
+function putAll({ sql, claims }: Writing, id: number, { entries, now }: Batch): void {
+  const hasUndescribed = claims.hasUndescribed();
+  for (const entry of entries)
+    if (putEntry(sql, id, entry) && hasUndescribed) claims.describe(toDescription(id, entry), now);
+}
+
+/** False when its row stays as it is: the lead is claimed, or what is stored is newer. */
+function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): boolean {
+  const row = { id, number: entry.number };
+  const { changes } = sql.putLead.run({
+    ...row,
+    createdAt: entry.createdAt,
+    updatedAt: entry.updatedAt,
+    approved: entry.approved ? 1 : 0,
+    labels: JSON.stringify(entry.labels),
+  });
+  if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
+  for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
+  return changes > 0;
+}
+
+function toDescription(repositoryId: number, entry: DirectoryEntry): DescribedLead {
+  const { number, approved, labels } = entry;
+  return { repositoryId, number, approved, labels: JSON.stringify(labels) };
+}
+
+function dropRows(sql: DirectoryStatements, id: number): void {
+  sql.dropAllKeys.run(id);
+  sql.dropAllLeads.run(id);
+}
+
+/** A lead that was claimed a moment ago keeps its row. */
+function remove(sql: DirectoryStatements, row: { id: number; number: number }): void {
+  if (sql.dropLead.run(row).changes > 0) sql.dropKeys.run(row);
+}

@@ -1,0 +1,28 @@
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { Connection } from '../connection.ts';
+import type { WriteFamily } from '../writer/writer.ts';
+import { createReplayWrites } from './replay.ts';
+import { createDeliveryWriter } from './write.ts';
+
+export type ReceiptWriteOptions = {
+  /** The 32 bytes under which the bytes of events are encrypted. */
+  payloadKey: Buffer;
+  /** `owner/name`, in any case: whose leads are claimed. */
+  repository: string;
+};
+
+type ReceiptWrites = ReturnType<typeof createReceiptWrites>;
+
+export const receiptWrites: WriteFamily<ReceiptWriteOptions, ReceiptWrites> = {
+  name: 'receipt',
+  create: createReceiptWrites,
+};
+
+function createReceiptWrites(connection: Connection, options: ReceiptWriteOptions) {
+  const { payloadKey, repository } = options;
+  const sealer = createPayloadSealer(payloadKey);
+  return {
+    accept: createDeliveryWriter({ connection, sealer, repository }),
+    ...createReplayWrites(connection),
+  };
+}

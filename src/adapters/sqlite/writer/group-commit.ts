@@ -1,0 +1,103 @@
+import { setTimeout } from 'node:timers/promises';
+import { isTrackportError } from '#shared/errors.ts';
+import type { Connection } from '../connection.ts';
+import { isBusy } from '../errors.ts';
+import { Undo } from './writer.ts';
+
+/** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
+const LOCK_POLL_MS = 5;
+
+type Waiting = {
+  work: () => unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  /** How often it has waited for another process's lock. */
+  waits: number;
+};
+
+type Outcome = { kind: 'done'; result: unknown } | { kind: 'failed'; error: unknown };
+
+export type GroupCommitOptions = {
+  /** How long a write waits for another process's lock, about; in milliseconds. */
+  lockWaitMs: number;
+};
+
+type Committing = Pick<Connection, 'handle' | 'transaction' | 'transactionNow'>;
+
+/**
+ * Lets all writes that arrive in one turn of the event loop share one transaction, and with it one
+ * write to the disk. Each is answered after the commit; when the commit fails, none of them has
+ * happened. One that fails for a reason of its own is rolled back alone. While another process
+ * writes, all that wait try together again, without holding up the event loop.
+ */
+export function createGroupCommit(
+  connection: Committing,
+  { lockWaitMs }: GroupCommitOptions,
+): <T>(work: () => T) => Promise<T> {
+  const waitsMax = Math.ceil(lockWaitMs / LOCK_POLL_MS);
+  let waiting: Waiting[] = [];
+  let isFlushing = false;
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      const left = commit(connection, group, waitsMax);
+      if (left.length === 0) continue;
+      waiting = [...left, ...waiting];
+      await setTimeout(Math.min(LOCK_POLL_MS, Math.max(...left.map(({ waits }) => waits))));
+    }
+    isFlushing = false;
+  };
+  return <T>(work: () => T) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ work, resolve: resolve as (result: unknown) => void, reject, waits: 0 });
+      if (isFlushing) return;
+      isFlushing = true;
+      setImmediate(() => void flush());
+    });
+}
+
+/** Answers those that another process's lock kept from being written, unless they waited enough. */
+function commit(connection: Committing, group: Waiting[], waitsMax: number): Waiting[] {
+  try {
+    const outcomes = connection.transactionNow(() => runAll(connection, group));
+    for (const [index, { resolve, reject }] of group.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.kind === 'done') resolve(outcome.result);
+      else reject(outcome?.error);
+    }
+    return [];
+  } catch (error) {
+    return giveUp(error, group, waitsMax);
+  }
+}
+
+function giveUp(error: unknown, group: Waiting[], waitsMax: number): Waiting[] {
+  const patient = isBusy(error) ? group.filter(({ waits }) => waits < waitsMax) : [];
+  for (const one of group) if (!patient.includes(one)) settle(one, error);
+  return patient.map((one) => ({ ...one, waits: one.waits + 1 }));
+}
+
+function settle({ resolve, reject }: Waiting, error: unknown): void {
+  if (error instanceof Undo) resolve(error.result);
+  else reject(error);
+}
+
+/** One alone needs no savepoint: what it throws rolls back everything, and costs no write. */
+function runAll(connection: Committing, group: readonly Waiting[]): Outcome[] {
+  const [first] = group;
+  if (first && group.length === 1) return [{ kind: 'done', result: first.work() }];
+  return group.map(({ work }) => runOne(connection, work));
+}
+
+/** @throws what has ended the whole transaction, or would happen to all others as well */
+function runOne(connection: Committing, work: () => unknown): Outcome {
+  try {
+    return { kind: 'done', result: connection.transaction(work) };
+  } catch (error) {
+    if (error instanceof Undo) return { kind: 'done', result: error.result };
+    if (!connection.handle.inTransaction || isTrackportError(error, 'store-unavailable'))
+      throw error;
+    return { kind: 'failed', error };
+  }
+}

@@ -1,0 +1,88 @@
+import { parentPort } from 'node:worker_threads';
+import { openConnection, type Connection } from '../connection.ts';
+import { families } from './families.ts';
+import { createLocalWriter } from './local-writer.ts';
+import {
+  decode,
+  encode,
+  OPENED,
+  type ThreadOptions,
+  toErrorData,
+  type WriterRequest,
+  type WriterResult,
+} from './messages.ts';
+import type { Write, Writer, Writes } from './writer.ts';
+
+type Requested = Exclude<WriterRequest, { kind: 'open' }>;
+
+const respond = createResponder((results) => {
+  const message = encode(results);
+  parentPort?.postMessage(message, [message.buffer as ArrayBuffer]);
+});
+
+/**
+ * The inside of the writing thread: one connection, and a local writer that everybody shares. Undefined
+ * when the store could not be opened; whoever started the thread is told why.
+ */
+export function serveWrites({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
+  try {
+    const connection = openConnection(path);
+    connection.waitAtMost(0); // the writer waits, and not in a statement
+    const writer = createLocalWriter(connection, { lockWaitMs });
+    serve(connection, writer);
+    respond({ id: OPENED, kind: 'done', value: undefined });
+    return connection;
+  } catch (error) {
+    respond({ id: OPENED, kind: 'refused', error: toErrorData(error) });
+    return undefined;
+  }
+}
+
+/** Results that come up in one go, as those of one commit do, leave in one message. */
+function createResponder(post: (results: readonly WriterResult[]) => void) {
+  let results: WriterResult[] = [];
+  return (result: WriterResult): void => {
+    results.push(result);
+    if (results.length > 1) return;
+    queueMicrotask(() => {
+      const all = results;
+      results = [];
+      post(all);
+    });
+  };
+}
+
+function serve(connection: Connection, writer: Writer): void {
+  const opened = new Map<number, Write<Writes>>();
+  const work = async (request: Requested): Promise<unknown> => {
+    if (request.kind === 'truncate-log') return writer.truncateLog();
+    if (request.kind === 'foreign-version') return writer.foreignVersion();
+    if (request.kind === 'write')
+      return opened.get(request.family)?.(request.name, ...(request.input as never[]));
+    await writer.close();
+    connection.close();
+    return parentPort?.unref();
+  };
+  parentPort?.on('message', (message: Uint8Array) => {
+    for (const request of decode<WriterRequest>(message))
+      if (request.kind === 'open') opened.set(request.family, openFamily(writer, request));
+      else void respondWith(request.id, work(request));
+  });
+}
+
+function openFamily(
+  writer: Writer,
+  { name, options }: Extract<WriterRequest, { kind: 'open' }>,
+): Write<Writes> {
+  const family = families.get(name);
+  if (!family) throw new Error(`the writing thread knows no family ${name}`);
+  return writer.open(family, options as never);
+}
+
+async function respondWith(id: number, working: Promise<unknown>): Promise<void> {
+  try {
+    respond({ id, kind: 'done', value: await working });
+  } catch (error) {
+    respond({ id, kind: 'refused', error: toErrorData(error) });
+  }
+}

@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads';
+import {
+  decode,
+  encode,
+  OPENED,
+  type ThreadOptions,
+  toError,
+  type WriterRequest,
+  type WriterResult,
+} from './messages.ts';
+import type { Writer } from './writer.ts';
+
+export type ThreadWriterOptions = ThreadOptions & {
+  /**
+   * The thread has ended by itself. What was asked for may be written or not, and nobody will ever
+   * say: the process must end.
+   */
+  onCrash: (error: Error) => void;
+  /** What the thread runs; default `thread-main.ts`. Tests give one that they can disturb. */
+  module?: URL;
+};
+
+const threadMain = new URL('thread-main.ts', import.meta.url);
+
+export type ThreadWriter = Writer & {
+  /** Resolves when the thread has opened the store. @throws {store-unavailable} */
+  opened(): Promise<void>;
+};
+
+type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
+
+type ThreadHost = {
+  send(request: WriterRequest): void;
+  /** Resolves with what is answered under its `id`. */
+  request<T>(make: (id: number) => WriterRequest): Promise<T>;
+  opened: Promise<void>;
+  end(): Promise<void>;
+};
+
+/**
+ * Writes in a thread of its own, so that the event loop waits for no disk and for no other process.
+ * While one commit is written to the disk, the next one gathers.
+ */
+export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
+  const host = createHost(options);
+  let families = 0;
+  let closed: Promise<void> | undefined;
+  return {
+    opened: () => host.opened,
+    open: (family, familyOptions) => {
+      const number = families++;
+      host.send({ kind: 'open', family: number, name: family.name, options: familyOptions });
+      return (name, ...input) =>
+        host.request((id) => ({ kind: 'write', id, family: number, name, input }));
+    },
+    truncateLog: () => host.request((id) => ({ kind: 'truncate-log', id })),
+    foreignVersion: () => host.request((id) => ({ kind: 'foreign-version', id })),
+    close: () => (closed ??= host.end()),
+  };
+}
+
+function createHost(options: ThreadWriterOptions): ThreadHost {
+  const { onCrash, module = threadMain, ...threadOptions } = options;
+  const worker = new Worker(module, { workerData: threadOptions satisfies ThreadOptions });
+  const pending = new Map<number, Pending>();
+  const send = createSending(worker);
+  let lastId = OPENED;
+  let isEnding = false;
+  const expect = <T>(id: number): Promise<T> =>
+    new Promise((resolve, reject) => {
+      pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
+    });
+  const request = <T>(make: (id: number) => WriterRequest): Promise<T> => {
+    lastId += 1;
+    send(make(lastId));
+    return expect<T>(lastId);
+  };
+  const opened = expect<void>(OPENED);
+  opened.catch(() => (isEnding = true));
+  const exited = watchExit(worker, (error) => {
+    if (!isEnding) onCrash(error);
+  });
+  worker.on('message', (message: Uint8Array) => {
+    for (const result of decode<WriterResult>(message)) settle(pending, result);
+  });
+  return {
+    send,
+    request,
+    opened,
+    end: async () => {
+      const wasEnding = isEnding;
+      isEnding = true;
+      if (!wasEnding) await request((id) => ({ kind: 'close', id }));
+      await exited;
+    },
+  };
+}
+
+/** Everything that a turn of the event loop asks for goes in one message. */
+function createSending(worker: Worker): (request: WriterRequest) => void {
+  let requests: WriterRequest[] = [];
+  return (request) => {
+    requests.push(request);
+    if (requests.length > 1) return;
+    setImmediate(() => {
+      const message = encode(requests);
+      requests = [];
+      worker.postMessage(message, [message.buffer as ArrayBuffer]);
+    });
+  };
+}
+
+function settle(pending: Map<number, Pending>, result: WriterResult): void {
+  const waiting = pending.get(result.id);
+  pending.delete(result.id);
+  if (result.kind === 'done') waiting?.resolve(result.value);
+  else waiting?.reject(toError(result.error));
+}
+
+/** Resolves with the thread's end. */
+function watchExit(worker: Worker, onExit: (error: Error) => void): Promise<void> {
+  let failure: Error | undefined;
+  worker.on('error', (error: Error) => {
+    failure = error;
+  });
+  return new Promise((resolve) => {
+    worker.once('exit', (code) => {
+      onExit(failure ?? new Error(`the writing thread has ended with code ${code}`));
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import type { Connection } from '../connection.ts';
+
+/** Functions that write, each one transaction of its own. What they take and return is plain data. */
+export type Writes = Record<string, (...input: never[]) => unknown>;
+
+/** The names under which a thread finds the functions of each store. */
+export type FamilyName =
+  | 'artifact'
+  | 'claims'
+  | 'consumer'
+  | 'directory'
+  | 'idempotency'
+  | 'receipt'
+  | 'work'
+  | 'write-check';
+
+/** What one store writes, for whichever connection it is that writes. */
+export type WriteFamily<Options, W extends Writes> = {
+  name: FamilyName;
+  /** `options` are plain data, too. @throws {store-unavailable} */
+  create(connection: Connection, options: Options): W;
+};
+
+/**
+ * Runs one function of a family and resolves once it is committed. Rejects with what the function
+ * threw, and then it changed nothing. @throws {store-unavailable} nothing was committed
+ */
+export type Write<W extends Writes> = <Name extends keyof W & string>(
+  name: Name,
+  ...input: Parameters<W[Name]>
+) => Promise<ReturnType<W[Name]>>;
+
+/**
+ * Everything that is written goes through one of these. Writes that are asked for at the same time,
+ * of whatever family, share one commit and with it one write to the disk.
+ */
+export type Writer = {
+  /** The family's functions; its statements are prepared for the first of them. */
+  open<Options, W extends Writes>(family: WriteFamily<Options, W>, options: Options): Write<W>;
+  /** As `Connection.truncateLog`. */
+  truncateLog(): Promise<boolean>;
+  /** Another number whenever another process has committed something. Cheap. */
+  foreignVersion(): Promise<number>;
+  /** Resolves when all that was asked for is written. Ask for nothing afterwards. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** Thrown by a write whose result is wanted and whose changes are not: they are rolled back. */
+export class Undo extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super('the changes of this write are not wanted');
+    this.name = 'Undo';
+    this.result = result;
+  }
+}

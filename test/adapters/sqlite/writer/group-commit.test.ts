@@ -1,0 +1,149 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createGroupCommit } from '#adapters/sqlite/writer/group-commit.ts';
+import { Undo } from '#adapters/sqlite/writer/writer.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
+
+const waiting = { lockWaitMs: 1000 };
+
+describe('group commit', () => {
+  const counting = (database: Database) => {
+    const seen = { transactions: 0 };
+    const counted = withCommits(database, (commit) => {
+      seen.transactions += 1;
+      return commit();
+    });
+    return { seen, counted };
+  };
+
+  test('calls that are in flight together share one transaction', async () => {
+    const { seen, counted } = counting(temporaryDatabase());
+    const commit = createGroupCommit(counted, waiting);
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, item) => commit(() => item * 2)),
+    );
+    expect(results).toEqual(Array.from({ length: 100 }, (_, item) => item * 2));
+    expect(seen.transactions).toBe(1);
+    expect(await commit(() => 14)).toBe(14);
+    expect(seen.transactions).toBe(2);
+  });
+
+  test('a call that fails for a reason of its own does not take the others with it', async () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const commit = createGroupCommit(database, waiting);
+    const write = (item: number) => () => {
+      insert.run(item);
+      if (item === 2) throw new RangeError('two');
+      return item;
+    };
+    const results = await Promise.allSettled([1, 2, 3].map((item) => commit(write(item))));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(database.handle.prepare('SELECT n FROM t').pluck().all()).toEqual([1, 3]);
+  });
+
+  test('when the commit fails, all are refused and nothing is kept', async () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const failing = {
+      ...database,
+      transactionNow: <T>(work: () => T): T =>
+        database.transactionNow(() => {
+          work();
+          throw new TrackportError('store-unavailable');
+        }),
+    };
+    const commit = createGroupCommit(failing, waiting);
+    const results = await Promise.allSettled([1, 2].map((n) => commit(() => insert.run(n))));
+    expect(results).toMatchObject([
+      { status: 'rejected', reason: { code: 'store-unavailable' } },
+      { status: 'rejected', reason: { code: 'store-unavailable' } },
+    ]);
+    expect(database.handle.prepare('SELECT n FROM t').pluck().all()).toEqual([]);
+  });
+});
+
+describe('what one write of a group does to the others:', () => {
+  const withRows = () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const commit = createGroupCommit(database, waiting);
+    const stored = () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all();
+    return { database, insert, commit, stored };
+  };
+
+  test('one that is undone has its result, and leaves no change', async () => {
+    const { insert, commit, stored } = withRows();
+    const undone = (n: number) => () => {
+      insert.run(n);
+      throw new Undo(`would be ${n}`);
+    };
+    expect(await commit(undone(1))).toBe('would be 1');
+    const both = [commit(undone(2)), commit(() => insert.run(3).changes)];
+    expect(await Promise.all(both)).toEqual(['would be 2', 1]);
+    expect(stored()).toEqual([3]);
+  });
+
+  test('one that ends the whole transaction refuses all, so that none is half a group', async () => {
+    const { database, insert, commit, stored } = withRows();
+    const ended = () => {
+      insert.run(2);
+      database.handle.exec('ROLLBACK'); // as SQLite does by itself on a full disk
+      throw new RangeError('ended');
+    };
+    const group = [commit(() => insert.run(1)), commit(ended), commit(() => insert.run(3))];
+    const results = await Promise.allSettled(group);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(stored()).toEqual([]);
+    await commit(() => insert.run(4));
+    expect(stored()).toEqual([4]);
+  });
+});
+
+describe('group commit while another process writes', () => {
+  const setUp = () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const other = connectTo(database.handle.name).handle;
+    const commit = createGroupCommit(database, { lockWaitMs: 100 });
+    return {
+      commit: (item: number) => commit(() => void insert.run(item)),
+      stored: () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all(),
+      other,
+    };
+  };
+
+  test('waits without holding up the event loop, and takes in what comes meanwhile', async () => {
+    const { commit, stored, other } = setUp();
+    other.exec('BEGIN IMMEDIATE');
+    const first = commit(1);
+    await nextTurn();
+    await nextTurn();
+    const second = commit(2);
+    await nextTurn();
+    expect(stored()).toEqual([]);
+    other.exec('ROLLBACK');
+    await Promise.all([first, second]);
+    expect(stored()).toEqual([1, 2]);
+    await commit(3);
+    expect(stored()).toEqual([1, 2, 3]);
+  });
+
+  test('gives up in the end, accepts nothing, and goes on afterwards', async () => {
+    const { commit, stored, other } = setUp();
+    other.exec('BEGIN IMMEDIATE');
+    await expect(commit(1)).rejects.toMatchObject({
+      code: 'store-unavailable',
+      retryAfterSeconds: 1,
+    });
+    other.exec('ROLLBACK');
+    await commit(2);
+    expect(stored()).toEqual([2]);
+  });
+});

@@ -1,0 +1,15 @@
+/** The writing thread, with a way in for tests: see `disturbWriter`. */
+import { BroadcastChannel, workerData } from 'node:worker_threads';
+import type { ThreadOptions } from '#adapters/sqlite/writer/messages.ts';
+import { serveWrites } from '#adapters/sqlite/writer/serve-writes.ts';
+import { channelOf, type Disturbance } from './disturb-writer.ts';
+
+const options = workerData as ThreadOptions;
+const connection = serveWrites(options);
+const channel = new BroadcastChannel(channelOf(options.path));
+channel.unref();
+channel.addEventListener('message', (event) => {
+  const { pragma } = (event as unknown as { data: Disturbance }).data;
+  const value: unknown = connection?.handle.pragma(pragma, { simple: true });
+  channel.postMessage({ done: value });
+});
