@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import nock from 'nock';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { buildTestApp } from '../support/app.ts';
+import { buildTestApp } from '../support/http/app.ts';
 
 let app: HttpApp;
 // It would stand between our socket and the server.

@@ -10,7 +10,7 @@ import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { sign, signingKey } from '#partners/intake/signature.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { buildTestApp } from '../support/app.ts';
+import { buildTestApp } from '../support/http/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
 import {

@@ -19,7 +19,7 @@ import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { buildTestApp } from './app.ts';
+import { buildTestApp } from './http/app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { operationsOf, type OpenDocument } from '../../support/openapi.ts';
+import { operationsOf, type OpenDocument } from '../../support/http/openapi.ts';
 import { ALL_SCOPES, openSandbox, read, tokenOf, type Ask } from '../support/sandbox-calls.ts';
 
 const LEADS = '/api/v1/leads';

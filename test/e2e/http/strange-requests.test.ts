@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { operationsOf, type JsonObject, type OpenDocument } from '../../support/openapi.ts';
+import { operationsOf, type JsonObject, type OpenDocument } from '../../support/http/openapi.ts';
 import {
   ALL_SCOPES,
   addressOf,

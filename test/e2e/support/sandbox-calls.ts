@@ -1,6 +1,6 @@
-import { createAnswerCheck } from '../../support/declared-answers.ts';
+import { createResponseCheck } from '../../support/http/declared-responses.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { openDocument, type OpenDocument } from '../../support/openapi.ts';
+import { openDocument, type OpenDocument } from '../../support/http/openapi.ts';
 import { listening, trackport } from './process.ts';
 
 type Call = {
@@ -34,7 +34,7 @@ export async function openSandbox(): Promise<SandboxCalls> {
   });
   const url = await listening(run);
   const document = openDocument(await (await fetch(`${url}/openapi.json`)).json());
-  const check = createAnswerCheck(document);
+  const check = createResponseCheck(document);
   const complaints = new Set<string>();
   const asked = new Set<string>();
   const ask: Ask = async (method, path, { at = [], query = '', headers = {}, body } = {}) => {

@@ -5,10 +5,10 @@ import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
 import { authenticateBearer, createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { LogFields } from '#shared/log.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
-import { openOperatorApp, verifierOfNames } from '../../support/operator.ts';
+import { openOperatorApp, verifierOfNames } from '../../support/http/operator.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import {
   buildPartnerServer,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readOpenApi, type JsonObject } from '../../support/openapi.ts';
+import { operationsOf, readOpenApi, type JsonObject } from '../../support/http/openapi.ts';
 
 const { text, document } = readOpenApi();
 const raw = JSON.parse(text) as {

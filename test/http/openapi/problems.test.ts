@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readOpenApi, type DeclaredResponse } from '../../support/openapi.ts';
+import { operationsOf, readOpenApi, type DeclaredResponse } from '../../support/http/openapi.ts';
 
 const { document } = readOpenApi();
 const operations = operationsOf(document);

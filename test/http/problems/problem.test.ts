@@ -4,8 +4,8 @@ import { problemKinds } from '#http/problems/problem.ts';
 import { errorCodes, TrackportError } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import { silentLog } from '#shared/log.ts';
-import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
-import { fakeLeads, withKey } from '../../support/http-leads.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
+import { fakeLeads, withKey } from '../../support/http/leads.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

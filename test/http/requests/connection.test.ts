@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { HttpApp } from '#http/http-app.ts';
 import { silentLog } from '#shared/log.ts';
 import type { LogFields } from '#shared/log.ts';
-import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
-import { fakeLeads } from '../../support/http-leads.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
+import { fakeLeads } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 let port: number;

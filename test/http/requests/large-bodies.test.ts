@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createBodyBudget } from '#http/requests/body-budget.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { Registry } from 'prom-client';
 import { createKnownPaths } from '#http/requests/known-paths.ts';
-import { buildTestApp } from '../../support/app.ts';
-import { fakeLeads } from '../../support/http-leads.ts';
+import { buildTestApp } from '../../support/http/app.ts';
+import { fakeLeads } from '../../support/http/leads.ts';
 
 const app: HttpApp = buildTestApp({
   leads: fakeLeads(),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { HttpApp } from '#http/http-app.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());

@@ -3,8 +3,8 @@ import type { HttpApp } from '#http/http-app.ts';
 import { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { openCatalogApp } from '../../support/catalog.ts';
-import { buildTestApp } from '../../support/app.ts';
-import { fakeLeads, withKey, type FakeAnswers } from '../../support/http-leads.ts';
+import { buildTestApp } from '../../support/http/app.ts';
+import { fakeLeads, withKey, type FakeAnswers } from '../../support/http/leads.ts';
 
 const SALES = 'https://sales.example.com';
 

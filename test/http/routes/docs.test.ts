@@ -4,9 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { renderOpenApi } from '../../../src/compose/openapi.ts';
-import { buildTestApp } from '../../support/app.ts';
-import { fakeLeads } from '../../support/http-leads.ts';
-import { openDocument, operationsOf } from '../../support/openapi.ts';
+import { buildTestApp } from '../../support/http/app.ts';
+import { fakeLeads } from '../../support/http/leads.ts';
+import { openDocument, operationsOf } from '../../support/http/openapi.ts';
 
 let app: HttpApp | undefined;
 afterEach(() => app?.close());

@@ -6,7 +6,7 @@ import type { TrackerDelivery, TrackerWebhookDeps } from '#http/routes/github-we
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 
 const URL = '/api/v1/webhooks/github';
 const GOOD = `sha256=${'a'.repeat(64)}`;

@@ -3,7 +3,7 @@ import { createLimiter } from '#access/limit.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import {
   fakeLeads,
   freshHit,
@@ -11,8 +11,8 @@ import {
   someLead,
   someList,
   withKey,
-} from '../../support/http-leads.ts';
-import type { FakeLeads } from '../../support/http-leads.ts';
+} from '../../support/http/leads.ts';
+import type { FakeLeads } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());

@@ -2,9 +2,9 @@ import { onTestFinished, describe, expect, test } from 'vitest';
 import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess } from '../../support/access.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { fakeLeads } from '../../support/http-leads.ts';
+import { fakeLeads } from '../../support/http/leads.ts';
 
 const ME = '/api/v1/me';
 const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;

@@ -4,8 +4,8 @@ import { createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { HealthCheck, OperationsDeps } from '#http/routes/operations/routes.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { buildTestApp, serverDeps } from '../../support/app.ts';
-import { fakeLeads, withKey } from '../../support/http-leads.ts';
+import { buildTestApp, serverDeps } from '../../support/http/app.ts';
+import { fakeLeads, withKey } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());

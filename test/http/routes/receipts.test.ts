@@ -3,8 +3,8 @@ import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
-import { PUBLIC_URL } from '../../support/app.ts';
-import { openOperatorApp, type OperatorApp } from '../../support/operator.ts';
+import { PUBLIC_URL } from '../../support/http/app.ts';
+import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
 type Facts = { partnerId?: string; externalId?: string; end?: Settlement };
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
-import { buildTestApp, PUBLIC_URL } from '../../support/app.ts';
-import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../../support/http-leads.ts';
+import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
+import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());

@@ -5,9 +5,9 @@ import type { HttpApp } from '#http/http-app.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { AppDeps } from '#http/app.ts';
-import { buildTestApp } from '../../support/app.ts';
+import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { fakeLeads, GOOD_KEY, withKey } from '../../support/http-leads.ts';
+import { fakeLeads, GOOD_KEY, withKey } from '../../support/http/leads.ts';
 
 type Line = { level: string; fields: LogFields; message: string };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isKeyGood } from '../../../support/access.ts';
-import { openOperatorApp, type OperatorApp } from '../../../support/operator.ts';
-import { PUBLIC_URL } from '../../../support/app.ts';
+import { openOperatorApp, type OperatorApp } from '../../../support/http/operator.ts';
+import { PUBLIC_URL } from '../../../support/http/app.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

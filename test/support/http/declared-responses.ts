@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { DeclaredResponse, OpenDocument } from './openapi.ts';
 
 /** An answer with the operation that gave it: `path` is the template. */
-export type GivenAnswer = {
+export type GivenResponse = {
   method: string;
   path: string;
   status: number;
@@ -24,7 +24,7 @@ const GENERAL_HEADERS = new Set([
 ]);
 
 /** Looks for what an answer has and openapi.json does not declare, and for what is declared in vain. */
-export function createAnswerCheck(document: OpenDocument): (answer: GivenAnswer) => string[] {
+export function createResponseCheck(document: OpenDocument): (answer: GivenResponse) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   const problem = { ...document.components.schemas['Problem'], additionalProperties: false };
@@ -38,7 +38,7 @@ export function createAnswerCheck(document: OpenDocument): (answer: GivenAnswer)
     return known;
   }
 
-  function checkBody(answer: GivenAnswer, declared: DeclaredResponse): string[] {
+  function checkBody(answer: GivenResponse, declared: DeclaredResponse): string[] {
     const mediaType = answer.headers.get('content-type')?.split(';', 1)[0] ?? '';
     if (!declared.content) return answer.text === '' ? [] : ['a body'];
     if (!declared.content[mediaType]) return [`the media type ${mediaType}`];
@@ -60,7 +60,7 @@ export function createAnswerCheck(document: OpenDocument): (answer: GivenAnswer)
   };
 }
 
-function checkHeaders({ headers }: GivenAnswer, declared: DeclaredResponse): string[] {
+function checkHeaders({ headers }: GivenResponse, declared: DeclaredResponse): string[] {
   const names = new Set(Object.keys(declared.headers ?? {}).map((name) => name.toLowerCase()));
   return [...headers.keys()]
     .filter((name) => !GENERAL_HEADERS.has(name) && !names.has(name))

@@ -15,14 +15,14 @@ import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { composeBearerRoutes } from '../../src/compose/bearer-routes.ts';
-import { buildAccess } from './access.ts';
+import { composeBearerRoutes } from '../../../src/compose/bearer-routes.ts';
+import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
-import { catalogRules } from './catalog.ts';
-import { createFakeClock, type FakeClock } from './clock.ts';
-import { REPOSITORY } from './directory.ts';
-import { buildPartners } from './partners.ts';
-import { temporaryDatabase } from './stores.ts';
+import { catalogRules } from '../catalog.ts';
+import { createFakeClock, type FakeClock } from '../clock.ts';
+import { REPOSITORY } from '../directory.ts';
+import { buildPartners } from '../partners.ts';
+import { temporaryDatabase } from '../stores.ts';
 
 const principals: Record<string, TokenPrincipal> = {
   admin: {
