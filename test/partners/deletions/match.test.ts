@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { Name } from '#partners/deletions/deletion.ts';
-import { matchLeads, type DirectoryView } from '#partners/deletions/match.ts';
+import { leadsToClaim, matchLeads, type DirectoryView } from '#partners/deletions/match.ts';
 import { toMatchNames } from '#partners/deletions/match-names.ts';
 import { directoryKey } from '../../support/directory.ts';
 
@@ -173,5 +173,22 @@ describe('a lead that a correlation id names', () => {
     const leads = { 1: [email('bob@example.com')], 2: [correlation('c')] };
     const names = [leadId(1), correlation('c'), email('ada@example.com')];
     expect(match(leads, names)).toEqual({ leads: [2], by: 'correlation-id', conflicts });
+  });
+});
+
+describe('at its acceptance a deletion claims', () => {
+  const ada = email('ada@example.com');
+  const leads = { 1: [ada], 2: [ada], 3: [email('bob@example.com')] };
+
+  test.each([
+    ['what the first name finds', [ada], [1, 2]],
+    ['the lead that a lead id names', [leadId(1), ada], [1]],
+    ['nothing for names that nobody has', [email('eve@example.com')], []],
+    ['a number that is not known yet, and what the other names find', [leadId(9), ada], [9, 1, 2]],
+    ['a number that is not known yet, alone', [leadId(9)], [9]],
+    ["the person's leads in place of another person's", [leadId(3), ada], [1, 2]],
+    ['nothing of another person', [leadId(3), email('eve@example.com')], []],
+  ])('%s', (_what, names, claimed) => {
+    expect(leadsToClaim(toMatchNames(names, directoryKey), viewOf(leads))).toEqual(claimed);
   });
 });

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { decideUse, type Dated } from '#leads/cache/freshness.ts';
+
+const rule = { now: 100_000, freshForMs: 15_000 };
+const cached = (ageMs: number, facts: Partial<Dated> = {}): Dated => ({
+  confirmedAt: rule.now - ageMs,
+  isLagging: false,
+  isInvalidated: false,
+  ...facts,
+});
+
+test.each<[string, Dated | undefined, ReturnType<typeof decideUse>]>([
+  ['nothing cached', undefined, 'missing'],
+  ['what was confirmed now', cached(0), 'fresh'],
+  ['what is a moment younger than freshFor', cached(14_999), 'fresh'],
+  ['what is as old as freshFor', cached(15_000), 'expired'],
+  ['what an event says is wrong, however young', cached(0, { isInvalidated: true }), 'changed'],
+  ['what is wrong and old', cached(99_000, { isInvalidated: true }), 'changed'],
+  ['what lags behind an event, for a second', cached(999, { isLagging: true }), 'fresh'],
+  ['what lags behind an event, after that', cached(1000, { isLagging: true }), 'changed'],
+])('%s', (_what, entry, use) => {
+  expect(decideUse(entry, rule)).toBe(use);
+});
+
+test('what lags is expired before its second is over when freshFor is shorter', () => {
+  const short = { ...rule, freshForMs: 500 };
+  expect(decideUse(cached(499, { isLagging: true }), short)).toBe('fresh');
+  expect(decideUse(cached(500, { isLagging: true }), short)).toBe('expired');
+});
