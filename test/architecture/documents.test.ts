@@ -60,3 +60,18 @@ test('every file that a document names is there', () => {
   const isThere = (target: string): boolean => existsSync(target) || existsSync(`src/${target}`);
   expect(named.filter(({ target }) => !isThere(target))).toEqual([]);
 });
+
+test("the tests' map names files that are there, and helpers that can be imported", () => {
+  const map = readFileSync('test/README.md', 'utf8');
+  const files = [...map.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, name = '']) => name);
+  const helpers = [...map.matchAll(/`(\w+)\(\)`/g)].map(([, name = '']) => name);
+  expect([files.length > 10, helpers.length > 10]).toEqual([true, true]);
+  expect(files.filter((name) => !existsSync(name) && !existsSync(`test/${name}`))).toEqual([]);
+  const code = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(`test/${name}`, 'utf8'))
+    .join('\n');
+  const isExported = (name: string) =>
+    new RegExp(`^export (?:async )?function ${name}\\b`, 'm').test(code);
+  expect(helpers.filter((name) => !isExported(name))).toEqual([]);
+});
