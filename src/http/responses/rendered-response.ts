@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import { memoize } from '#shared/resilience/memoize.ts';
-import { strongEtag } from './entity-tag.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
 
 /** Of every response that we serialize ourselves rather than leave to the framework. */
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
@@ -14,6 +14,11 @@ export type RenderedResponse = {
   body: Buffer | string;
   etag: string;
 };
+
+/** A strong validator over the exact bytes of a response (RFC 9110 §8.8.3). */
+export function strongEtag(bytes: Buffer): string {
+  return `"${sha256(bytes).subarray(0, 16).toString('base64url')}"`;
+}
 
 /** Renders values through a schema, so that nothing unnamed can leave; the same object once. */
 export function createRenderer(schema: z.ZodType): (value: object) => RenderedResponse {

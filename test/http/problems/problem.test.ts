@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { problemKinds } from '#http/problems/problem.ts';
-import { errorCodes, TrackportError } from '#shared/errors.ts';
+import { problemKinds, renderProblem } from '#http/problems/problem.ts';
+import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import { silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
@@ -147,5 +147,38 @@ describe('what the framework refuses', () => {
     app = buildTestApp();
     expect((await app.inject('/problems/nonsense')).statusCode).toBe(404);
     expect((await app.inject('/problems/__proto__')).statusCode).toBe(404);
+  });
+});
+
+describe('rendering', () => {
+  const context = { publicUrl: PUBLIC_URL, requestId: '7d9d9f33-9b25-4366-9223-726f869ce87a' };
+  const headersOf = (facts: ConstructorParameters<typeof TrackportError>[1], code: ErrorCode) =>
+    renderProblem(context, new TrackportError(code, facts)).headers;
+
+  test('nobody may store a problem', () => {
+    expect(headersOf({}, 'not-found')).toEqual({
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+    });
+  });
+
+  test('says which credential is wanted, and what is left of a limit', () => {
+    expect(headersOf({ challenge: 'Bearer' }, 'unauthorized')['www-authenticate']).toBe('Bearer');
+    const limit = { limitPerMinute: 600, remaining: 0, resetSeconds: 59 };
+    expect(headersOf({ limit }, 'quota-exceeded')['ratelimit']).toBe('"default";r=0;t=59');
+  });
+
+  test.each([
+    [0, '1'],
+    [1.2, '2'],
+    [60, '60'],
+  ])('a wait of %d s is told as %s whole seconds, at least one', (retryAfterSeconds, header) => {
+    expect(headersOf({ retryAfterSeconds }, 'overloaded')['retry-after']).toBe(header);
+  });
+
+  test('extensions cannot take the place of a standard member', () => {
+    const extensions = { status: 200, current: 'DRAFT' };
+    const { body } = renderProblem(context, new TrackportError('version-exists', { extensions }));
+    expect(JSON.parse(body.toString())).toMatchObject({ status: 409, current: 'DRAFT' });
   });
 });

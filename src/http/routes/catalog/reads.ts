@@ -13,7 +13,7 @@ import type { Pagination } from '#shared/page.ts';
 import { withScope } from '../../auth/bearer.ts';
 import { revalidated, versionResponse, versionHeaderNames, versionHeaders } from './response.ts';
 import { callerOf, type CatalogRoutesDeps } from './caller.ts';
-import { matchesNone } from '../../responses/entity-tag.ts';
+import { matchesNone } from '../../requests/precondition.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/next-link.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
-import { matchesNone, strongEtag } from '../../responses/entity-tag.ts';
+import { matchesNone } from '../../requests/precondition.ts';
 import type { Area } from '../../http-app.ts';
-import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import { JSON_MEDIA_TYPE, strongEtag } from '../../responses/rendered-response.ts';
 import { pageHeaders } from '../../responses/security-headers.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */

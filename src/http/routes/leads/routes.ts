@@ -3,7 +3,7 @@ import { leadListOut, leadOut, type LeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
 import { memoizePair } from '#shared/resilience/memoize.ts';
-import { matchesNone } from '../../responses/entity-tag.ts';
+import { matchesNone } from '../../requests/precondition.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/read-status.ts';
 import type { Area } from '../../http-app.ts';
-import { matchesNone } from '../../responses/entity-tag.ts';
+import { matchesNone } from '../../requests/precondition.ts';
 import {
   createRenderer,
   JSON_MEDIA_TYPE,
