@@ -4,6 +4,12 @@ import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import packageFile from '#package.json' with { type: 'json' };
+
+/** The program gets the options that `npm start` gives it. */
+const options = /node (--\S+) bin/.exec(packageFile.scripts.start)?.slice(1) ?? [];
+const optionsFor = ([program]: readonly string[]): string[] =>
+  program === 'bin/trackport.js' ? options : [];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -22,10 +28,10 @@ export async function start(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Running> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [...optionsFor(args), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, MALLOC_ARENA_MAX: '2', ...env },
   });
   const url = await firstUrl(child, args);
   const readyMs = performance.now() - startedAt;

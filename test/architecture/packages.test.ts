@@ -37,6 +37,15 @@ test('no script relies on pre and post hooks, which ignore-scripts switches off'
   expect(hooks).toEqual([]);
 });
 
+test('every way of starting keeps memory low', () => {
+  const lean = '--max-semi-space-size=8';
+  const ways = [packageFile.scripts['start'], packageFile.scripts['trackport']];
+  for (const way of ways) expect(way).toContain(`exec env MALLOC_ARENA_MAX=2 node ${lean} bin/`);
+  const files = ['bin/trackport.js', 'Dockerfile', 'deploy/trackport.service', 'README.md'];
+  for (const file of files) expect(readFileSync(file, 'utf8')).toContain(lean);
+  expect(readFileSync('bin/trackport.js', 'utf8').split('\n')[0]).toContain(lean);
+});
+
 test('nothing under src imports a development dependency', () => {
   const packages = Object.keys(packageFile.devDependencies).filter(
     (name) => !(name in packageFile.dependencies),

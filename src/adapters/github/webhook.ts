@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { issueSchema } from './issue.ts';
@@ -49,7 +49,7 @@ export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifie
       const verdicts = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
       if (!verdicts.includes(true)) return refuseSignature();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
-      return toTrackerEvent(deps, event, parseJsonText(rawBody, { repeatedNames: 'last' }));
+      return toTrackerEvent(deps, event, parseTrustedJson(rawBody));
     },
   };
 }
@@ -98,15 +98,6 @@ function toIssueEvent(payload: unknown): TrackerEvent {
 /** Made once: zod compiles each schema that it meets. */
 const issueEvent = z.object({ action: z.string(), issue: issueSchema });
 
-const origin = z.object({
-  repository: z.object({
-    id: z.unknown().optional(),
-    name: z.string().catch(''),
-    full_name: z.string().catch(''),
-    owner: z.object({ login: z.string() }).catch({ login: '' }),
-  }),
-  changes: z.unknown().optional(),
-});
 const rename = z.object({
   repository: z.object({ name: z.object({ from: z.string() }) }),
 });
@@ -117,30 +108,38 @@ const move = z.object({
 
 /** By name without regard to case, by numeric id, or by the name before it was renamed or moved. */
 function isOurs({ name, repositoryId }: WebhookVerifierDeps, payload: unknown): boolean {
-  const parsed = origin.safeParse(payload);
-  if (!parsed.success) return false;
-  const { repository, changes } = parsed.data;
-  if (typeof repository.id === 'number' && repository.id === repositoryId?.()) return true;
+  if (!isRecord(payload) || !isRecord(payload['repository'])) return false;
+  const { repository, changes } = payload;
+  if (typeof repository['id'] === 'number' && repository['id'] === repositoryId?.()) return true;
   const ours = fold(`${name.owner}/${name.repo}`);
   return (
-    fold(repository.full_name) === ours ||
+    fold(textOf(repository['full_name'])) === ours ||
     formerNames(repository, changes).some((fullName) => fold(fullName) === ours)
   );
 }
 
-function formerNames(
-  repository: z.infer<typeof origin>['repository'],
-  changes: unknown,
-): readonly string[] {
+function formerNames(repository: Record<string, unknown>, changes: unknown): readonly string[] {
   if (!isRecord(changes)) return [];
   // A schema that does not fit costs more than all else here.
   const renamed = 'repository' in changes && rename.safeParse(changes).data?.repository.name.from;
-  const moved = 'owner' in changes && move.safeParse(changes).data?.owner.from;
-  const formerOwner = moved && (moved.user?.login ?? moved.organization?.login);
+  const owner = 'owner' in changes ? formerOwner(changes) : undefined;
   return [
-    ...(renamed ? [`${repository.owner.login}/${renamed}`] : []),
-    ...(formerOwner ? [`${formerOwner}/${repository.name}`] : []),
+    ...(renamed ? [`${ownerOf(repository)}/${renamed}`] : []),
+    ...(owner ? [`${owner}/${textOf(repository['name'])}`] : []),
   ];
+}
+
+function formerOwner(changes: unknown): string | undefined {
+  const from = move.safeParse(changes).data?.owner.from;
+  return from?.user?.login ?? from?.organization?.login;
+}
+
+function ownerOf({ owner }: Record<string, unknown>): string {
+  return isRecord(owner) ? textOf(owner['login']) : '';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function fold(text: string): string {

@@ -28,13 +28,17 @@ export type DirectoryInboxDeps = {
 const COMMIT_EVERY_MS = SECOND / 10;
 /** A commit holds up everybody else. */
 const ISSUES_PER_COMMIT_MAX = 250;
-/** Bodies wait until then, and can be long. */
+/** Bodies wait until then, and can be long: what is more is left to the next catch-up. */
 const WAITING_MAX = 2000;
+const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
+const NOBODY: readonly string[] = [];
 
 type State = {
   /** By number; several states of one issue where their texts differ: identities of all count. */
   waiting: Map<number, Issue[]>;
   size: number;
+  /** Of the bodies that wait. */
+  characters: number;
   /** Numbers of those that went to another repository. */
   moved: Set<number>;
   running: Promise<void> | undefined;
@@ -47,6 +51,7 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
   const state: State = {
     waiting: new Map(),
     size: 0,
+    characters: 0,
     moved: new Set(),
     running: undefined,
     hurry: new AbortController(),
@@ -73,13 +78,32 @@ function add(state: State, issue: Issue): boolean {
   const known = state.waiting.get(issue.number) ?? [];
   const last = known.at(-1);
   if (last?.body === issue.body && last.author === issue.author) {
-    if (issue.updatedAt >= last.updatedAt) known[known.length - 1] = issue;
+    if (issue.updatedAt >= last.updatedAt) known[known.length - 1] = shorten(issue);
     return true;
   }
-  if (state.size >= WAITING_MAX) return false;
-  state.waiting.set(issue.number, [...known, issue]);
+  const { length } = issue.body;
+  if (state.size >= WAITING_MAX || state.characters + length > WAITING_CHARACTERS_MAX) return false;
+  state.waiting.set(issue.number, [...known, shorten(issue)]);
   state.size += 1;
+  state.characters += length;
   return true;
+}
+
+/** Without what the directory has no use for. */
+function shorten({ number, body, state, labels, author, ...issue }: Issue): Issue {
+  const { createdAt, updatedAt, isPullRequest } = issue;
+  return {
+    number,
+    title: '',
+    body,
+    state,
+    labels,
+    assignees: NOBODY,
+    ...(author !== undefined && { author }),
+    createdAt,
+    updatedAt,
+    isPullRequest,
+  };
 }
 
 async function run(deps: DirectoryInboxDeps, state: State): Promise<void> {
@@ -108,6 +132,7 @@ function takeSome(state: State): Issue[] {
     state.waiting.delete(number);
   }
   state.size -= taken.length;
+  for (const { body } of taken) state.characters -= body.length;
   return taken;
 }
 

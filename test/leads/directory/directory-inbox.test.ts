@@ -115,6 +115,19 @@ test('what is too much is left to the next catch-up, and what follows is kept', 
   expect(commits.flat().at(-1)?.number).toBe(3000);
 });
 
+test('so are bodies that are too long to wait together', async () => {
+  const { commits, inbox } = setUp();
+  const long = (number: number) => ({ ...issueOf(number), body: 'x'.repeat(4 * 1024 * 1024) });
+  for (let number = 1; number <= 10; number += 1) inbox.take(long(number));
+  inbox.take(issueOf(11));
+  await inbox.settled();
+  // The first is worked on at once, and four of them have room.
+  expect(commits.flat().map((entry) => entry.number)).toEqual([1, 2, 3, 4, 5]);
+  for (let number = 12; number <= 15; number += 1) inbox.take(long(number));
+  await inbox.settled();
+  expect(commits.flat()).toHaveLength(9);
+});
+
 test('a store that fails costs one log line for each commit, and nothing later', async () => {
   const { commits, failures, inbox, breakStore } = setUp();
   breakStore(true);

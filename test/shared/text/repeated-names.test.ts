@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
+import { type JsonRules, parseJsonText, parseTrustedJson } from '#shared/text/json.ts';
 import { stepsOf } from '../../support/steps.ts';
 
 const parse = (text: string, rules?: JsonRules): unknown => parseJsonText(Buffer.from(text), rules);
@@ -43,9 +43,23 @@ test.each([
   expect(parse(text)).toMatchObject(JSON.parse(text.replace(/(\d{16,})/, '"$1"')) as object);
 });
 
-test('where the last one is to count, it does', () => {
-  expect(parse('{"a":1,"a":{"b":2}}', { repeatedNames: 'last' })).toEqual({ a: { b: 2 } });
-  expect(() => parse('{"a":1,"__proto__":1}', { repeatedNames: 'last' })).toThrow(refused);
+test('where the sender is trusted the last one counts, and what else is refused stays so', () => {
+  const trusted = (text: string): unknown => parseTrustedJson(Buffer.from(text));
+  expect(trusted('{"a":1,"a":{"b":2}}')).toEqual({ a: { b: 2 } });
+  const many = `[${'{"a":[]},'.repeat(100)}1]`;
+  expect(trusted(many)).toEqual(JSON.parse(many));
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  expect(trusted(deep(64))).toEqual(JSON.parse(deep(64)));
+  for (const text of [
+    '{"a":1,"__proto__":1}',
+    String.raw`{"a":[{"\u005f_proto__":1}]}`,
+    deep(65),
+    '{"a":'.repeat(65) + '1' + '}'.repeat(65),
+    '{',
+    '{} {}',
+  ])
+    expect(() => trusted(text)).toThrow(refused);
+  expect(() => parseTrustedJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(refused);
 });
 
 type Member = { name: string; escaped: boolean; below: Member[] };
