@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
 
+const LOGGABLE_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
+
 /** Makes identifiers. An argument wherever ids are made, so that tests can fix them. */
 export type NewId = () => string;
 
@@ -41,4 +43,12 @@ export function base62OfUint32(value: number): string {
     rest = Math.floor(rest / 62);
   }
   return text;
+}
+
+/**
+ * True for 1 to 128 visible ASCII characters without `@`: an id of a caller that may stand in logs. What
+ * looks like an e-mail address may not.
+ */
+export function isLoggableId(text: string): boolean {
+  return LOGGABLE_ID.test(text);
 }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLoggableId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 const QUIET_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** A request whose response was sent, with its route's template. */
 export type CompletedRequest = { request: FastifyRequest; reply: FastifyReply; route: string };
@@ -50,7 +50,7 @@ export function routeOf(request: FastifyRequest): string {
 /** The caller's own id is only ever a log field; ours is the one that counts. */
 function clientIdOf(request: FastifyRequest): { clientRequestId?: string } {
   const given = request.headers['x-request-id'];
-  return typeof given === 'string' && CLIENT_ID.test(given) ? { clientRequestId: given } : {};
+  return typeof given === 'string' && isLoggableId(given) ? { clientRequestId: given } : {};
 }
 
 /** Reads, what a browser asks before one, and what the route says. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
-import type { NewId } from '#shared/ids.ts';
+import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { namesOf } from '../deletions/deletion.ts';
 import { decide, eventKeys, type PartnerEvent } from '../event.ts';
 import type { MatchName } from '../deletions/match.ts';
@@ -14,9 +14,6 @@ import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts
 /** Identifiers longer than this are used for matching but not shown. */
 const SHOWN_CHARACTERS_MAX = 255;
 
-/** Visible ASCII but `@`: what looks like an e-mail address must not reach receipts and logs. */
-const CORRELATION_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
-
 const typeWithoutName: Record<PartnerPath, string> = {
   events: 'partner.event',
   deletions: 'lead.deletion',
@@ -28,7 +25,7 @@ export type Delivery = {
   path: PartnerPath;
   /** The raw bytes that the signature covers. */
   body: Buffer;
-  /** Value of `X-Correlation-Id`; ignored unless `isCorrelationId`. */
+  /** Value of `X-Correlation-Id`; ignored unless `isLoggableId`. */
   correlationId?: string;
 };
 
@@ -46,11 +43,6 @@ export type AcceptDeliveryDeps = {
 
 /** What the response and the metrics need. */
 export type AcceptedDelivery = Acceptance & { ignored: number };
-
-/** True for 1 to 128 visible ASCII characters without `@`. */
-export function isCorrelationId(text: string): boolean {
-  return CORRELATION_ID.test(text);
-}
 
 /**
  * Accepts what a partner sent: one receipt per delivery, one outcome per event, durable when it
@@ -157,7 +149,7 @@ function chooseCorrelationId(
   { correlationId }: Delivery,
   events: readonly (PartnerEvent | undefined)[],
 ): string {
-  if (correlationId !== undefined && isCorrelationId(correlationId)) return correlationId;
+  if (correlationId !== undefined && isLoggableId(correlationId)) return correlationId;
   const own = events.length === 1 ? shown(events[0]?.correlationId) : undefined;
-  return own !== undefined && isCorrelationId(own) ? own : newId();
+  return own !== undefined && isLoggableId(own) ? own : newId();
 }

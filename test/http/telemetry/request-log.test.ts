@@ -75,7 +75,7 @@ test('a refusal is told with its code, and neither key nor query nor path', asyn
   expect(JSON.stringify(lines)).not.toMatch(new RegExp(`private|example|${GOOD_KEY}`));
 });
 
-test.each(['a'.repeat(129), 'with space', 'tab\there', 'umlaut-ü'])(
+test.each(['a'.repeat(129), 'with space', 'tab\there', 'umlaut-ü', 'ada@example.com'])(
   "a caller's request id %j is not taken into the log, and ours is always new",
   async (given) => {
     const lines = serve();

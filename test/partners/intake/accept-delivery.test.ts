@@ -3,12 +3,12 @@ import {
   acceptDelivery,
   type AcceptDeliveryDeps,
   type Delivery,
-  isCorrelationId,
 } from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { isLoggableId } from '#shared/ids.ts';
 import { hashKey, NOW } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';
 
@@ -193,7 +193,7 @@ describe('the correlation id', () => {
     ['a\n', false],
     ['ada@example.com', false],
   ])('%j can be used: %s', (text, expected) => {
-    expect(isCorrelationId(text)).toBe(expected);
+    expect(isLoggableId(text)).toBe(expected);
   });
 });
 

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLimiter, type Limiter, refuseOverLimit } from '#access/limit.ts';
 import type { Partners } from '#partners/index.ts';
-import { type AcceptedDelivery, isCorrelationId } from '#partners/intake/accept-delivery.ts';
+import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
+import { isLoggableId } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
@@ -146,7 +147,7 @@ function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
 
 function correlationIdOf(request: FastifyRequest): string | undefined {
   const [given, ...more] = headerValues(request, 'x-correlation-id');
-  return given !== undefined && more.length === 0 && isCorrelationId(given) ? given : undefined;
+  return given !== undefined && more.length === 0 && isLoggableId(given) ? given : undefined;
 }
 
 function describeDelivery(path: PartnerPath) {
