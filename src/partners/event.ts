@@ -9,6 +9,7 @@ import {
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { FieldName, Partner } from './partner.ts';
+import type { EventErrorCode } from './receipts/event-error.ts';
 import type { PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
@@ -89,7 +90,7 @@ function toText(value: unknown): string | undefined {
 }
 
 /** Why an event is REJECTED. */
-type Rejection = 'not-an-object' | 'names-nobody';
+type Rejection = Extract<EventErrorCode, 'not-an-object' | 'names-nobody'>;
 
 export type Decision =
   | { outcome: 'PENDING' }

@@ -12,6 +12,7 @@ import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { LeadReleased, LeaseLost, takeLeadsInHand, type LeadsInHand } from './leads-in-hand.ts';
 import type { Pacer } from '../worker/pacer.ts';
+import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
@@ -197,7 +198,7 @@ async function delayEvent(
 async function retry(
   deps: EventDeps,
   item: WorkItem,
-  { leads, lastError }: { leads: readonly LeadProgress[]; lastError: string },
+  { leads, lastError }: { leads: readonly LeadProgress[]; lastError: EventErrorCode },
 ): Promise<ActResult> {
   const attempts = item.attempts + 1;
   const now = deps.clock.now();
@@ -238,7 +239,7 @@ function endFailed(
   deps: ActDeps,
   item: WorkItem,
   leads: readonly LeadProgress[],
-  why: { lastError: string; attempts: number },
+  why: { lastError: EventErrorCode; attempts: number },
 ): Promise<ActResult> {
   const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOf(leads) };
   const issues = leads.filter(({ state }) => state !== 'done').map(({ number }) => number);

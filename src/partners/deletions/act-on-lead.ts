@@ -12,6 +12,7 @@ import type { LeadProgress } from './deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer } from '../worker/pacer.ts';
 import type { Action } from '../partner.ts';
+import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure } from '../receipts/receipt.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
@@ -261,6 +262,6 @@ function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {
   return { ...lead, state: 'done', ...(erasure !== undefined && { erasure }) };
 }
 
-function failed(lead: LeadProgress, error: string): LeadProgress {
+function failed(lead: LeadProgress, error: EventErrorCode): LeadProgress {
   return { ...lead, state: 'failed', error };
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 
 import { deletionActions } from '../partner.ts';
+import { eventErrorCodes } from '../receipts/event-error.ts';
 import { erasures } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
   state: z.enum(['open', 'done', 'failed']),
-  /** Why it failed: a code. */
-  error: z.string().optional(),
+  /** Why it failed. */
+  error: z.enum(eventErrorCodes).optional(),
   erasure: z.enum(erasures).optional(),
   /**
    * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;

@@ -1,9 +1,10 @@
+import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { IssueEdit, IssueFacts } from './deletion.ts';
 
 /** Why something could not be done now, or not at all. Codes hold no data of the tracker. */
 export type Refusal =
   /** May go well at another time. */
-  | { kind: 'transient'; code: string }
+  | { kind: 'transient'; code: EventErrorCode }
   /** A rate limit is in force until `retryAt` (ms since the Unix epoch). Nothing was done. */
   | { kind: 'limited'; retryAt: number }
   /** The credential or the repository itself does not allow it: nothing can be done for anyone. */
@@ -15,7 +16,7 @@ export type Refusal =
   /** The issue was moved to another repository. */
   | { kind: 'transferred' }
   /** The tracker understood and refused. */
-  | { kind: 'invalid'; code: string };
+  | { kind: 'invalid'; code: EventErrorCode };
 
 export type PauseCode = 'unauthorized' | 'forbidden' | 'repository-missing' | 'issues-disabled';
 

@@ -13,6 +13,7 @@ import { isOfPerson, type Match, type MatchName } from './match.ts';
 import { toMatchNames } from './match-names.ts';
 import type { Action, PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
+import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 
@@ -197,7 +198,7 @@ async function matchByNumber(
 async function readWish(
   { partners, readDelivery }: MatchDeps,
   item: WorkItem,
-): Promise<Wish | string> {
+): Promise<Wish | EventErrorCode> {
   const partner = partners.all().find(({ id }) => id === item.partnerId);
   if (!partner) return 'partner-unknown';
   if (!item.payload) return 'payload-unreadable';
@@ -272,7 +273,11 @@ function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
   return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
 }
 
-async function fail(deps: MatchDeps, item: WorkItem, lastError: string): Promise<undefined> {
+async function fail(
+  deps: MatchDeps,
+  item: WorkItem,
+  lastError: EventErrorCode,
+): Promise<undefined> {
   const attempts = item.attempts + 1;
   await endEvent(deps, item, { outcome: 'FAILED', attempts, lastError });
   return undefined;

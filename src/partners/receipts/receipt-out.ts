@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
+import { eventErrors } from './event-error.ts';
 import {
   erasures,
   eventNotes,
@@ -39,6 +40,12 @@ export const receiptOut = z
     ],
   });
 
+function describeErrors(): string {
+  return Object.entries(eventErrors)
+    .map(([code, meaning]) => `\`${code}\`: ${meaning}.`)
+    .join(' ');
+}
+
 const receiptEventOut = z
   .object({
     eventType: z.string().exactOptional().describe('As it was sent.'),
@@ -57,7 +64,12 @@ const receiptEventOut = z
       ),
     leadIds: z.array(z.string()).readonly(),
     attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
-    lastError: z.string().exactOptional().describe('A code, such as `names-nobody`.'),
+    lastError: z
+      .string()
+      .exactOptional()
+      .describe(
+        `Why it ended so, or why its last attempt failed. ${describeErrors()} More may come.`,
+      ),
     completedAt: instantOut.exactOptional(),
   })
   .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });

@@ -58,7 +58,7 @@ export type ReceiptEvent = {
   leadIds: readonly string[];
   /** Tries so far, the one that succeeded among them. */
   attempts: number;
-  /** A code such as `names-nobody` or `tracker-unavailable`. */
+  /** One of `eventErrors`. */
   lastError?: string;
   /** When it was settled: milliseconds since the Unix epoch. */
   completedAt?: number;

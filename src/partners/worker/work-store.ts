@@ -5,6 +5,7 @@ import type {
 } from '../deletions/deletion-progress.ts';
 import type { LateLookStore } from '../deletions/late-look-store.ts';
 import type { Match, MatchName } from '../deletions/match.ts';
+import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure, EventNote, Outcome, PartnerPath } from '../receipts/receipt.ts';
 
 /** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
@@ -34,7 +35,7 @@ export type Settlement = {
   erasure?: Erasure;
   /** Replaces the one that the event has; without it that one stays. */
   note?: EventNote;
-  lastError?: string;
+  lastError?: EventErrorCode;
   /** The one that succeeded among them. */
   attempts: number;
 };
@@ -133,7 +134,12 @@ export type WorkStore = LateLookStore & {
   /** Gives the item back, due at `dueAt`. */
   reschedule(
     item: WorkItem,
-    next: { dueAt: number; attempts: number; lastError?: string; progress?: DeletionProgress },
+    next: {
+      dueAt: number;
+      attempts: number;
+      lastError?: EventErrorCode;
+      progress?: DeletionProgress;
+    },
   ): Promise<boolean>;
   /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
   postpone(

@@ -8,7 +8,7 @@ import { openOperatorApp, type OperatorApp } from '../../support/http/operator.t
 
 type Facts = { partnerId?: string; externalId?: string; end?: Settlement };
 
-const failed: Settlement = { outcome: 'FAILED', lastError: 'tracker-unavailable', attempts: 11 };
+const failed: Settlement = { outcome: 'FAILED', lastError: 'tracker-server', attempts: 11 };
 const done: Settlement = { outcome: 'DONE', erasure: 'incomplete-history', attempts: 2 };
 
 /** Accepts a delivery of one event now, and ends it where the facts say how. */
@@ -192,7 +192,7 @@ describe('GET /receipts/{id}', () => {
         outcome: 'FAILED',
         leadIds: [],
         attempts: 11,
-        lastError: 'tracker-unavailable',
+        lastError: 'tracker-server',
         completedAt: '2026-03-01T12:00:00Z',
       },
     ]);

@@ -1,7 +1,11 @@
 /** An issue that is not found by its number: gone, or only not there yet. */
 import { expect, test, vi } from 'vitest';
-import { HOUR } from '#shared/clock.ts';
+import { actOnLead, type LeadDeps } from '#partners/deletions/act-on-lead.ts';
+import type { IssueEditor } from '#partners/deletions/issue-editor.ts';
+import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+
+const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 
 async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
   const desk = await openDesk(options);
@@ -84,7 +88,30 @@ test('is not taken for gone while the list cannot be read', async () => {
   await vi.waitFor(async () =>
     expect((await desk.read(id)).events[0]?.lastError).toBe('not-found'),
   );
+  // Asked again a minute later, which is no retry.
+  await vi.waitFor(async () =>
+    expect(await desk.store.nextDueAt('act')).toBeGreaterThan(Date.now() + MINUTE / 2),
+  );
   expect((await desk.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+});
+
+test('that is found once more is missing anew when it is not found again', async () => {
+  const editor: Partial<IssueEditor> = {
+    read: async (number) => ({
+      kind: 'issue',
+      issue: { number, nodeId: 'n', title: 't', body: '', state: 'open', labels: [] },
+    }),
+    edit: async () => ({ kind: 'transient', code: 'tracker-server' }),
+  };
+  const deps = { editor, pacer: { noteWrite: () => undefined }, labels } as Partial<LeadDeps>;
+  const { lead } = await actOnLead(deps as LeadDeps, {
+    receiptId: 'r',
+    actions: ['close'],
+    lead: { number: 1, state: 'open', missingSince: 1 },
+    turn: async () => undefined,
+    keep: async () => undefined,
+  });
+  expect(lead).toEqual({ number: 1, state: 'open' });
 });
 
 test('keeps no other lead of the person waiting', async () => {

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { eventErrors } from '#partners/receipts/event-error.ts';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
@@ -156,4 +158,10 @@ describe('purging', () => {
     await clock.advance(HOUR);
     expect(asked).toHaveLength(2);
   });
+});
+
+test('the documents list every reason why an event ended, in the same words', async () => {
+  const text = await readFile(new URL('../../../docs/partners.md', import.meta.url), 'utf8');
+  for (const [code, meaning] of Object.entries(eventErrors))
+    expect(text).toContain(`| \`${code}\` | ${meaning} |`);
 });

@@ -1,6 +1,6 @@
 import { SECOND, type Clock } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
-import type { IssueEditor, PauseCode, Refusal } from '#partners/deletions/issue-editor.ts';
+import type { IssueEditor, Refusal } from '#partners/deletions/issue-editor.ts';
 
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from '../transport/client.ts';
 import {
@@ -227,23 +227,25 @@ async function refusing<T>({ clock }: IssueEditorDeps, work: () => Promise<T>) {
   }
 }
 
-const pauses: Partial<Record<TrackerFailureKind, PauseCode>> = {
-  unauthorized: 'unauthorized',
-  forbidden: 'forbidden',
-  missing: 'repository-missing',
-  moved: 'repository-missing',
-  'repository-missing': 'repository-missing',
-  'issues-disabled': 'issues-disabled',
+const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, Refusal> = {
+  unauthorized: { kind: 'paused', code: 'unauthorized' },
+  forbidden: { kind: 'paused', code: 'forbidden' },
+  missing: { kind: 'paused', code: 'repository-missing' },
+  moved: { kind: 'paused', code: 'repository-missing' },
+  'repository-missing': { kind: 'paused', code: 'repository-missing' },
+  'issues-disabled': { kind: 'paused', code: 'issues-disabled' },
+  timeout: { kind: 'transient', code: 'tracker-timeout' },
+  network: { kind: 'transient', code: 'tracker-network' },
+  server: { kind: 'transient', code: 'tracker-server' },
+  nonsense: { kind: 'transient', code: 'tracker-nonsense' },
+  invalid: { kind: 'transient', code: 'tracker-invalid' },
 };
 
 function toRefusal(failure: TrackerFailure, now: number): Refusal {
   const { kind, retryAfterSeconds } = failure;
   if (kind === 'limited')
     return { kind: 'limited', retryAt: now + (retryAfterSeconds ?? 60) * SECOND };
-  const code = pauses[kind];
-  if (code !== undefined) return { kind: 'paused', code };
-  if (isRefusedInput(failure)) return { kind: 'invalid', code: 'refused' };
-  return { kind: 'transient', code: `tracker-${kind}` };
+  return isRefusedInput(failure) ? { kind: 'invalid', code: 'refused' } : meanings[kind];
 }
 
 /** @see https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api */

@@ -315,7 +315,7 @@ test('what is written of several events at once shares one commit', async () => 
 
 describe('an event without an id that comes again', () => {
   const found = { ...matching, misses: 1 };
-  const waiting = { dueAt: 90_000, attempts: 1, lastError: 'not-found' };
+  const waiting = { dueAt: 90_000, attempts: 1, lastError: 'not-found' } as const;
 
   test('is matched anew at once while it waits, and still knows what to take back', async () => {
     const { store, accept } = await setUp();
