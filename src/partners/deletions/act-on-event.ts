@@ -10,7 +10,7 @@ import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-le
 import { leastErasure, type DeletionLabels } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
-import { LeadReleased, LeaseLost, takeLeadsInHand, type LeadsInHand } from './leads-in-hand.ts';
+import { LeadReleased, LeaseLost, holdLeads, type HeldLeads } from './held-leads.ts';
 import type { Pacer } from '../worker/pacer.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
@@ -29,7 +29,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   refusals: WriteRefusals;
   store: Pick<
     WorkStore,
-    'heldInHand' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
+    'heldUnderLease' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
   >;
   clock: Clock;
   reporter: OutcomeReporter;
@@ -98,14 +98,14 @@ async function actOnLeads(
   signal: AbortSignal,
 ): Promise<ActResult> {
   const { receiptId, progress } = item;
-  const leads = takeLeadsInHand(deps, item, signal);
+  const leads = holdLeads(deps, item, signal);
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
   for (const lead of open) {
     const delay = await actOnOne(deps, leads, { receiptId, actions: progress.actions, lead });
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;
-    if (!isAllDone) await leads.keep(); // else it is settled at once
+    if (!isAllDone) await leads.save(); // else it is settled at once
     if (delay?.kind === 'limited' || delay?.kind === 'paused') return delayAll(deps, item, delay);
   }
   if (delays.length === 0) return settle(deps, item, leads.all());
@@ -115,7 +115,7 @@ async function actOnLeads(
 
 async function actOnOne(
   deps: EventDeps,
-  leads: LeadsInHand,
+  leads: HeldLeads,
   task: Omit<LeadTask, 'turn' | 'keep'>,
 ): Promise<Delay | undefined> {
   const { number } = task.lead;
@@ -125,7 +125,7 @@ async function actOnOne(
       turn: () => leads.turn(number),
       keep: (changed) => {
         leads.note(changed);
-        return leads.keep();
+        return leads.save();
       },
     });
     leads.note(lead);

@@ -4,7 +4,7 @@ import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { findLead, type FindLeadDeps } from './find-lead.ts';
-import type { CatchUpDesk, Coverage } from '../worker/catch-up.ts';
+import type { DirectoryCoverage, Coverage } from '../worker/catch-up.ts';
 import { actionsFor, namesOf, type Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
@@ -41,7 +41,7 @@ export type MatchDeps = FindLeadDeps & {
     WorkStore,
     'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
   >;
-  desk: CatchUpDesk;
+  directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
   partners: Pick<PartnerList, 'all'>;
@@ -58,7 +58,7 @@ type Wish = { names: readonly Name[]; actions: readonly Action[] };
 
 /**
  * Matches events with leads and claims what they name. All are served by one catch-up; what the
- * directory knows already is claimed even when the tracker does not answer.
+ * directory knows already is claimed even when the tracker does not respond.
  * @throws {store-unavailable}
  */
 export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
@@ -66,7 +66,7 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
   const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
   const since = Math.min(...asked.map(({ progress }) => progress.missedSince ?? Infinity));
-  const coverage = await deps.desk.cover(newest, COVER_WAIT_MS, since);
+  const coverage = await deps.directory.cover(newest, COVER_WAIT_MS, since);
   const postponed: Postponed[] = [];
   for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
     const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
@@ -158,13 +158,13 @@ async function confirm(
 type ByNumber = {
   progress: MatchProgress;
   match: Match & { unknownLeadId?: number };
-  /** The tracker answers, so that acting makes sense. */
+  /** The tracker responds, so that acting makes sense. */
   isReachable: boolean;
 };
 
 /**
  * While the directory does not tell all, a lead id is still good: the lead is acted on when the
- * tracker shows it, and claimed by its number alone when the tracker does not answer.
+ * tracker shows it, and claimed by its number alone when the tracker does not respond.
  */
 async function matchByNumber(
   deps: MatchDeps,
@@ -183,12 +183,12 @@ async function matchByNumber(
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
   if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
-  const isFailing = deps.clock.now() < deps.desk.retryAt();
-  const answer = isFailing ? 'unknown' : await findLead(deps, number, COVER_WAIT_MS);
-  if (answer === 'lead')
+  const isFailing = deps.clock.now() < deps.directory.retryAt();
+  const found = isFailing ? 'unknown' : await findLead(deps, number, COVER_WAIT_MS);
+  if (found === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
-  if (unknownLeadId === undefined) return { progress, match, isReachable: answer !== 'unknown' };
-  if (answer !== 'unknown')
+  if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
+  if (found !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
   const leads = [...new Set([unknownLeadId, ...match.leads])];
   return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
@@ -215,7 +215,7 @@ async function readWish(
 
 /** Claims what is known, and matches again when more is known: a better name may find its lead. */
 async function claimForNow(
-  { store, clock, desk }: MatchDeps,
+  { store, clock, directory }: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
   { match, isCovered }: { match: Match; isCovered: boolean },
@@ -224,7 +224,7 @@ async function claimForNow(
   const waited = (now - progress.askedAt) / 2;
   const dueAt = isCovered
     ? now + Math.min(CRAWL_WAIT_MAX_MS, Math.max(CRAWL_WAIT_MIN_MS, Math.round(waited)))
-    : Math.max(now + ASK_AGAIN_MS, desk.retryAt());
+    : Math.max(now + ASK_AGAIN_MS, directory.retryAt());
   if (await isClaimedSo(store, item, match)) return { progress, dueAt };
   await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });
   return undefined;

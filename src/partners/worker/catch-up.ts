@@ -20,25 +20,25 @@ export type Coverage = {
   until: number;
   /** Then every missing row means a missing issue. */
   complete: boolean;
-  /** How far back changes were read anew, when that was asked for (ms); Infinity: as far as usual. */
+  /** How far back changes were read anew, when that was wanted (ms); Infinity: as far as usual. */
   since: number;
 };
 
 /** Keeps the directory as current as the events that wait need it. */
-export type CatchUpDesk = {
+export type DirectoryCoverage = {
   /**
-   * Asks for what was on the tracker at `instant` and answers what is known after at most `waitMs`
+   * Wants what was on the tracker at `instant` and returns what is known after at most `waitMs`
    * milliseconds; a catch-up that takes longer goes on. What has changed since `since` is read
    * again, for an event that found nobody then: a replica may show it late. Never throws.
    */
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
-  /** When it makes sense to ask again; in the past while the tracker answers. */
+  /** When it makes sense to try again; in the past while the tracker responds. */
   retryAt(): number;
 };
 
 const nothing: Coverage = { until: -Infinity, complete: false, since: Infinity };
 
-export function createCatchUpDesk(deps: CatchUpDeps): CatchUpDesk {
+export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
   const { clock, log } = deps;
   let coverage = nothing;
   let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;

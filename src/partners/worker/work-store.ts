@@ -73,13 +73,13 @@ export type WorkStore = LateLookStore & {
     limit: number,
     aheadMaxMs?: number,
   ): Promise<readonly WorkItem[]>;
-  /** When the next event of the stage that nobody has in hand is due (ms since the Unix epoch). */
+  /** When the next event of the stage that nobody has leased is due (ms since the Unix epoch). */
   nextDueAt(stage: Stage): Promise<number | undefined>;
   /** True when another process may have queued events since the last call. Cheap. */
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had in hand when it died is due at once, and so is what nobody began yet, what was received after
+   * had leased when it died is due at once, and so is what nobody began yet, what was received after
    * `now`, and every late look for a match after `now`, or further ahead than any wait: an instant in
    * the future comes from a clock that was wrong.
    */
@@ -126,7 +126,7 @@ export type WorkStore = LateLookStore & {
   /** The leads that the event still holds: an operator may have given some back. */
   held(item: WorkItem): Promise<readonly number[]>;
   /** The same, but undefined when the lease was lost. */
-  heldInHand(item: WorkItem): Promise<readonly number[] | undefined>;
+  heldUnderLease(item: WorkItem): Promise<readonly number[] | undefined>;
   /** Whether it holds leads of a repository that the configured name does not mean any more. */
   holdsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */

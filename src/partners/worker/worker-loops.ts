@@ -56,8 +56,8 @@ export type LoopState = {
   failures: Map<LoopName, LoopFailure>;
   /** The latest instant that a loop saw. */
   seenAt: number;
-  /** Left half-way because the store failed: to be given back once it answers again. */
-  owed: readonly WorkItem[];
+  /** Left half-way because the store failed: to be given back once it works again. */
+  unreturned: readonly WorkItem[];
   pause: Pause | undefined;
   /** Until this instant a rate limit is in force. */
   limitedUntil: number;
@@ -70,16 +70,16 @@ export type LoopState = {
 export function runMatching(deps: LoopDeps): Promise<void> {
   return runLoop(deps, 'match', async () => {
     await noticeClock(deps);
-    await giveBackOwed(deps);
+    await giveBackUnreturned(deps);
     const items = await leaseDue(deps, 'match', MATCH_BATCH);
     if (items.length === 0) return waitForDue(deps, 'match');
-    await owing(deps, items, () => matchEvents(deps.match, items));
+    await withReturn(deps, items, () => matchEvents(deps.match, items));
     deps.alarms.act.ring();
     return 0;
   });
 }
 
-/** What waits for an instant that the clock told wrongly would wait for as long as it was wrong. */
+/** What waits for an instant of a clock that was wrong would wait for as long as it was wrong. */
 async function noticeClock({ alarms, clock, log, state, store }: LoopDeps): Promise<void> {
   const now = clock.now();
   const byMs = state.seenAt - now;
@@ -102,7 +102,7 @@ function leaseDue(
 }
 
 /** When the store fails half-way, the items are given back as soon as it can, not when a lease ends. */
-async function owing<T>(
+async function withReturn<T>(
   { state }: LoopDeps,
   items: readonly WorkItem[],
   work: () => Promise<T>,
@@ -110,16 +110,16 @@ async function owing<T>(
   try {
     return await work();
   } catch (error) {
-    state.owed = [...state.owed, ...items];
+    state.unreturned = [...state.unreturned, ...items];
     throw error;
   }
 }
 
-async function giveBackOwed({ state, store }: LoopDeps): Promise<void> {
-  const { owed } = state;
-  if (owed.length === 0) return;
-  await Promise.all(owed.map((item) => store.giveBack(item)));
-  state.owed = state.owed.filter((item) => !owed.includes(item));
+async function giveBackUnreturned({ state, store }: LoopDeps): Promise<void> {
+  const { unreturned } = state;
+  if (unreturned.length === 0) return;
+  await Promise.all(unreturned.map((item) => store.giveBack(item)));
+  state.unreturned = state.unreturned.filter((item) => !unreturned.includes(item));
 }
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
@@ -163,11 +163,11 @@ async function actWhenAllowed(deps: LoopDeps): Promise<number> {
 /** Something says that the tracker may have locked us out: asks the tracker. */
 export async function suspectPause(deps: LoopDeps): Promise<void> {
   if (deps.stopping.aborted) return;
-  const answer = await deps.editor.checkRepository();
-  if (answer.kind === 'paused') setPause(deps, answer.code);
+  const response = await deps.editor.checkRepository();
+  if (response.kind === 'paused') setPause(deps, response.code);
 }
 
-/** `turn` answers how long to wait at most before the next turn, in ms. */
+/** `turn` returns how long to wait at most before the next turn, in ms. */
 async function runLoop(
   { alarms, clock, log, state, stopping }: LoopDeps,
   stage: LoopName,
@@ -185,7 +185,7 @@ async function runLoop(
       log.error({ stage, ...errorFields(error) }, 'the worker met an error and goes on');
     }
     if (waitMs > 0) await alarms[stage].wait(waitMs, stopping);
-    else await setImmediate(); // the store answers without a pause: others must get their turn
+    else await setImmediate(); // the store responds without a pause: others must get their turn
   }
 }
 
@@ -198,10 +198,10 @@ async function waitForDue({ store, clock }: LoopDeps, stage: Stage): Promise<num
 /** Undefined when nothing is due. */
 async function actOnNext(deps: LoopDeps): Promise<ActResult | undefined> {
   const { act, stopping, state } = deps;
-  await giveBackOwed(deps);
+  await giveBackUnreturned(deps);
   const [item] = await leaseDue(deps, 'act', 1);
   if (!item) return undefined;
-  const result = await owing(
+  const result = await withReturn(
     deps,
     [item],
     async () =>
@@ -258,9 +258,9 @@ async function probe(deps: LoopDeps, pause: Pause): Promise<number> {
   const { clock, editor, probeEveryMs } = deps;
   if (clock.now() < pause.probeAt) return pause.probeAt - clock.now();
   const isForbidden = pause.code === 'forbidden';
-  const answer = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
-  if (answer.kind === 'paused') setPause(deps, answer.code);
-  else if (answer.kind !== 'well') pause.probeAt = clock.now() + probeEveryMs;
+  const response = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
+  if (response.kind === 'paused') setPause(deps, response.code);
+  else if (response.kind !== 'well') pause.probeAt = clock.now() + probeEveryMs;
   else {
     const result = await actOnNext(deps);
     if (result?.kind === 'paused') return probeEveryMs;

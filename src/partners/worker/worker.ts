@@ -5,7 +5,7 @@ import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.t
 import type { DeletionRules } from '../deletions/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
-import { createCatchUpDesk } from './catch-up.ts';
+import { createDirectoryCoverage } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from '../deletions/issue-editor.ts';
 import { LATE_LOOKS_MS } from '../deletions/look-again.ts';
 import { UNMATCHED_WAITS_MS } from '../deletions/match-event.ts';
@@ -79,7 +79,7 @@ export type DeletionWorker = {
   wake(): void;
   /** @throws {store-unavailable} */
   status(): Promise<WorkerStatus>;
-  /** Finishes the step in hand and gives the rest back. Idempotent. */
+  /** Finishes the step under way and gives the rest back. Idempotent. */
   stop(): Promise<void>;
 };
 
@@ -122,14 +122,14 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
   const state: LoopState = {
     failures: new Map(),
     seenAt: -Infinity,
-    owed: [],
+    unreturned: [],
     pause: undefined,
     limitedUntil: -Infinity,
     isDirty: true, // an earlier process may have died between settling and scrubbing
     scrubbedAt: -Infinity,
   };
   const onFailure = (): Promise<void> => suspectPause(loopDeps);
-  const desk = createCatchUpDesk({
+  const directory = createDirectoryCoverage({
     catchUp: (since) => filler.catchUp(since),
     clock,
     log,
@@ -148,7 +148,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
             probeEveryMs,
             ...missingLooksMs,
           ),
-    match: { ...deps, unmatchedWaitsMs, lateLooksMs, desk },
+    match: { ...deps, unmatchedWaitsMs, lateLooksMs, directory },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),

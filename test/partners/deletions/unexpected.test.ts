@@ -105,7 +105,7 @@ const never = new AbortController().signal;
 
 const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   store: desk.store,
-  desk: {
+  directory: {
     cover: async () => ({ until: desk.clock.now(), complete: true, since: -Infinity }),
     retryAt: () => 0,
   },
@@ -276,7 +276,7 @@ test.each([
     const reported: unknown[] = [];
     const deps: ActDeps = {
       ...actDepsOf(desk, {}),
-      store: { ...desk.store, heldInHand: async () => [], settle: async () => answer },
+      store: { ...desk.store, heldUnderLease: async () => [], settle: async () => answer },
       reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
     };
     expect(await actOnEvent(deps, item, never)).toEqual(told);

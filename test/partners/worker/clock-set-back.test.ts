@@ -87,7 +87,7 @@ test('what a match has asked before is asked again, however far in the future th
     clock: { ...systemClock, now: () => now },
     partners: { all: () => [] },
     store: { settle: async () => 'lost' } as Partial<MatchDeps['store']> as MatchDeps['store'],
-    desk: {
+    directory: {
       cover: async (instant, _waitMs, since) => {
         asked.push({ instant, since });
         return { until: now, complete: true, since: now };

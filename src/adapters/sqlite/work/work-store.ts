@@ -61,7 +61,7 @@ function leased({ event, receiptId, lease }: WorkItem): LeasedEvent {
   return { event, receiptId, lease };
 }
 
-type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldInHand' | 'holdsElsewhere'>;
+type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldUnderLease' | 'holdsElsewhere'>;
 
 function createItemReads({ database, repository, sql }: Runtime): ItemReads {
   const directory = createDirectoryView(database, repository);
@@ -73,7 +73,7 @@ function createItemReads({ database, repository, sql }: Runtime): ItemReads {
       ...unknownOf(names, directory),
     }),
     held: async ({ event }) => guard(() => heldBy(event)),
-    heldInHand: async (item) =>
+    heldUnderLease: async (item) =>
       guard(() => (sql.isMine.get(fence(item)) === undefined ? undefined : heldBy(item.event))),
     holdsElsewhere: async ({ event }) =>
       guard(() => sql.heldElsewhere.get(event, repository.toLowerCase()) !== undefined),

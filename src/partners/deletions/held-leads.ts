@@ -8,13 +8,13 @@ export class LeaseLost extends Error {}
 /** An operator has given the lead back. */
 export class LeadReleased extends Error {}
 
-/** What is known of an event's leads while it is in hand. */
-export type LeadsInHand = {
+/** What is known of an event's leads while this worker has its lease. */
+export type HeldLeads = {
   all(): readonly LeadProgress[];
   note(changed: LeadProgress): void;
   drop(number: number): void;
-  /** Keeps what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
-  keep(): Promise<void>;
+  /** Stores what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
+  save(): Promise<void>;
   /**
    * Waits for the turn to write. @throws {LeaseLost} @throws {LeadReleased} @throws {store-unavailable}
    * @throws the signal's reason when it is aborted
@@ -22,17 +22,17 @@ export type LeadsInHand = {
   turn(number: number): Promise<void>;
 };
 
-export type LeadsInHandDeps = {
-  store: Pick<WorkStore, 'heldInHand' | 'saveProgress'>;
+export type HeldLeadsDeps = {
+  store: Pick<WorkStore, 'heldUnderLease' | 'saveProgress'>;
   pacer: Pick<Pacer, 'turn'>;
   clock: Pick<Clock, 'now'>;
 };
 
-export function takeLeadsInHand(
-  { store, pacer, clock }: LeadsInHandDeps,
+export function holdLeads(
+  { store, pacer, clock }: HeldLeadsDeps,
   item: WorkItem & { progress: ActProgress },
   signal: AbortSignal,
-): LeadsInHand {
+): HeldLeads {
   const { stage, actions } = item.progress;
   let { leads } = item.progress;
   return {
@@ -43,13 +43,13 @@ export function takeLeadsInHand(
     drop: (number) => {
       leads = leads.filter((lead) => lead.number !== number);
     },
-    keep: async () => {
-      const isKept = await store.saveProgress(item, { stage, actions, leads }, clock.now());
-      if (!isKept) throw new LeaseLost();
+    save: async () => {
+      const isSaved = await store.saveProgress(item, { stage, actions, leads }, clock.now());
+      if (!isSaved) throw new LeaseLost();
     },
     turn: async (number) => {
       await pacer.turn(signal);
-      const held = await store.heldInHand(item);
+      const held = await store.heldUnderLease(item);
       if (!held) throw new LeaseLost();
       // Given back a moment ago, perhaps: then nothing more is done to it.
       if (!held.includes(number)) throw new LeadReleased();
