@@ -12,8 +12,8 @@ export type FreshnessRule = {
 const LAGGING_FRESH_MS = SECOND;
 
 /**
- * What to do with an entry. `fresh`: serve it. `changed`: an event says it is wrong, or lags behind one. `expired`: too old.
- * `missing`: nothing cached.
+ * What to do with an entry. `fresh`: serve it. `changed`: an event contradicts it, or it lags behind
+ * one. `expired`: too old. `missing`: there is none.
  */
 export type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 

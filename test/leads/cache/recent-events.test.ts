@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
-import { createRecentEvents } from '#leads/cache/recent-events.ts';
+import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
+import { createRecentEvents, lagsBehind, supersedes } from '#leads/cache/recent-events.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -100,5 +100,81 @@ describe('what a replica may not have yet', () => {
     expect(events.aheadOf(2)).toBeDefined();
     await clock.advance(15_000);
     expect(events.hasForgotten()).toBe(false);
+  });
+});
+
+describe('an issue as fetched beside an event', () => {
+  const fetched: Issue = {
+    number: 1,
+    title: 'Lead',
+    body: '',
+    state: 'open',
+    labels: ['approved', 'EMEA'],
+    assignees: [],
+    createdAt: 0,
+    updatedAt: 5000,
+    isPullRequest: false,
+  };
+  const eventWith = (facts: Partial<Issue>, gone = false) => ({
+    issue: { ...fetched, ...facts },
+    gone,
+  });
+
+  test.each([
+    ['of an earlier second', eventWith({ updatedAt: 4000, title: 'Old' }), false, false],
+    [
+      'of the same second that looks alike',
+      eventWith({ labels: ['emea', 'approved'] }),
+      false,
+      false,
+    ],
+    ['of the same second with another title', eventWith({ title: 'New' }), true, false],
+    ['of the same second with other labels', eventWith({ labels: [] }), true, false],
+    ['of the same second with another state', eventWith({ state: 'closed' }), true, false],
+    ['of a later second', eventWith({ updatedAt: 6000 }), true, true],
+    ['that it is gone, whenever', eventWith({ updatedAt: 0 }, true), true, true],
+  ])('%s', (_name, event, lags, isSuperseded) => {
+    expect(lagsBehind(fetched, event)).toBe(lags);
+    expect(supersedes(event, fetched)).toBe(isSuperseded);
+  });
+
+  test('is superseded by none', () => {
+    expect(supersedes(undefined, fetched)).toBe(false);
+  });
+});
+
+describe('the events of one issue', () => {
+  test('an older one that arrives late replaces nothing', () => {
+    const events = createRecentEvents(createFakeClock(), HOUR);
+    events.take(eventOf(1, 'new', 2));
+    events.take(eventOf(1, 'old', 1));
+    expect(events.of(1)?.issue.title).toBe('new');
+  });
+
+  test('none comes after its end', () => {
+    const events = createRecentEvents(createFakeClock(), HOUR);
+    const end = eventOf(1, 'last', 1);
+    events.take(end.kind === 'issue' ? { ...end, gone: true } : end);
+    events.take(eventOf(1, 'later', 2));
+    expect(events.of(1)).toMatchObject({ gone: true, issue: { title: 'last' } });
+  });
+
+  test('are forgotten after as long as an older response may be served', async () => {
+    const clock = createFakeClock();
+    const events = createRecentEvents(clock, HOUR);
+    events.take(eventOf(1));
+    await clock.advance(HOUR - 1);
+    expect(events.of(1)).toBeDefined();
+    await clock.advance(2);
+    expect(events.of(1)).toBeUndefined();
+  });
+
+  test('every one that counts gives another version, what is ignored does not', () => {
+    const events = createRecentEvents(createFakeClock(), HOUR);
+    events.take({ kind: 'ignored' });
+    expect(events.version).toBe(0);
+    expect(events.take({ kind: 'everything' })).toBe('everything');
+    events.take(eventOf(1));
+    expect(events.version).toBe(2);
   });
 });
