@@ -55,12 +55,15 @@ export function parseTrustedJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** True when so few objects and arrays begin that they cannot nest deeper than that. */
+/**
+ * True when so few objects and arrays begin that they cannot nest deeper than that. `{/` begins none:
+ * it stands in the templates of addresses, of which the tracker sends dozens.
+ */
 function opensAtMost(text: string, max: number): boolean {
   let left = max;
   for (const opener of ['{', '['])
     for (let at = text.indexOf(opener); at >= 0; at = text.indexOf(opener, at + 1))
-      if ((left -= 1) < 0) return false;
+      if (text[at + 1] !== '/' && (left -= 1) < 0) return false;
   return true;
 }
 

@@ -48,12 +48,15 @@ test('where the sender is trusted the last one counts, and what else is refused 
   expect(trusted('{"a":1,"a":{"b":2}}')).toEqual({ a: { b: 2 } });
   const many = `[${'{"a":[]},'.repeat(100)}1]`;
   expect(trusted(many)).toEqual(JSON.parse(many));
+  const templates = JSON.stringify(Array.from({ length: 200 }, () => 'https://a.example{/id}'));
+  expect(trusted(templates)).toEqual(JSON.parse(templates));
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   expect(trusted(deep(64))).toEqual(JSON.parse(deep(64)));
   for (const text of [
     '{"a":1,"__proto__":1}',
     String.raw`{"a":[{"\u005f_proto__":1}]}`,
     deep(65),
+    `["{/"${`,["{/"`.repeat(64)}${']'.repeat(65)}`,
     '{"a":'.repeat(65) + '1' + '}'.repeat(65),
     '{',
     '{} {}',
