@@ -9,7 +9,7 @@ let app: HttpApp;
 beforeAll(() => nock.restore());
 afterEach(() => app.close());
 
-test('closing lets a call in flight finish; what follows on its connection is told to go elsewhere', async () => {
+test('closing lets a request in flight finish; what follows on its connection is sent elsewhere', async () => {
   const arrived = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   app = buildTestApp();

@@ -140,7 +140,7 @@ describe('many bad tokens', () => {
   });
 });
 
-/** An app whose tokens come from a real issuer on this machine, asked for `timeoutMs` at most. */
+/** An app whose tokens come from a real issuer on this machine, waited for `timeoutMs` at most. */
 async function openIssuedApp(timeoutMs = 5000) {
   const issuer = await startIssuer();
   const clock = createFakeClock();

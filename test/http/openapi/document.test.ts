@@ -74,7 +74,7 @@ describe('for generators of clients, openapi.json', () => {
     expect([...names].filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
   });
 
-  test('limits every text, list and number that a caller sends', () => {
+  test('limits every text, list and number that a client sends', () => {
     const unlimited = sentSchemas().flatMap(([place, schema]) =>
       [...objectsOf(schema, place)].filter(
         ([path, part]) => !/examples?\//.test(path) && !isLimited(part),

@@ -19,15 +19,15 @@ function failing(failure: Error, log: Log = silentLog): HttpApp {
 }
 
 describe.each(errorCodes)('%s', (code) => {
-  test('is answered with its whole problem document', async () => {
+  test('becomes its whole problem document', async () => {
     const failure = new TrackportError(code, { detail: 'What happened.' });
-    const answer = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
+    const response = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
     const { status, title } = problemKinds[code];
-    const requestId = String(answer.headers['x-request-id']);
+    const requestId = String(response.headers['x-request-id']);
     expect(requestId).toMatch(UUID);
-    expect(answer.statusCode).toBe(status);
-    expect(answer.headers['content-type']).toBe('application/problem+json');
-    expect(answer.json()).toEqual({
+    expect(response.statusCode).toBe(status);
+    expect(response.headers['content-type']).toBe('application/problem+json');
+    expect(response.json()).toEqual({
       type: `${PUBLIC_URL}/problems/${code}`,
       title,
       status,
@@ -35,7 +35,7 @@ describe.each(errorCodes)('%s', (code) => {
       instance: `urn:uuid:${requestId}`,
       code,
     });
-    expect(answer.headers['retry-after']).toBe(status === 503 ? '5' : undefined);
+    expect(response.headers['retry-after']).toBe(status === 503 ? '5' : undefined);
   });
 
   test('has a page that its type leads to', async () => {
@@ -66,20 +66,20 @@ test('facts of an error become members and headers, and can replace none of the 
     errors: [{ pointer: '#/version', code: 'taken', detail: 'Taken.' }],
     extensions: { current: 'DRAFT', allowed: ['publish'], status: 200, code: 'fine' },
   });
-  const answer = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
-  expect(answer.statusCode).toBe(409);
-  expect(answer.json()).toMatchObject({
+  const response = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
+  expect(response.statusCode).toBe(409);
+  expect(response.json()).toMatchObject({
     status: 409,
     code: 'version-exists',
     current: 'DRAFT',
     allowed: ['publish'],
     errors: [{ pointer: '#/version', code: 'taken', detail: 'Taken.' }],
   });
-  expect(answer.headers['retry-after']).toBe('1');
-  expect(answer.headers['www-authenticate']).toBe('ApiKey');
+  expect(response.headers['retry-after']).toBe('1');
+  expect(response.headers['www-authenticate']).toBe('ApiKey');
 });
 
-test('a mistake of ours tells the caller nothing, and the log where it was but not what it said', async () => {
+test('a mistake of ours shows the client nothing, and the log where it was but not what it said', async () => {
   const lines: [string, LogFields, string][] = [];
   const log: Log = {
     isDebug: () => true,
@@ -89,15 +89,15 @@ test('a mistake of ours tells the caller nothing, and the log where it was but n
     error: (...line) => lines.push(['error', ...line]),
   };
   const failure = new RangeError('ada@example.com is not a number');
-  const answer = await failing(failure, log).inject({ url: '/api/v1/leads', headers: withKey });
-  expect(answer.statusCode).toBe(500);
-  expect(answer.json().code).toBe('internal-error');
-  expect(answer.body).not.toMatch(/ada@|RangeError|\.ts/);
+  const response = await failing(failure, log).inject({ url: '/api/v1/leads', headers: withKey });
+  expect(response.statusCode).toBe(500);
+  expect(response.json().code).toBe('internal-error');
+  expect(response.body).not.toMatch(/ada@|RangeError|\.ts/);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject([
     'error',
     {
-      requestId: answer.headers['x-request-id'],
+      requestId: response.headers['x-request-id'],
       route: '/api/v1/leads',
       status: 500,
       code: 'internal-error',
@@ -109,12 +109,12 @@ test('a mistake of ours tells the caller nothing, and the log where it was but n
   expect(JSON.stringify(lines)).not.toContain('ada@example.com');
 });
 
-test('an answer that breaks its schema is a mistake of ours, not a leak', async () => {
+test('a response that breaks its schema is a mistake of ours, not a leak', async () => {
   const lead = { id: 7, title: 'x' } as never;
   app = buildTestApp({ leads: fakeLeads({ lead }) });
-  const answer = await app.inject({ url: '/api/v1/leads/7', headers: withKey });
-  expect(answer.statusCode).toBe(500);
-  expect(answer.json().code).toBe('internal-error');
+  const response = await app.inject({ url: '/api/v1/leads/7', headers: withKey });
+  expect(response.statusCode).toBe(500);
+  expect(response.json().code).toBe('internal-error');
 });
 
 describe('what the framework refuses', () => {
@@ -128,19 +128,19 @@ describe('what the framework refuses', () => {
     ['GET', `/${'a'.repeat(9000)}`, 414, 'uri-too-long'],
   ] as const)('%s %.40s', async (method, url, status, code) => {
     app = buildTestApp({ leads: fakeLeads() });
-    const answer = await app.inject({
+    const response = await app.inject({
       method,
       url,
       ...(method === 'POST' && { payload: '<xml/>', headers: { 'content-type': 'text/xml' } }),
     });
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toMatchObject({
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toMatchObject({
       type: `${PUBLIC_URL}/problems/${code}`,
       status,
       code,
-      instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
+      instance: `urn:uuid:${String(response.headers['x-request-id'])}`,
     });
-    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    expect(response.headers['x-content-type-options']).toBe('nosniff');
   });
 
   test('an unknown problem has no page', async () => {
@@ -172,7 +172,7 @@ describe('rendering', () => {
     [0, '1'],
     [1.2, '2'],
     [60, '60'],
-  ])('a wait of %d s is told as %s whole seconds, at least one', (retryAfterSeconds, header) => {
+  ])('a wait of %d s is sent as %s whole seconds, at least one', (retryAfterSeconds, header) => {
     expect(headersOf({ retryAfterSeconds }, 'overloaded')['retry-after']).toBe(header);
   });
 

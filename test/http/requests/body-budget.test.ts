@@ -28,7 +28,7 @@ test('bodies share the room, and the one that finds none is let go as a whole', 
   expect(budget.heldBytes()).toBe(100 * KIB);
 });
 
-test('room is told before a body comes', () => {
+test('whether there is room is known before a body comes', () => {
   const budget = createBodyBudget(200 * KIB);
   budget.hold().add(100 * KIB);
   expect(budget.hasRoomFor(100 * KIB)).toBe(true);

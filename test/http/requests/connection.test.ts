@@ -45,7 +45,7 @@ async function exchange(text: string): Promise<string> {
   return promise;
 }
 
-/** The one answer of an exchange: status line, headers and problem document. */
+/** The one response of an exchange: status line, headers and problem document. */
 function problemIn(received: string) {
   const [head = '', body = ''] = received.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
@@ -58,7 +58,7 @@ function problemIn(received: string) {
   return { status: Number(statusLine.split(' ')[1]), headers, problem: JSON.parse(body) };
 }
 
-/** Status and code of the refusal, which is a whole problem document and the only answer. */
+/** Status and code of the refusal, which is a whole problem document and the only response. */
 async function refusalOf(text: string): Promise<string> {
   const received = await exchange(text);
   expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
@@ -113,7 +113,7 @@ describe('broken HTTP is refused with a problem document', () => {
     expect(reached).toEqual([]);
   });
 
-  test('nothing that follows a smuggled request is answered', async () => {
+  test('nothing that follows a smuggled request gets a response', async () => {
     const smuggled = `GET /api/v1/leads HTTP/1.1\r\n${HOST}\r\n`;
     const received = await exchange(
       `${webhook}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
@@ -139,7 +139,7 @@ describe('this is no proxy and knows HTTP/1.1 only', () => {
     expect(reached).toEqual([]);
   });
 
-  test('a CONNECT never takes the place of the answer to the call before it', async () => {
+  test('a CONNECT never takes the place of the response to the request before it', async () => {
     const call = `${webhook}Content-Length: 2\r\n\r\n{}`;
     const received = await exchange(`${call}CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
     expect(received.slice(0, 12)).not.toBe('HTTP/1.1 405');
@@ -149,8 +149,8 @@ describe('this is no proxy and knows HTTP/1.1 only', () => {
     const socket = connect(port, '127.0.0.1');
     socket.write(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
     socket.resetAndDestroy();
-    const answer = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
-    expect(answer.status).toBe(200);
+    const response = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
+    expect(response.status).toBe(200);
   });
 
   test.each(['websocket', 'h2c', 'TLS/1.2'])(
@@ -170,15 +170,15 @@ describe('this is no proxy and knows HTTP/1.1 only', () => {
     'an expectation that nobody knows (%s) is passed over',
     async (expectation) => {
       reached.length = 0;
-      const answer = await exchange(
+      const response = await exchange(
         `${webhook}Connection: close\r\nExpect: ${expectation}\r\nContent-Length: 2\r\n\r\n{}`,
       );
-      expect(answer).toMatch(/^HTTP\/1\.1 (?:100 Continue\r\n\r\nHTTP\/1\.1 )?202 /);
+      expect(response).toMatch(/^HTTP\/1\.1 (?:100 Continue\r\n\r\nHTTP\/1\.1 )?202 /);
       expect(reached).toEqual(['{}']);
     },
   );
 
-  test('an expectation changes nothing in how a call is refused', async () => {
+  test('an expectation changes nothing in how a request is refused', async () => {
     const call = `GET /nowhere HTTP/1.1\r\n${HOST}Connection: close\r\nExpect: 200-ok\r\n\r\n`;
     expect(await refusalOf(call)).toBe('404 not-found');
   });
@@ -228,11 +228,11 @@ test('a body that is cut off is no mistake of ours', async () => {
   const socket = connect(port, '127.0.0.1');
   socket.write(`${webhook}Content-Length: 10\r\n\r\n{"a"`);
   socket.resetAndDestroy();
-  const answer = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
-  expect(answer.status).toBe(200);
+  const response = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
+  expect(response.status).toBe(200);
 });
 
-test('a kept connection serves one request after the other', async () => {
+test('a persistent connection serves one request after the other', async () => {
   const get = `GET /problems/overloaded HTTP/1.1\r\n${HOST}`;
   const received = await exchange(`${get}\r\n${get}Connection: close\r\n\r\n`);
   expect(received.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
@@ -242,7 +242,7 @@ test('nothing of all this is logged as a mistake of ours', () => {
   expect(mistakes).toEqual([]);
 });
 
-test('a body that is too large is read past, so that its sender gets the answer', async () => {
+test('a body that is too large is read past, so that its sender gets the response', async () => {
   // 26 MiB take a moment: none of the short limits of the other tests.
   const patient = buildTestApp({
     trackerWebhook: {

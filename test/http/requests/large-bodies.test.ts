@@ -15,7 +15,7 @@ const LARGE = 400 * KIB;
 
 type Server = { port: number; app: HttpApp; held: () => Promise<number> };
 
-/** A server with room for two large bodies; `/work` answers when `gate` opens. */
+/** A server with room for two large bodies; `/work` responds when `gate` opens. */
 async function serve(gate: Promise<void> = Promise.resolve()): Promise<Server> {
   const metrics = new Registry();
   const app = buildTestApp({ metrics, limits: { largeBodiesBytesMax: ROOM } });
@@ -135,7 +135,7 @@ describe('with two large bodies on their way', () => {
     expect(await small.status()).toBe('200');
   });
 
-  test('there is room again when one was answered', async () => {
+  test('there is room again when one has its response', async () => {
     const { server, two } = await crowded();
     for (const one of two) end(one.socket);
     for (const one of two) expect(await one.status()).toBe('200');
@@ -154,7 +154,7 @@ describe('with two large bodies on their way', () => {
     await eventually(server.held, (bytes) => bytes === 0);
   });
 
-  test('one that is worked on counts until the work is done, although its caller has gone', async () => {
+  test('one that is worked on counts until the work is done, although its client has gone', async () => {
     const gate = Promise.withResolvers<void>();
     const { server, two } = await crowded(gate.promise);
     for (const one of two) end(one.socket);
@@ -204,8 +204,8 @@ describe('an empty body is no body', () => {
     ['of a length', 'Content-Length: 1\r\n', '{'],
   ])('and a body that is not called JSON is refused: %s', async (_how, headers, body) => {
     const server = await serve();
-    const answer = await ask(server, `POST /work HTTP/1.1\r\n${headers}`, body);
-    expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+    const response = await ask(server, `POST /work HTTP/1.1\r\n${headers}`, body);
+    expect(response).toMatch(/^HTTP\/1\.1 415 /);
   });
 
   test.each([

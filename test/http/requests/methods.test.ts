@@ -38,24 +38,24 @@ const refused = Object.entries(known).flatMap(([url, allowed]) =>
 test.each(refused)(
   '%s %s is 405 with Allow: %s, whatever else is wrong',
   async (method, url, allow) => {
-    const answer = await app.inject({ method: method as 'GET', url: `${url}?limit=0` });
-    expect(answer.statusCode).toBe(405);
-    expect(answer.headers.allow).toBe(allow);
-    if (method !== 'HEAD') expect(answer.json().code).toBe('method-not-allowed');
+    const response = await app.inject({ method: method as 'GET', url: `${url}?limit=0` });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toBe(allow);
+    if (method !== 'HEAD') expect(response.json().code).toBe('method-not-allowed');
   },
 );
 
 test.each(['/api/v1/l%65ads', '/api/v1/leads/%37', '/%64ocs'])(
   '%s is the path that its letters say, for 405 as for answers',
   async (url) => {
-    const answer = await app.inject({ method: 'POST', url });
-    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+    const response = await app.inject({ method: 'POST', url });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET, HEAD']);
   },
 );
 
 test('an escaped slash is none', async () => {
-  const answer = await app.inject({ method: 'POST', url: '/api/v1%2Fleads' });
-  expect(answer.statusCode).toBe(404);
+  const response = await app.inject({ method: 'POST', url: '/api/v1%2Fleads' });
+  expect(response.statusCode).toBe(404);
 });
 
 test('templates stand for one segment, and for nothing else', () => {

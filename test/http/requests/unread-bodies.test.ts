@@ -41,7 +41,7 @@ async function hold(port: number, head: string): Promise<string> {
   return received;
 }
 
-/** The statuses of all answers: a body that is waited for ends with 408. */
+/** The statuses of all responses: a body that is waited for ends with 408. */
 const statuses = (received: string): string[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status ?? '');
 
@@ -65,7 +65,7 @@ describe("the tracker's webhook, its body held back", () => {
   });
 });
 
-describe("a partner's call, its body held back", () => {
+describe("a partner's request, its body held back", () => {
   const at = (ms: number): string => `X-Vendor-Request-Timestamp: ${NOW + ms}\r\n`;
   const hex = `X-Partner-Signature: ${HEX}\r\n`;
   const base64 = `X-Vendor-Signature-v3: ${BASE64}\r\n`;
@@ -86,7 +86,7 @@ describe("a partner's call, its body held back", () => {
     ['both', '408', `${hex}${base64}${at(0)}`],
   ])('%s: %s for everybody, in the same bytes', async (_what, status, headers) => {
     const port = await serve();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['crm-one', 'crm-two', 'nobody'].map((partner) =>
         hold(
           port,
@@ -94,24 +94,24 @@ describe("a partner's call, its body held back", () => {
         ),
       ),
     );
-    const anonymous = answers.map((answer) =>
-      answer.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '').replaceAll(/\r\ndate: .*/gi, ''),
+    const anonymous = responses.map((response) =>
+      response.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '').replaceAll(/\r\ndate: .*/gi, ''),
     );
     expect(new Set(anonymous).size).toBe(1);
-    expect(statuses(answers.join(''))).toEqual([status, status, status]);
+    expect(statuses(responses.join(''))).toEqual([status, status, status]);
   });
 
   test('what else can be refused comes first', async () => {
     const port = await serve();
     const call = (path: string, headers: string) =>
       hold(port, `POST /api/v1/webhooks/partners/${path} HTTP/1.1\r\n${headers}`);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       call('CRM/deletions', LENGTH),
       call('crm-one/deletions', LENGTH),
       call('crm-one/deletions', `${JSON_TYPE}${LENGTH}Content-Encoding: br\r\n`),
       call('crm-one/deletions', `${JSON_TYPE}Content-Length: 1048577\r\n`),
     ]);
-    expect(answers.flatMap(statuses)).toEqual(['401', '415', '415', '413']);
+    expect(responses.flatMap(statuses)).toEqual(['401', '415', '415', '413']);
   });
 
   test('is counted for its partner and by its reason', async () => {

@@ -37,14 +37,14 @@ const post = (url: string, payload: unknown, headers: Record<string, string> = {
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-test('every wrong part of every kind is named in one answer', async () => {
-  const answer = await post(
+test('every wrong part of every kind is named in one response', async () => {
+  const response = await post(
     '/things/toolong?versoin=1',
     { titel: 'x', members: [{ id: 1 }, { id: 'a', 'b/c~d': 2 }] },
     { 'idempotency-key': 'much too long' },
   );
-  expect(answer.statusCode).toBe(400);
-  expect(answer.json().errors).toMatchObject([
+  expect(response.statusCode).toBe(400);
+  expect(response.json().errors).toMatchObject([
     { parameter: 'id', detail: '`id` must have at most 3 characters.' },
     { parameter: 'versoin', code: 'unknown', detail: expect.stringContaining('`version`?') },
     { header: 'Idempotency-Key', code: 'out-of-range' },
@@ -56,16 +56,16 @@ test('every wrong part of every kind is named in one answer', async () => {
 });
 
 test('what is right goes through', async () => {
-  const answer = await post('/things/a?version=2', { title: 'x' });
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual({ title: 'x' });
+  const response = await post('/things/a?version=2', { title: 'x' });
+  expect(response.statusCode).toBe(200);
+  expect(response.json()).toEqual({ title: 'x' });
 });
 
 test('a name is echoed without what could harm a terminal or a page', async () => {
-  const answer = await post(`/things/a?${encodeURIComponent('\u001b[31m`<script>é')}=1`, {
+  const response = await post(`/things/a?${encodeURIComponent('\u001b[31m`<script>é')}=1`, {
     title: 'x',
   });
-  const { errors } = answer.json();
+  const { errors } = response.json();
   expect(errors[0].detail).toMatch(/^`[\x20-\x7e]+` is not known here\./);
 });
 
@@ -126,9 +126,9 @@ describe('what a library would say', () => {
     );
     const details = new Set<string>();
     for (const body of [...values, ...bodies]) {
-      const answer = await send(body);
-      expect(answer.statusCode).toBe(400);
-      for (const { detail } of answer.json().errors) details.add(detail);
+      const response = await send(body);
+      expect(response.statusCode).toBe(400);
+      for (const { detail } of response.json().errors) details.add(detail);
     }
     expect(details.size).toBeGreaterThan(25);
     for (const detail of details) {
@@ -137,14 +137,14 @@ describe('what a library would say', () => {
     }
   });
 
-  test('tells what kind of value is wanted', async () => {
-    const answer = await serveParts().inject({
+  test('says what kind of value is wanted', async () => {
+    const response = await serveParts().inject({
       method: 'POST',
       url: '/parts',
       payload: JSON.stringify({ text: 'x', whole: 7, list: {}, object: 'a', only: 1, one: 2 }),
       headers: { 'content-type': 'application/json' },
     });
-    expect(answer.json().errors.map(({ detail }: { detail: string }) => detail)).toEqual(
+    expect(response.json().errors.map(({ detail }: { detail: string }) => detail)).toEqual(
       expect.arrayContaining([
         '`text` must have at least 2 characters.',
         '`whole` must be at most 2.',
@@ -173,9 +173,9 @@ describe('a name that is not known', () => {
     app.register(async (scope) => {
       scope.get('/list', { schema: { querystring: query } }, async () => ({}));
     });
-    const answer = await app.inject(`/list?${name}=1`);
+    const response = await app.inject(`/list?${name}=1`);
     await app.close();
-    return /Did you mean `(\w+)`\?/.exec(answer.json().errors[0].detail)?.[1];
+    return /Did you mean `(\w+)`\?/.exec(response.json().errors[0].detail)?.[1];
   }
 
   test.each([
@@ -216,8 +216,8 @@ describe('a name that is not known', () => {
   });
 
   test('in a part of the body gets the names that are known there', async () => {
-    const answer = await post('/things/a', { title: 'x', members: [{ id: 'a', idd: 'b' }] });
-    expect(answer.json().errors).toMatchObject([
+    const response = await post('/things/a', { title: 'x', members: [{ id: 'a', idd: 'b' }] });
+    expect(response.json().errors).toMatchObject([
       {
         pointer: '#/members/0/idd',
         detail: '`members.0.idd` is not known here. Did you mean `id`?',
@@ -236,38 +236,41 @@ describe('a body', () => {
     ['a name twice', '{"title":"x","ti\\u0074le":"y"}'],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`],
   ])('with %s is malformed', async (_name, payload) => {
-    const answer = await post('/things/a', payload);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().code).toBe('malformed-json');
+    const response = await post('/things/a', payload);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().code).toBe('malformed-json');
   });
 
   test('that is not UTF-8 is malformed', async () => {
-    const answer = await serve().inject({
+    const response = await serve().inject({
       method: 'POST',
       url: '/things/a',
       payload: Buffer.from('{"title":"\xff"}', 'latin1'),
       headers: { 'content-type': 'application/json' },
     });
-    expect(answer.json().code).toBe('malformed-json');
+    expect(response.json().code).toBe('malformed-json');
   });
 
   test.each(['null', '1', '"x"', '[]'])('%s is not valid here', async (payload) => {
-    const answer = await post('/things/a', payload);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json()).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '#' }] });
+    const response = await post('/things/a', payload);
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ pointer: '#' }],
+    });
   });
 
   test('of more than 1 MiB is 413', async () => {
-    const answer = await post('/things/a', { title: 'x'.repeat(1024 * 1024) });
-    expect(answer.statusCode).toBe(413);
-    expect(answer.json().code).toBe('payload-too-large');
+    const response = await post('/things/a', { title: 'x'.repeat(1024 * 1024) });
+    expect(response.statusCode).toBe(413);
+    expect(response.json().code).toBe('payload-too-large');
   });
 
   test('of more than 10,000 members and elements is 413', async () => {
     const of = (count: number) => ({ title: 'x', members: Array.from({ length: count }, () => 1) });
-    const answer = await post('/things/a', of(10_001));
-    expect(answer.statusCode).toBe(413);
-    expect(answer.json().detail).toBe('The JSON has more than 10000 members and elements.');
+    const response = await post('/things/a', of(10_001));
+    expect(response.statusCode).toBe(413);
+    expect(response.json().detail).toBe('The JSON has more than 10000 members and elements.');
     expect((await post('/things/a', of(9000))).statusCode).toBe(400);
   });
 
@@ -286,24 +289,24 @@ describe('a body', () => {
     }
   });
 
-  test('with an endless name is told without it', async () => {
+  test('with an endless name is reported without it', async () => {
     const name = 'n'.repeat(500_000);
-    const answer = await post('/things/a', {
+    const response = await post('/things/a', {
       title: 'x',
       [name]: 1,
       members: [{ id: 'a', [name]: 1 }],
     });
     const detail = expect.stringContaining('has a name of more than 256 characters');
-    expect(answer.json().errors).toMatchObject([
+    expect(response.json().errors).toMatchObject([
       { pointer: '#/members/0', code: 'unknown', detail },
       { pointer: '#', code: 'unknown', detail },
     ]);
-    expect(answer.body.length).toBeLessThan(2000);
+    expect(response.body.length).toBeLessThan(2000);
   });
 
   test('that is missing is named', async () => {
-    const answer = await serve().inject({ method: 'POST', url: '/things/a' });
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().errors).toMatchObject([{ pointer: '#' }]);
+    const response = await serve().inject({ method: 'POST', url: '/things/a' });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors).toMatchObject([{ pointer: '#' }]);
   });
 });

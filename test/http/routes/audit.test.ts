@@ -21,7 +21,7 @@ const subjectsOf = ({ body }: { body: { items: { subject: string }[] } }): strin
   body.items.map(({ subject }) => subject);
 
 describe('GET /audit', () => {
-  test('tells who did what to what, newest first', async () => {
+  test('shows who did what to what, newest first', async () => {
     const server = openOperatorApp();
     const made = await server.call('POST', '/consumers', { body: { name: 'a', expires: '30d' } });
     await server.clock.advance(1000);

@@ -106,7 +106,7 @@ describe('GET /claims/{leadId}', () => {
 });
 
 describe('DELETE /claims/{leadId}', () => {
-  test('gives the lead back to readers, once, and says who asked in the audit log', async () => {
+  test('gives the lead back to readers, once, and says who did in the audit log', async () => {
     const { database, clock, audit, call } = await openClaimApp();
     claimLeads(database, { numbers: [12], event: 1 });
     claimLeads(database, { numbers: [12, 13], event: 2 });

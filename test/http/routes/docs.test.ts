@@ -21,16 +21,16 @@ describe('openapi.json', () => {
     expect(await renderOpenApi()).toBe(await renderOpenApi());
   });
 
-  test('is served with a validator, and tells only of areas that are there', async () => {
+  test('is served with a validator, and shows only areas that are there', async () => {
     app = buildTestApp({ leads: fakeLeads() });
-    const answer = await app.inject('/openapi.json');
-    expect(answer.statusCode).toBe(200);
-    expect(Object.keys(answer.json().paths)).toEqual([
+    const response = await app.inject('/openapi.json');
+    expect(response.statusCode).toBe(200);
+    expect(Object.keys(response.json().paths)).toEqual([
       '/api/v1/leads',
       '/api/v1/leads/{leadId}',
       '/api/v1/me',
     ]);
-    const headers = { 'if-none-match': String(answer.headers.etag) };
+    const headers = { 'if-none-match': String(response.headers.etag) };
     expect((await app.inject({ url: '/openapi.json', headers })).statusCode).toBe(304);
   });
 
@@ -49,7 +49,7 @@ describe('openapi.json', () => {
     expect(missing).toEqual([]);
   });
 
-  test('every operation tells its credential, its problems and its headers', async () => {
+  test('every operation names its credential, its problems and its headers', async () => {
     const document = openDocument(JSON.parse(await renderOpenApi()));
     const known = new Set(Object.values(problemKinds).map(({ status }) => String(status)));
     const operations = operationsOf(document);
@@ -78,9 +78,9 @@ test.each(['/openapi.json', '/problems/overloaded', '/healthz', '/readyz', '/met
     const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
     app = buildTestApp({ operations });
     expect((await app.inject(url)).statusCode).toBe(200);
-    const answer = await app.inject(`${url}?x=1`);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json()).toMatchObject({
+    const response = await app.inject(`${url}?x=1`);
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({
       code: 'validation-failed',
       errors: [{ parameter: 'x' }],
     });
@@ -98,9 +98,9 @@ describe('the docs', () => {
 
   test.each([...pages, '/docs/swagger-ui-bundle.js'])('%s is served from here', async (url) => {
     app = buildTestApp();
-    const answer = await app.inject(url);
-    expect(answer.statusCode).toBe(200);
-    expect(answer.rawPayload.length).toBeGreaterThan(100);
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(200);
+    expect(response.rawPayload.length).toBeGreaterThan(100);
   });
 
   test('the page loads nothing from elsewhere and may not', async () => {
@@ -125,9 +125,9 @@ describe('the docs', () => {
 
   test('a slash at the end leads to the page, below a prefix, too', async () => {
     app = buildTestApp();
-    const answer = await app.inject('/docs/');
-    expect(answer.statusCode).toBe(308);
-    expect(answer.headers.location).toBe('../docs');
+    const response = await app.inject('/docs/');
+    expect(response.statusCode).toBe(308);
+    expect(response.headers.location).toBe('../docs');
   });
 
   test.each([

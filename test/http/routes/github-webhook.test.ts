@@ -40,11 +40,11 @@ function serve(deps: Partial<TrackerWebhookDeps> = {}) {
 }
 
 describe('a delivery', () => {
-  test('is verified over its bytes as they came, then answered with 202', async () => {
+  test('is verified over its bytes as they came, then acknowledged with 202', async () => {
     const deliveries = serve();
     const payload = Buffer.from('\uFEFF{"a" : 1}\r\n\xff', 'latin1');
-    const answer = await app.inject({ method: 'POST', url: URL, payload, headers: genuine });
-    expect(answer.statusCode).toBe(202);
+    const response = await app.inject({ method: 'POST', url: URL, payload, headers: genuine });
+    expect(response.statusCode).toBe(202);
     expect(deliveries).toEqual([{ event: 'label', signature: GOOD, rawBody: payload }]);
   });
 
@@ -61,8 +61,8 @@ describe('a delivery', () => {
 
   test('without body and signature is refused as unverified', async () => {
     const deliveries = serve();
-    const answer = await app.inject({ method: 'POST', url: URL });
-    expect(answer.statusCode).toBe(401);
+    const response = await app.inject({ method: 'POST', url: URL });
+    expect(response.statusCode).toBe(401);
     expect(deliveries).toEqual([]);
   });
 
@@ -74,9 +74,9 @@ describe('a delivery', () => {
     ['another charset', { ...genuine, 'content-type': 'application/json; charset=utf-16' }],
   ])('as %s is 415', async (_name, headers) => {
     serve();
-    const answer = await app.inject({ method: 'POST', url: URL, payload: '{}', headers });
-    expect(answer.statusCode).toBe(415);
-    expect(answer.json().code).toBe('unsupported-media-type');
+    const response = await app.inject({ method: 'POST', url: URL, payload: '{}', headers });
+    expect(response.statusCode).toBe(415);
+    expect(response.json().code).toBe('unsupported-media-type');
   });
 
   test('may have 25 MiB, and not a byte more', async () => {
@@ -90,7 +90,7 @@ describe('a delivery', () => {
 });
 
 describe('the work', () => {
-  test('comes after the answer, and closing waits for all that comes of it', async () => {
+  test('comes after the response, and closing waits for all that comes of it', async () => {
     const gate = Promise.withResolvers<void>();
     const log: string[] = [];
     serve({
@@ -102,13 +102,13 @@ describe('the work', () => {
       },
     });
     for (const _ of [1, 2]) {
-      const answer = await app.inject({
+      const response = await app.inject({
         method: 'POST',
         url: URL,
         payload: '{}',
         headers: genuine,
       });
-      expect(answer.statusCode).toBe(202);
+      expect(response.statusCode).toBe(202);
     }
     const closed = app.close().then(() => log.push('closed'));
     gate.resolve();
@@ -116,7 +116,7 @@ describe('the work', () => {
     expect(log).toEqual(['event', 'event', 'settling', 'settled', 'closed']);
   });
 
-  test('may fail without harm to the answer and to what comes next', async () => {
+  test('may fail without harm to the response and to what comes next', async () => {
     let calls = 0;
     serve({
       onTrackerEvent: () => {

@@ -23,21 +23,21 @@ function serve(leads: FakeLeads): HttpApp {
 }
 
 async function errorsOf(url: string): Promise<{ parameter: string; code: string }[]> {
-  const answer = await serve(fakeLeads()).inject({ url, headers: withKey });
-  expect(answer.statusCode).toBe(400);
-  expect(answer.json().code).toBe('validation-failed');
-  return answer.json().errors;
+  const response = await serve(fakeLeads()).inject({ url, headers: withKey });
+  expect(response.statusCode).toBe(400);
+  expect(response.json().code).toBe('validation-failed');
+  return response.json().errors;
 }
 
 describe('the list', () => {
   test('holds the leads and says where the next page is', async () => {
     const leads = fakeLeads();
-    const answer = await serve(leads).inject({ url: '/api/v1/leads', headers: withKey });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual(someList);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.headers.link).toBe(`<${PUBLIC_URL}/api/v1/leads?cursor=next-1>; rel="next"`);
-    expect(leads.asked).toEqual([
+    const response = await serve(leads).inject({ url: '/api/v1/leads', headers: withKey });
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual(someList);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.headers.link).toBe(`<${PUBLIC_URL}/api/v1/leads?cursor=next-1>; rel="next"`);
+    expect(leads.received).toEqual([
       {
         query: { limit: 50, labels: [] },
         visibility: { consumerId: 'consumer-1', labels: [] },
@@ -49,15 +49,15 @@ describe('the list', () => {
     const leads = fakeLeads();
     const url =
       '/api/v1/leads?limit=100&state=all&label=Hot,Cold&label=x%20y&since=2026-03-01T10:00:00%2B02:00&cursor=abc';
-    const answer = await serve(leads).inject({ url, headers: withKey });
-    expect(leads.asked[0]?.query).toEqual({
+    const response = await serve(leads).inject({ url, headers: withKey });
+    expect(leads.received[0]?.query).toEqual({
       limit: 100,
       state: 'all',
       labels: ['Hot', 'Cold', 'x y'],
       since: Date.parse('2026-03-01T08:00:00Z'),
       cursor: 'abc',
     });
-    const link = String(answer.headers.link);
+    const link = String(response.headers.link);
     const next = new URL(link.slice(1, link.indexOf('>')));
     expect(Object.fromEntries(next.searchParams)).toEqual({
       limit: '100',
@@ -78,8 +78,8 @@ describe('the list', () => {
       value: { items: [], pagination: { hasMore: true, nextCursor } },
       cache: freshHit,
     });
-    const answer = await serve(leads).inject({ url, headers: withKey });
-    expect(answer.headers.link).toBe(
+    const response = await serve(leads).inject({ url, headers: withKey });
+    expect(response.headers.link).toBe(
       `<${PUBLIC_URL}/api/v1/leads?limit=7&cursor=${nextCursor}>; rel="next"`,
     );
   });
@@ -92,32 +92,32 @@ describe('the list', () => {
   ])('reads since=%s, with a bare plus too', async (given, instant) => {
     const leads = fakeLeads();
     await serve(leads).inject({ url: `/api/v1/leads?since=${given}`, headers: withKey });
-    expect(leads.asked[0]?.query.since).toBe(Date.parse(instant));
+    expect(leads.received[0]?.query.since).toBe(Date.parse(instant));
   });
 
   test('has no Link on the last page', async () => {
     const list = { items: [], pagination: { hasMore: false } };
-    const answer = await serve(fakeLeads({ list })).inject({
+    const response = await serve(fakeLeads({ list })).inject({
       url: '/api/v1/leads',
       headers: withKey,
     });
-    expect(answer.json()).toEqual(list);
-    expect(answer.headers.link).toBeUndefined();
+    expect(response.json()).toEqual(list);
+    expect(response.headers.link).toBeUndefined();
   });
 
   test('never lets out a field that the schema does not name', async () => {
     const secretive = { ...someLead, body: 'private', contact: { email: 'a@b.c', ip: '10.0.0.1' } };
     const list = { items: [secretive], pagination: { hasMore: false } };
-    const answer = await serve(fakeLeads({ list })).inject({
+    const response = await serve(fakeLeads({ list })).inject({
       url: '/api/v1/leads',
       headers: withKey,
     });
-    expect(answer.json().items).toEqual([{ ...someLead, contact: { email: 'a@b.c' } }]);
+    expect(response.json().items).toEqual([{ ...someLead, contact: { email: 'a@b.c' } }]);
   });
 });
 
 describe('wrong parameters', () => {
-  test('each get an entry of their own in one answer', async () => {
+  test('each get an entry of their own in one response', async () => {
     const errors = await errorsOf('/api/v1/leads?limit=0&state=open&state=all&since=soon&lable=x');
     expect(errors).toEqual([
       { parameter: 'limit', code: 'out-of-range', detail: expect.stringContaining('1 to 100') },
@@ -164,9 +164,9 @@ describe('wrong parameters', () => {
     const leads = fakeLeads();
     const labels = Array.from({ length: 10 }, (_, at) => `${at}${'a'.repeat(199)}`);
     const url = `/api/v1/leads?label=${labels.join(',')}`;
-    const answer = await serve(leads).inject({ url, headers: withKey });
-    expect(answer.statusCode).toBe(200);
-    expect(leads.asked[0]?.query.labels).toEqual(labels);
+    const response = await serve(leads).inject({ url, headers: withKey });
+    expect(response.statusCode).toBe(200);
+    expect(leads.received[0]?.query.labels).toEqual(labels);
     const errors = await errorsOf(`/api/v1/leads?label=a,${'b'.repeat(201)}`);
     expect(errors).toMatchObject([{ parameter: 'label', code: 'out-of-range' }]);
   });
@@ -174,9 +174,9 @@ describe('wrong parameters', () => {
   test('takes ten labels', async () => {
     const leads = fakeLeads();
     const url = '/api/v1/leads?label=a,b,c,d,e,f,g,h,i&label=j';
-    const answer = await serve(leads).inject({ url, headers: withKey });
-    expect(answer.statusCode).toBe(200);
-    expect(leads.asked[0]?.query.labels).toHaveLength(10);
+    const response = await serve(leads).inject({ url, headers: withKey });
+    expect(response.statusCode).toBe(200);
+    expect(leads.received[0]?.query.labels).toHaveLength(10);
   });
 
   test('are refused again when the same query comes again', async () => {
@@ -197,28 +197,28 @@ describe('access', () => {
     ['two keys', { 'x-api-key': 'tpk_good, tpk_good' }],
     ['a bearer token', { authorization: 'Bearer tpk_good' }],
   ])('%s is refused before parameters are looked at', async (_name, headers) => {
-    const answer = await serve(fakeLeads()).inject({ url: '/api/v1/leads?limit=0', headers });
-    expect(answer.statusCode).toBe(401);
-    expect(answer.json().code).toBe('unauthorized');
-    expect(answer.headers['www-authenticate']).toBe('ApiKey');
+    const response = await serve(fakeLeads()).inject({ url: '/api/v1/leads?limit=0', headers });
+    expect(response.statusCode).toBe(401);
+    expect(response.json().code).toBe('unauthorized');
+    expect(response.headers['www-authenticate']).toBe('ApiKey');
   });
 
   test('a key in the query string is not looked at', async () => {
     const url = '/api/v1/leads?X-API-KEY=tpk_good';
-    const answer = await serve(fakeLeads()).inject({ url });
-    expect(answer.statusCode).toBe(401);
+    const response = await serve(fakeLeads()).inject({ url });
+    expect(response.statusCode).toBe(401);
   });
 
   test('a consumer without a grant gets 403 before parameters are looked at', async () => {
-    const answer = await serve(fakeLeads()).inject({
+    const response = await serve(fakeLeads()).inject({
       url: '/api/v1/leads?limit=0',
       headers: { 'x-api-key': KEY_WITHOUT_GRANT },
     });
-    expect(answer.statusCode).toBe(403);
-    expect(answer.json().code).toBe('insufficient-scope');
+    expect(response.statusCode).toBe(403);
+    expect(response.json().code).toBe('insufficient-scope');
   });
 
-  test('the quota is told on every answer and ends in 429', async () => {
+  test('the quota is shown on every response and ends in 429', async () => {
     serve(fakeLeads({ limitPerMinute: 2 }));
     const call = () => app.inject({ url: '/api/v1/leads', headers: withKey });
     const first = await call();
@@ -250,10 +250,10 @@ describe('access', () => {
 });
 
 describe('caching headers', () => {
-  test('tell age, freshness and how the answer came about', async () => {
-    const answer = await serve(fakeLeads()).inject({ url: '/api/v1/leads/7', headers: withKey });
-    expect(answer.json()).toEqual(someLead);
-    expect(answer.headers).toMatchObject({
+  test('show age, freshness and how the response came about', async () => {
+    const response = await serve(fakeLeads()).inject({ url: '/api/v1/leads/7', headers: withKey });
+    expect(response.json()).toEqual(someLead);
+    expect(response.headers).toMatchObject({
       age: '3',
       'cache-control': 'private, no-cache',
       'cache-status': 'trackport; hit; ttl=11',
@@ -271,15 +271,15 @@ describe('caching headers', () => {
       { ...freshHit, outcome: 'stale', ttlMs: -20_500 },
       'trackport; fwd=stale; fwd-status=503; ttl=-21',
     ],
-    // The time between the check and the answer, with `freshFor: 0s`.
+    // The time between the check and the response, with `freshFor: 0s`.
     [{ ...freshHit, outcome: 'miss', ttlMs: -3 }, 'trackport; fwd=miss; stored; ttl=0'],
     [{ ...freshHit, outcome: 'hit', ttlMs: -3 }, 'trackport; hit; ttl=0'],
   ] as const)('%j', async (cache, expected) => {
-    const answer = await serve(fakeLeads({ cache })).inject({
+    const response = await serve(fakeLeads({ cache })).inject({
       url: '/api/v1/leads',
       headers: withKey,
     });
-    expect(answer.headers['cache-status']).toBe(expected);
+    expect(response.headers['cache-status']).toBe(expected);
   });
 
   test.each([
@@ -300,14 +300,14 @@ describe('caching headers', () => {
     expect(second.headers['content-type']).toBeUndefined();
   });
 
-  test('another tag gives the whole answer', async () => {
+  test('another tag gives the whole response', async () => {
     serve(fakeLeads());
     const headers = { ...withKey, 'if-none-match': '"other", W/"another"' };
-    const answer = await app.inject({ url: '/api/v1/leads', headers });
-    expect(answer.statusCode).toBe(200);
+    const response = await app.inject({ url: '/api/v1/leads', headers });
+    expect(response.statusCode).toBe(200);
   });
 
-  test('a changed answer has another tag', async () => {
+  test('a changed response has another tag', async () => {
     const tags = new Set<unknown>();
     for (const title of ['one', 'two']) {
       serve(fakeLeads({ lead: { ...someLead, title } }));
@@ -336,9 +336,9 @@ describe('one lead', () => {
     const leads = fakeLeads({ failure });
     serve(leads);
     for (const id of ['7', '007', 'abc', '-1', '1%2F2', '%F0%9F%98%80', '9'.repeat(500)]) {
-      const answer = await app.inject({ url: `/api/v1/leads/${id}`, headers: withKey });
-      expect(answer.statusCode).toBe(404);
-      expect(answer.json().code).toBe('lead-not-found');
+      const response = await app.inject({ url: `/api/v1/leads/${id}`, headers: withKey });
+      expect(response.statusCode).toBe(404);
+      expect(response.json().code).toBe('lead-not-found');
     }
     expect(leads.read).toHaveLength(7);
   });
@@ -356,12 +356,12 @@ test.each([
   ['invalid-cursor', 400],
 ] as const)('%s of the reader is answered as %i', async (code, status) => {
   const failure = new TrackportError(code, { detail: 'Sorry.', retryAfterSeconds: 17 });
-  const answer = await serve(fakeLeads({ failure })).inject({
+  const response = await serve(fakeLeads({ failure })).inject({
     url: '/api/v1/leads?cursor=x',
     headers: withKey,
   });
-  expect(answer.statusCode).toBe(status);
-  expect(answer.json().code).toBe(code);
-  expect(answer.headers['retry-after']).toBe('17');
-  expect(answer.headers.etag).toBeUndefined();
+  expect(response.statusCode).toBe(status);
+  expect(response.json().code).toBe(code);
+  expect(response.headers['retry-after']).toBe('17');
+  expect(response.headers.etag).toBeUndefined();
 });

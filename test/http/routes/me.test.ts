@@ -22,8 +22,8 @@ function openKeyApp({ limitPerMinute = 600 } = {}) {
   });
   onTestFinished(() => app.close());
   const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {
-    const answer = await app.inject({ url, headers: { 'x-api-key': key, ...headers } });
-    const { statusCode: status, headers: given, body } = answer;
+    const response = await app.inject({ url, headers: { 'x-api-key': key, ...headers } });
+    const { statusCode: status, headers: given, body } = response;
     return { status, headers: given, body: body === '' ? undefined : JSON.parse(body) };
   };
   const create = async (input: Partial<CreateConsumerInput> = {}) => {
@@ -36,24 +36,24 @@ function openKeyApp({ limitPerMinute = 600 } = {}) {
 const readLeads = { grants: [{ action: 'leads:read' }] };
 
 describe('GET /me', () => {
-  test('tells the holder of a key its consumer, grants, limit and expiry', async () => {
+  test('shows the holder of a key its consumer, grants, limit and expiry', async () => {
     const { get, create } = openKeyApp();
     const grants = [{ action: 'leads:read', labels: ['emea'] }];
     const { id, key } = await create({ grants, limitPerMinute: 60, expiresInMs: 90 * DAY });
-    const answer = await get(key);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await get(key);
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       id,
       name: 'Sales',
       grants,
       limitPerMinute: 60,
       key: { keyId: key.split('_')[1], expiresAt: '2026-05-30T12:00:00Z' },
     });
-    expect(answer.headers['cache-control']).toBe('no-store');
-    expect(answer.headers['vary']).toContain('X-API-KEY');
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.headers['vary']).toContain('X-API-KEY');
   });
 
-  test('tells the limit that holds where the consumer has none of its own', async () => {
+  test('shows the limit that holds where the consumer has none of its own', async () => {
     const { get, create } = openKeyApp({ limitPerMinute: 7 });
     const { key } = await create();
     const { body } = await get(key);
@@ -70,15 +70,15 @@ describe('GET /me', () => {
     expect((await get(key)).body).toMatchObject({ name: 'CRM', limitPerMinute: 5 });
   });
 
-  test('is refused without a good key, as every call is', async () => {
+  test('is refused without a good key, as every request is', async () => {
     const { app, get } = openKeyApp();
-    for (const answer of [await get('tpk_bad'), await app.inject({ url: ME })]) {
-      expect(answer.headers['www-authenticate']).toBe('ApiKey');
-      expect(JSON.stringify(answer.body)).toContain('unauthorized');
+    for (const response of [await get('tpk_bad'), await app.inject({ url: ME })]) {
+      expect(response.headers['www-authenticate']).toBe('ApiKey');
+      expect(JSON.stringify(response.body)).toContain('unauthorized');
     }
   });
 
-  test('counts as a call', async () => {
+  test('counts as a request', async () => {
     const { get, create } = openKeyApp();
     const { key } = await create({ limitPerMinute: 1 });
     const first = await get(key);
@@ -89,13 +89,16 @@ describe('GET /me', () => {
   test('takes no parameters', async () => {
     const { get, create } = openKeyApp();
     const { key } = await create();
-    const answer = await get(key, `${ME}?verbose=1`);
-    expect([answer.status, answer.body.errors]).toMatchObject([400, [{ parameter: 'verbose' }]]);
+    const response = await get(key, `${ME}?verbose=1`);
+    expect([response.status, response.body.errors]).toMatchObject([
+      400,
+      [{ parameter: 'verbose' }],
+    ]);
   });
 });
 
 describe('Key-Expires', () => {
-  test('comes with every answer to a key that expires within 14 days', async () => {
+  test('comes with every response to a key that expires within 14 days', async () => {
     const { get, create, clock } = openKeyApp();
     const { key } = await create({ ...readLeads, expiresInMs: 14 * DAY + 1 });
     const urls = [ME, '/api/v1/leads', '/api/v1/leads/7', '/api/v1/leads/removals'];
@@ -117,7 +120,7 @@ describe('Key-Expires', () => {
       await get((await create({ expiresInMs: HOUR })).key, '/api/v1/leads'),
     ];
     expect(later.map(({ status }) => status)).toEqual([304, 429, 403]);
-    for (const answer of later) expect(answer.headers).toHaveProperty('key-expires');
+    for (const response of later) expect(response.headers).toHaveProperty('key-expires');
   });
 
   test('comes with the old key of a rotation, and not with the new one', async () => {

@@ -22,9 +22,9 @@ test('is alive while the process is, whatever the checks say', async () => {
     check: () => ({ isReady: false, state: 'unavailable' }),
   };
   app = buildTestApp({ operations: operations([down]) });
-  const answer = await app.inject('/healthz');
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual({ status: 'ok' });
+  const response = await app.inject('/healthz');
+  expect(response.statusCode).toBe(200);
+  expect(response.json()).toEqual({ status: 'ok' });
 });
 
 test('an impaired part shows and leaves the instance ready', async () => {
@@ -33,9 +33,9 @@ test('an impaired part shows and leaves the instance ready', async () => {
     check: () => ({ isReady: true, state: 'paused', detail: 'The token lacks a permission.' }),
   };
   app = buildTestApp({ operations: operations([ok, paused]) });
-  const answer = await app.inject('/readyz');
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual({
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(200);
+  expect(response.json()).toEqual({
     status: 'ready',
     checks: {
       store: { state: 'ok' },
@@ -50,9 +50,9 @@ test('a part that fails makes the instance not ready and says nothing internal',
     check: () => Promise.reject(new Error('SQLITE_IOERR /srv/secret')),
   };
   app = buildTestApp({ operations: operations([broken]) });
-  const answer = await app.inject('/readyz');
-  expect(answer.statusCode).toBe(503);
-  expect(answer.json()).toEqual({
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(503);
+  expect(response.json()).toEqual({
     status: 'not-ready',
     checks: { store: { state: 'unavailable' } },
   });
@@ -60,40 +60,40 @@ test('a part that fails makes the instance not ready and says nothing internal',
 
 test('a part that hangs is not ready after two seconds', async () => {
   const clock = createFakeClock();
-  const asked = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const hanging: HealthCheck = {
     name: 'store',
     check: () => {
-      asked.resolve();
+      received.resolve();
       return new Promise(() => undefined);
     },
   };
   app = buildTestApp({ clock, operations: operations([hanging]) });
   const pending = app.inject('/readyz');
-  await asked.promise;
+  await received.promise;
   await clock.advance(2000);
   expect((await pending).statusCode).toBe(503);
 });
 
 test('a stopping instance says so', async () => {
   app = buildTestApp({ operations: operations([ok], { isStopping: () => true }) });
-  const answer = await app.inject('/readyz');
-  expect(answer.statusCode).toBe(503);
-  expect(answer.json().status).toBe('stopping');
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(503);
+  expect(response.json().status).toBe('stopping');
 });
 
-test('metrics count answers by route template, never by address', async () => {
+test('metrics count responses by route template, never by address', async () => {
   const metrics = new Registry();
   app = buildTestApp({ metrics, leads: fakeLeads(), operations: operations([], { metrics }) });
   await app.inject({ url: '/api/v1/leads/7', headers: withKey });
   await app.inject('/nowhere/ada@example.com');
-  const answer = await app.inject('/metrics');
-  expect(answer.headers['content-type']).toContain('text/plain');
-  expect(answer.body).toContain(
+  const response = await app.inject('/metrics');
+  expect(response.headers['content-type']).toContain('text/plain');
+  expect(response.body).toContain(
     'trackport_http_request_duration_seconds_count{method="GET",route="/api/v1/leads/:leadId",status="200"} 1',
   );
-  expect(answer.body).toContain('route="unknown",status="404"} 1');
-  expect(answer.body).not.toContain('ada@example.com');
+  expect(response.body).toContain('route="unknown",status="404"} 1');
+  expect(response.body).not.toContain('ada@example.com');
 });
 
 test('a port of its own serves these three and nothing else', async () => {
@@ -101,8 +101,8 @@ test('a port of its own serves these three and nothing else', async () => {
   for (const url of ['/healthz', '/readyz', '/metrics'])
     expect((await app.inject(url)).statusCode).toBe(200);
   for (const url of ['/api/v1/leads', '/docs', '/openapi.json']) {
-    const answer = await app.inject(url);
-    expect(answer.statusCode).toBe(404);
-    expect(answer.json().code).toBe('not-found');
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(404);
+    expect(response.json().code).toBe('not-found');
   }
 });

@@ -41,20 +41,20 @@ async function send(
 ) {
   const all = { ...signedHeaders('crm-one', { body }), ...headers };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  const answer = await server.app.inject({
+  const response = await server.app.inject({
     method: 'POST',
     url,
     headers: Object.fromEntries(given) as Record<string, string>,
     body: Buffer.from(body),
   });
-  return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  return { status: response.statusCode, headers: response.headers, text: response.body };
 }
 
 async function receipts(server: PartnerServer): Promise<number> {
   return (await server.receipts.list({}, 100)).receipts.length;
 }
 
-/** What the log says of each answer. */
+/** What the log says of each response. */
 function recordLog() {
   const fields: LogFields[] = [];
   const log: Log = { ...silentLog, info: (line) => void fields.push(line) };
@@ -84,7 +84,7 @@ describe('the 60 shared cases over HTTP', () => {
     if (vector.signature !== null)
       headers.push([isV3 ? 'x-vendor-signature-v3' : 'x-partner-signature', vector.signature]);
     if (vector.timestamp !== null) headers.push(['x-vendor-request-timestamp', vector.timestamp]);
-    const answer = await callOverHttp(server.app, {
+    const response = await callOverHttp(server.app, {
       path: vector.uri.slice(url.origin.length),
       headers,
       body: bodyOf(vector),
@@ -92,17 +92,17 @@ describe('the 60 shared cases over HTTP', () => {
     const isOurPath = /^\/api\/.*\/(?:events|deletions)$/.test(url.pathname);
     const isGood = vector.valid && vector.uriMismatch !== true && isOurPath;
     const expected = isGood ? (badBodies.has(vector.name) ? 400 : 202) : isOurPath ? 401 : 404;
-    expect(answer.status).toBe(expected);
+    expect(response.status).toBe(expected);
     expect(await receipts(server)).toBe(expected === 202 ? 1 : 0);
   });
 });
 
 describe('an accepted delivery', () => {
-  test('is answered with a receipt after it is in the store', async () => {
+  test('gets a receipt after it is in the store', async () => {
     const server = buildPartnerServer();
-    const answer = await send(server);
-    expect(answer.status).toBe(202);
-    const receipt = receiptOut.strict().parse(JSON.parse(answer.text));
+    const response = await send(server);
+    expect(response.status).toBe(202);
+    const receipt = receiptOut.strict().parse(JSON.parse(response.text));
     expect(receipt).toEqual({
       id: receipt.id,
       partnerId: 'crm-one',
@@ -112,8 +112,8 @@ describe('an accepted delivery', () => {
       status: 'ACCEPTED',
       receivedAt: toRfc3339(NOW),
     });
-    expect(answer.headers['x-correlation-id']).toBe(receipt.correlationId);
-    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+    expect(response.headers['x-correlation-id']).toBe(receipt.correlationId);
+    expect(response.headers['idempotent-replayed']).toBeUndefined();
     expect(await server.receipts.read(receipt.id)).toMatchObject({
       events: [{ outcome: 'PENDING' }],
     });
@@ -132,13 +132,13 @@ describe('an accepted delivery', () => {
     expect(await server.waiting()).toBe(1);
   });
 
-  test('comes 50 times at once: one receipt, one event, one answer for all', async () => {
+  test('comes 50 times at once: one receipt, one event, one response for all', async () => {
     const server = buildPartnerServer();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => send(server)));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(
-      49,
-    );
+    const responses = await Promise.all(Array.from({ length: 50 }, () => send(server)));
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(
+      responses.filter(({ headers }) => headers['idempotent-replayed'] === 'true'),
+    ).toHaveLength(49);
     expect(await receipts(server)).toBe(1);
     expect(await server.waiting()).toBe(1);
   });
@@ -168,17 +168,17 @@ describe('an accepted delivery', () => {
       'x-forwarded-proto': 'http',
       forwarded: 'host=evil.example',
     };
-    const answer = await callOverHttp(server.app, {
+    const response = await callOverHttp(server.app, {
       path: `http://evil.example${path}`,
       headers: Object.entries(headers),
       body: Buffer.from(body),
     });
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
   });
 
   test('may be sent in chunks without a length', async () => {
     const server = buildPartnerServer();
-    const answer = await callOverHttp(server.app, {
+    const response = await callOverHttp(server.app, {
       path: DELETIONS,
       headers: [
         ...Object.entries(signedHeaders('crm-one', { body: DELETION })),
@@ -186,15 +186,15 @@ describe('an accepted delivery', () => {
       ],
       body: Buffer.from(DELETION),
     });
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
   });
 
   test('may carry the header of another scheme, which is ignored', async () => {
     const server = buildPartnerServer();
-    const answer = await send(server, {
+    const response = await send(server, {
       headers: { 'x-vendor-signature-v3': 'nonsense', 'x-vendor-request-timestamp': '1' },
     });
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
   });
 
   test('may use the sender’s own header names', async () => {
@@ -260,7 +260,7 @@ describe('secrets that overlap', () => {
   });
 });
 
-describe('a call that cannot be verified', () => {
+describe('a request that cannot be verified', () => {
   const unknown = (id: string): Call => ({ url: `/api/v1/webhooks/partners/${id}/deletions` });
   const reasons: [string, Call][] = [
     ['an unknown partner', unknown('nobody')],
@@ -294,22 +294,22 @@ describe('a call that cannot be verified', () => {
         gone: { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE), enabled: false },
       },
     });
-    const answer = await send(server, call);
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Signature');
-    expect(JSON.parse(answer.text)).toEqual({
+    const response = await send(server, call);
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Signature');
+    expect(JSON.parse(response.text)).toEqual({
       type: `${PARTNER_URL}/problems/unauthorized`,
       title: 'No valid credential',
       status: 401,
       detail: 'The signature of this call could not be verified.',
-      instance: `urn:uuid:${String(answer.headers['x-request-id'])}`,
+      instance: `urn:uuid:${String(response.headers['x-request-id'])}`,
       code: 'unauthorized',
     });
-    expect(comparable(answer)).toEqual(comparable(await send(server, unknown('nobody'))));
+    expect(comparable(response)).toEqual(comparable(await send(server, unknown('nobody'))));
     expect(await receipts(server)).toBe(0);
   });
 
-  /** All but what every answer has of its own. */
+  /** All but what every response has of its own. */
   const comparable = ({ headers }: { headers: Record<string, unknown> }) => ({
     ...headers,
     'x-request-id': undefined,
@@ -320,12 +320,12 @@ describe('a call that cannot be verified', () => {
     const server = buildPartnerServer();
     const headers = Object.entries(signedHeaders('crm-one', { body: DELETION }));
     const twice = headers.filter(([name]) => name === 'x-partner-signature');
-    const answer = await callOverHttp(server.app, {
+    const response = await callOverHttp(server.app, {
       path: DELETIONS,
       headers: [...headers, ...twice],
       body: Buffer.from(DELETION),
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 
   test('is refused when a header comes twice of which Node would keep one', async () => {
@@ -365,7 +365,7 @@ describe('a call that cannot be verified', () => {
     );
   });
 
-  test('by a secret past its time is told from a wrong one in log and metric alone', async () => {
+  test('by a secret past its time differs from a wrong one in log and metric alone', async () => {
     const { log, fields } = recordLog();
     const [secret] = secretsOf(SECRET_ONE);
     const server = buildPartnerServer({
@@ -382,8 +382,8 @@ describe('a call that cannot be verified', () => {
       headers: signedHeaders('crm-one', { body: DELETION, secret: 'other' }),
     });
     expect([expired.status, wrong.status]).toEqual([401, 401]);
-    const { instance: _one, ...answer } = JSON.parse(expired.text) as Record<string, unknown>;
-    expect(JSON.parse(wrong.text)).toMatchObject(answer);
+    const { instance: _one, ...response } = JSON.parse(expired.text) as Record<string, unknown>;
+    expect(JSON.parse(wrong.text)).toMatchObject(response);
     expect(comparable(expired)).toEqual(comparable(wrong));
     expect(fields).toMatchObject([
       { partnerId: 'crm-one', refusal: 'secret-expired' },
@@ -422,7 +422,7 @@ describe('a call that cannot be verified', () => {
     expect(JSON.stringify(fields)).not.toContain('ada-lovelace');
   });
 
-  test('is limited by address, a call that verifies is not', async () => {
+  test('is limited by address, a request that verifies is not', async () => {
     const server = buildPartnerServer({ refusedPerMinute: 3 });
     const bad = { headers: { 'x-partner-signature': 'x' } };
     for (let call = 0; call < 3; call += 1) expect((await send(server, bad)).status).toBe(401);
@@ -444,9 +444,9 @@ describe('a path that is not there', () => {
   test.each(wrong)('%j is 404, whoever the partner is', async (rest) => {
     const server = buildPartnerServer({ partners });
     for (const id of ['crm-one', 'nobody', 'CRM', '%63rm-one']) {
-      const answer = await send(server, { url: below(id, rest) });
-      expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found']);
-      expect(answer.headers['www-authenticate']).toBeUndefined();
+      const response = await send(server, { url: below(id, rest) });
+      expect([response.status, codeOf(response)]).toEqual([404, 'not-found']);
+      expect(response.headers['www-authenticate']).toBeUndefined();
     }
     expect(await receipts(server)).toBe(0);
   });
@@ -457,7 +457,7 @@ describe('a path that is not there', () => {
       expect((await send(server, { url })).status).toBe(404);
   });
 
-  test('is not counted as a refused call', async () => {
+  test('is not counted as a refused request', async () => {
     const server = buildPartnerServer({ partners, refusedPerMinute: 1 });
     for (let call = 0; call < 3; call += 1)
       expect((await send(server, { url: below('crm-one', '/delete') })).status).toBe(404);
@@ -507,8 +507,8 @@ describe('the order of checks', () => {
     ['application/json', 401],
   ])('content type %s before the signature: %d', async (type, status) => {
     const server = buildPartnerServer();
-    const answer = await send(server, { headers: { ...badSignature, 'content-type': type } });
-    expect(answer.status).toBe(status);
+    const response = await send(server, { headers: { ...badSignature, 'content-type': type } });
+    expect(response.status).toBe(status);
   });
 
   test('a content type even for a body of no bytes', async () => {
@@ -574,8 +574,8 @@ describe('the order of checks', () => {
     `${'['.repeat(65)}${']'.repeat(65)}`,
   ])('a good signature over %j: 400, nothing stored', async (body) => {
     const server = buildPartnerServer();
-    const answer = await send(server, { body });
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed-json']);
+    const response = await send(server, { body });
+    expect([response.status, codeOf(response)]).toEqual([400, 'malformed-json']);
     expect(await receipts(server)).toBe(0);
   });
 
@@ -588,8 +588,8 @@ describe('the order of checks', () => {
 
   test.each(['"x"', '1', 'null', 'true'])('%s is JSON, but no event: 400', async (body) => {
     const server = buildPartnerServer();
-    const answer = await send(server, { body });
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation-failed']);
+    const response = await send(server, { body });
+    expect([response.status, codeOf(response)]).toEqual([400, 'validation-failed']);
   });
 
   test.each([
@@ -627,8 +627,8 @@ describe('the order of checks', () => {
   test('only POST is taken', async () => {
     const server = buildPartnerServer();
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      const answer = await server.app.inject({ method, url: DELETIONS });
-      expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'POST']);
+      const response = await server.app.inject({ method, url: DELETIONS });
+      expect([response.statusCode, response.headers['allow']]).toEqual([405, 'POST']);
     }
   });
 });
@@ -638,37 +638,37 @@ describe('the correlation id', () => {
 
   test.each([visible, 'x', 'a'.repeat(128)])('%s is taken and echoed', async (given) => {
     const server = buildPartnerServer();
-    const answer = await send(server, { headers: { 'x-correlation-id': given } });
-    expect(answer.headers['x-correlation-id']).toBe(given);
-    expect(JSON.parse(answer.text)).toMatchObject({ correlationId: given });
+    const response = await send(server, { headers: { 'x-correlation-id': given } });
+    expect(response.headers['x-correlation-id']).toBe(given);
+    expect(JSON.parse(response.text)).toMatchObject({ correlationId: given });
   });
 
   test.each(['a'.repeat(129), 'a b', 'a\tb', 'é', '', 'ada@example.com'])(
     '%j is replaced',
     async (given) => {
       const server = buildPartnerServer();
-      const answer = await send(server, { headers: { 'x-correlation-id': given } });
-      expect(answer.status).toBe(202);
-      const { correlationId } = JSON.parse(answer.text) as { correlationId: string };
+      const response = await send(server, { headers: { 'x-correlation-id': given } });
+      expect(response.status).toBe(202);
+      const { correlationId } = JSON.parse(response.text) as { correlationId: string };
       expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
-      expect(answer.headers['x-correlation-id']).toBe(correlationId);
+      expect(response.headers['x-correlation-id']).toBe(correlationId);
     },
   );
 
   test('without the header it is the event’s own', async () => {
     const server = buildPartnerServer();
     const body = '{"externalId":"x","correlationId":"from-the-event"}';
-    const answer = await send(server, { body });
-    expect(JSON.parse(answer.text)).toMatchObject({ correlationId: 'from-the-event' });
-    expect(answer.headers['x-correlation-id']).toBe('from-the-event');
+    const response = await send(server, { body });
+    expect(JSON.parse(response.text)).toMatchObject({ correlationId: 'from-the-event' });
+    expect(response.headers['x-correlation-id']).toBe('from-the-event');
   });
 
   test('is echoed on refusals, too', async () => {
     const server = buildPartnerServer();
-    const answer = await send(server, {
+    const response = await send(server, {
       headers: { 'x-correlation-id': 'mine', 'x-partner-signature': 'bad' },
     });
-    expect([answer.status, answer.headers['x-correlation-id']]).toEqual([401, 'mine']);
+    expect([response.status, response.headers['x-correlation-id']]).toEqual([401, 'mine']);
   });
 
   test('of a repeat is echoed, and the original one stands in the receipt', async () => {
@@ -683,7 +683,7 @@ describe('the correlation id', () => {
 describe('a partner’s own settings', () => {
   const settings = { scheme: 'hmac-sha256' as const, secrets: secretsOf(SECRET_ONE) };
 
-  test('limitPerMinute counts verified calls only', async () => {
+  test('limitPerMinute counts verified requests only', async () => {
     const server = buildPartnerServer({
       partners: { 'crm-one': { ...settings, limitPerMinute: 2 } },
     });
@@ -708,9 +708,9 @@ describe('a partner’s own settings', () => {
     });
     const bearer = (authorization: string | undefined) =>
       send(server, { headers: { authorization } });
-    for (const answer of [await bearer(undefined), await bearer('Bearer bad')]) {
-      expect(answer.status).toBe(401);
-      expect(answer.headers['www-authenticate']).toBe('Signature');
+    for (const response of [await bearer(undefined), await bearer('Bearer bad')]) {
+      expect(response.status).toBe(401);
+      expect(response.headers['www-authenticate']).toBe('Signature');
     }
     expect((await bearer('Bearer good')).status).toBe(202);
     const unsigned = { authorization: 'Bearer good', 'x-partner-signature': 'bad' };
@@ -736,9 +736,9 @@ describe('a store that cannot commit', () => {
     const pages = handle.pragma('page_count', { simple: true }) as number;
     handle.pragma(`max_page_count = ${pages}`);
     const body = `[${Array.from({ length: 200 }, (_, n) => `{"externalId":"${'x'.repeat(500)}${n}"}`).join(',')}]`;
-    const answer = await send(server, { body });
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'store-unavailable']);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    const response = await send(server, { body });
+    expect([response.status, codeOf(response)]).toEqual([503, 'store-unavailable']);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     expect(await receipts(server)).toBe(0);
     expect(await server.waiting()).toBe(0);
     handle.pragma('max_page_count = 1000000');
@@ -751,8 +751,8 @@ describe('a store that cannot commit', () => {
     const { connectTo } = await import('../../support/stores.ts');
     const other = connectTo(server.database.handle.name);
     other.handle.exec('BEGIN IMMEDIATE');
-    const answers = await Promise.all(Array.from({ length: 5 }, () => send(server)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    const responses = await Promise.all(Array.from({ length: 5 }, () => send(server)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
     other.handle.exec('ROLLBACK');
     expect(await receipts(server)).toBe(0);
     expect((await send(server)).status).toBe(202);
@@ -760,7 +760,7 @@ describe('a store that cannot commit', () => {
 });
 
 describe('raw connections', () => {
-  /** Writes the text and answers what comes back until the connection ends. */
+  /** Writes the text and returns what comes back until the connection ends. */
   async function talk(app: PartnerServer['app'], text: string): Promise<string> {
     if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;
@@ -777,21 +777,21 @@ describe('raw connections', () => {
     const server = buildPartnerServer({ app: { limits } });
     const headers = Object.entries(signedHeaders('crm-one', { body: DELETION }));
     const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    const answer = await talk(
+    const response = await talk(
       server.app,
       `POST ${DELETIONS} HTTP/1.1\r\nhost: a\r\n${head}content-length: ${DELETION.length}\r\n\r\n{`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(response).toMatch(/^HTTP\/1\.1 408 /);
     expect(await receipts(server)).toBe(0);
   });
 
   test('a way up in the path is not walked', async () => {
     const server = buildPartnerServer();
-    const answer = await talk(
+    const response = await talk(
       server.app,
       'POST /api/v1/webhooks/partners/%2e%2e/deletions HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test.each([
@@ -799,11 +799,11 @@ describe('raw connections', () => {
     ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n'],
   ])('%s at once: 400', async (_what, lengths) => {
     const server = buildPartnerServer();
-    const answer = await talk(
+    const response = await talk(
       server.app,
       `POST ${DELETIONS} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${lengths}\r\n{}`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
   });
 });
 

@@ -36,7 +36,7 @@ async function settle({ work, clock }: PartnerServer, end: Settlement): Promise<
 }
 
 describe('a status address', () => {
-  test('tells from the first moment on what became of each event', async () => {
+  test('shows from the first moment on what became of each event', async () => {
     const server = buildPartnerServer();
     const { id, location } = await deliver(server, [
       { eventId: 'e-1', eventType: 'gone', leadId: '24' },
@@ -75,7 +75,7 @@ describe('a status address', () => {
     });
   });
 
-  test('tells nothing of the person, and no issue number', async () => {
+  test('shows nothing of the person, and no issue number', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, {
       eventId: 'ada@example.com',
@@ -105,7 +105,7 @@ describe('a status address', () => {
     expect(headers).not.toHaveProperty('retry-after');
   });
 
-  test('answers 304 until something changes', async () => {
+  test('responds with 304 until something changes', async () => {
     const server = buildPartnerServer();
     const { location } = await deliver(server, { leadId: '24' });
     const { headers } = await read(server, location);

@@ -179,7 +179,7 @@ describe('GET /receipts', () => {
 });
 
 describe('GET /receipts/{id}', () => {
-  test('tells what became of each event', async () => {
+  test('shows what became of each event', async () => {
     const server = openOperatorApp();
     const id = await receive(server, { end: failed });
     const { status, body } = await server.call('GET', `/receipts/${id}`);

@@ -14,7 +14,7 @@ const someRemovals: RemovalList = {
 };
 
 function serve() {
-  const asked: { query: RemovalListQuery; visibility: unknown }[] = [];
+  const received: { query: RemovalListQuery; visibility: unknown }[] = [];
   const leads = fakeLeads();
   app = buildTestApp({
     leads,
@@ -22,24 +22,24 @@ function serve() {
       ...leads,
       claimedLeads: {
         listRemovals: async (query, visibility) => {
-          asked.push({ query, visibility });
+          received.push({ query, visibility });
           return someRemovals;
         },
       },
     },
   });
-  return asked;
+  return received;
 }
 
 test('removals are listed, and no lead has that id', async () => {
-  const asked = serve();
-  const answer = await app.inject({ url: `${url}?limit=10&since=2026-03-01`, headers: withKey });
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual(someRemovals);
-  expect(answer.headers.link).toBe(
+  const received = serve();
+  const response = await app.inject({ url: `${url}?limit=10&since=2026-03-01`, headers: withKey });
+  expect(response.statusCode).toBe(200);
+  expect(response.json()).toEqual(someRemovals);
+  expect(response.headers.link).toBe(
     `<${PUBLIC_URL}${url}?limit=10&since=2026-03-01&cursor=next-1>; rel="next"`,
   );
-  expect(asked).toEqual([
+  expect(received).toEqual([
     {
       query: { limit: 10, since: Date.parse('2026-03-01') },
       visibility: { consumerId: 'consumer-1', labels: [] },
@@ -51,17 +51,17 @@ test.each([
   ['without a key', {}, 401],
   ['without a grant', { 'x-api-key': KEY_WITHOUT_GRANT }, 403],
 ])('are refused %s, whatever the parameters', async (_name, headers, status) => {
-  const asked = serve();
+  const received = serve();
   expect((await app.inject({ url: `${url}?limit=0`, headers })).statusCode).toBe(status);
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test.each(['limit=0', 'limit=101', 'since=soon', 'state=all', 'label=x', 'what=1'])(
   'are refused with %s',
   async (query) => {
     serve();
-    const answer = await app.inject({ url: `${url}?${query}`, headers: withKey });
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().errors).toHaveLength(1);
+    const response = await app.inject({ url: `${url}?${query}`, headers: withKey });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors).toHaveLength(1);
   },
 );

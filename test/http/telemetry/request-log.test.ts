@@ -34,9 +34,9 @@ function serve(deps: Partial<AppDeps> = {}): Line[] {
   return lines;
 }
 
-test('a successful read is one line for debugging, with ids and without what was asked', async () => {
+test('a successful read is one line for debugging, with ids and without what was requested', async () => {
   const lines = serve();
-  const answer = await app.inject({
+  const response = await app.inject({
     url: '/api/v1/leads?label=ada%40example.com&cursor=private',
     headers: { ...withKey, 'x-request-id': 'client-1', cookie: 'session=private' },
   });
@@ -45,7 +45,7 @@ test('a successful read is one line for debugging, with ids and without what was
       level: 'debug',
       message: 'request answered',
       fields: {
-        requestId: answer.headers['x-request-id'],
+        requestId: response.headers['x-request-id'],
         method: 'GET',
         route: '/api/v1/leads',
         status: 200,
@@ -58,7 +58,7 @@ test('a successful read is one line for debugging, with ids and without what was
   ]);
 });
 
-test('a refusal is told with its code, and neither key nor query nor path', async () => {
+test('a refusal is logged with its code, and neither key nor query nor path', async () => {
   const lines = serve();
   await app.inject({ url: '/api/v1/leads?since=private', headers: withKey });
   await app.inject({ url: '/api/v1/leads?x=private', headers: { 'x-api-key': 'tpk_private' } });
@@ -87,7 +87,7 @@ test.each(['a'.repeat(129), 'with space', 'tab\there', 'umlaut-ü', 'ada@example
   },
 );
 
-describe('refused calls', () => {
+describe('refused requests', () => {
   const refusals = (lines: readonly Line[]) =>
     lines.map(({ level, message, fields: { status, count, codes } }) => [
       level,
@@ -115,7 +115,7 @@ describe('refused calls', () => {
     expect(refusals(lines)).toEqual([...each, all, ...each]);
   });
 
-  test('that were only counted are told when the server closes', async () => {
+  test('that were only counted are logged when the server closes', async () => {
     const lines = serve({ clock: createFakeClock() });
     await nowhere(12);
     await app.close();

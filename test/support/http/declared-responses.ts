@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { DeclaredResponse, OpenDocument } from './openapi.ts';
 
-/** An answer with the operation that gave it: `path` is the template. */
+/** A response with the operation that gave it: `path` is the template. */
 export type GivenResponse = {
   method: string;
   path: string;
@@ -11,7 +11,7 @@ export type GivenResponse = {
   text: string;
 };
 
-/** Headers that belong to HTTP or to every answer, and that no operation names. */
+/** Headers that belong to HTTP or to every response, and that no operation names. */
 const GENERAL_HEADERS = new Set([
   'connection',
   'content-length',
@@ -23,7 +23,7 @@ const GENERAL_HEADERS = new Set([
   'x-content-type-options',
 ]);
 
-/** Looks for what an answer has and openapi.json does not declare, and for what is declared in vain. */
+/** Looks for what a response has and openapi.json does not declare, and for what is declared in vain. */
 export function createResponseCheck(document: OpenDocument): (answer: GivenResponse) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);

@@ -32,11 +32,11 @@ export const freshHit: CacheFacts = { outcome: 'hit', ageMs: 3999, ttlMs: 11_001
 
 export type FakeLeads = LeadRoutesDeps & {
   /** Every list query that reached the reader, with what the consumer may see. */
-  asked: { query: LeadListQuery; visibility: Visibility }[];
+  received: { query: LeadListQuery; visibility: Visibility }[];
   read: string[];
 };
 
-export type FakeAnswers = {
+export type FakeResponses = {
   list?: LeadList;
   lead?: Lead;
   cache?: CacheFacts;
@@ -44,17 +44,17 @@ export type FakeAnswers = {
   limitPerMinute?: number;
 };
 
-/** Lead services that answer what the test says and remember what they were asked. */
-export function fakeLeads(answers: FakeAnswers = {}): FakeLeads {
-  const { list = someList, lead = someLead, cache = freshHit, failure } = answers;
-  const { limitPerMinute = 600 } = answers;
+/** Lead services that return what the test says and record what they were given. */
+export function fakeLeads(responses: FakeResponses = {}): FakeLeads {
+  const { list = someList, lead = someLead, cache = freshHit, failure } = responses;
+  const { limitPerMinute = 600 } = responses;
   const limiter = createLimiter({ clock: systemClock, limitPerMinute });
-  const fake: Pick<FakeLeads, 'asked' | 'read'> = { asked: [], read: [] };
+  const fake: Pick<FakeLeads, 'received' | 'read'> = { received: [], read: [] };
   return {
     ...fake,
     reader: {
       list: async (query, visibility) => {
-        fake.asked.push({ query, visibility });
+        fake.received.push({ query, visibility });
         if (failure) throw failure;
         return { value: list, cache };
       },

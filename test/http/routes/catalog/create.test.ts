@@ -15,7 +15,7 @@ function nested(levels: number): object {
   return value;
 }
 
-test('a create with the required fields answers the draft, its address and its validator', async () => {
+test('a create with the required fields returns the draft, its address and its validator', async () => {
   const { call } = openCatalogApp();
   const made = await call('POST', '', { body: least });
   expect(made.status).toBe(201);
@@ -80,7 +80,7 @@ test('without a version comes 1.0.0, then the next minor of the highest', async 
   expect(versions).toEqual(['1.0.0', '1.1.0', '3.1.4', '3.2.0']);
 });
 
-test('a version that exists is told, with its state, whatever the case of the id', async () => {
+test('a version that exists is reported, with its state, whatever the case of the id', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: { ...least, version: '1.0.0' } });
   const again = await call('POST', '', { body: { ...least, id: 'PetStore', version: '1.0.0' } });
@@ -185,7 +185,7 @@ test.each([
   expect(refused.body.errors).toEqual([expect.objectContaining({ pointer })]);
 });
 
-test('all mistakes come in one answer', async () => {
+test('all mistakes come in one response', async () => {
   const { call } = openCatalogApp();
   const refused = await call('POST', '', { body: { id: '-', type: 'x', colour: 1, title: '' } });
   const pointers = refused.body.errors.map(({ pointer }: { pointer: string }) => pointer);
@@ -211,11 +211,11 @@ test('longest allowed values are accepted', async () => {
   expect(made.status).toBe(201);
 });
 
-test('a spec of 64 levels is kept, one of 65 is refused', async () => {
+test('a spec of 64 levels is stored, one of 65 is refused', async () => {
   const { call } = openCatalogApp();
-  const kept = await call('POST', '', { body: { ...least, spec: nested(64) } });
-  expect(kept.status).toBe(201);
-  expect(kept.body.spec).toEqual(nested(64));
+  const stored = await call('POST', '', { body: { ...least, spec: nested(64) } });
+  expect(stored.status).toBe(201);
+  expect(stored.body.spec).toEqual(nested(64));
   const refused = await call('POST', '', { body: { ...least, spec: nested(65) } });
   expect(refused.status).toBe(400);
   expect(refused.body.code).toBe('malformed-json');
@@ -232,19 +232,19 @@ test.each(['__proto__', String.raw`\u005f_proto__`])(
   },
 );
 
-test('a large spec is kept as it was written, and replaced by another', async () => {
+test('a large spec is stored as it was written, and replaced by another', async () => {
   const { call } = openCatalogApp();
   const specOf = (n: string) =>
     `{"n":${n},"2":null,"1":[${'0.5,'.repeat(11_000)}1e400],"é":"${'é'.repeat(200_000)}"}`;
   const inBody = (spec: string) => JSON.stringify(least).replace('}', `,\n"spec": ${spec}}`);
   const made = await call('POST', '', { raw: inBody(specOf('12345678901234567890')) });
   expect(made.status).toBe(201);
-  const kept = await call('GET', '/petstore?version=1.0.0');
+  const stored = await call('GET', '/petstore?version=1.0.0');
   const compact = specOf('12345678901234567890');
-  expect(kept.text.length).toBeGreaterThan(compact.length);
-  expect(kept.text).toContain('"n":12345678901234567890,');
-  expect(kept.text).toContain(',1e400]');
-  expect(made.text === kept.text).toBe(true);
+  expect(stored.text.length).toBeGreaterThan(compact.length);
+  expect(stored.text).toContain('"n":12345678901234567890,');
+  expect(stored.text).toContain(',1e400]');
+  expect(made.text === stored.text).toBe(true);
   const replaced = await call('PUT', '/petstore?version=1.0.0', {
     raw: inBody(specOf('7')),
     headers: { 'if-match': String(made.headers['etag']) },
@@ -282,11 +282,11 @@ test.each(['{', '{"a":}', '', 'x', '{}{}'])('%j is not one JSON text', async (ra
   expect(refused.status).toBe(400);
 });
 
-test('a spec of 5 MiB is kept, of one byte more refused', async () => {
+test('a spec of 5 MiB is stored, of one byte more refused', async () => {
   const { call } = openCatalogApp();
   const specOf = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
-  const kept = await call('POST', '', { body: { ...least, spec: specOf(5 * 1024 * 1024) } });
-  expect(kept.status).toBe(201);
+  const stored = await call('POST', '', { body: { ...least, spec: specOf(5 * 1024 * 1024) } });
+  expect(stored.status).toBe(201);
   const refused = await call('POST', '', {
     body: { ...least, id: 'other', spec: specOf(5 * 1024 * 1024 + 1) },
   });
@@ -329,7 +329,7 @@ test('an unknown query parameter is refused', async () => {
   expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'version' })]);
 });
 
-test('findings in a draft are told and refuse nothing; a valid document has none', async () => {
+test('findings in a draft are reported and refuse nothing; a valid document has none', async () => {
   const { call } = openCatalogApp();
   const { info: _left, ...broken } = openapi;
   const made = await call('POST', '', { body: { ...least, spec: broken } });
@@ -369,7 +369,7 @@ const wrongPlaces = [
   '#/type',
 ];
 
-test('everything that is wrong with a draft is told at once, configured words among it', async () => {
+test('everything that is wrong with a draft is reported at once, configured words among it', async () => {
   const { call } = openCatalogApp();
   const refused = await call('POST', '', { body: wrongDraft });
   expect(refused.status).toBe(400);

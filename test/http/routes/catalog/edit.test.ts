@@ -282,7 +282,7 @@ describe('DELETE', () => {
   });
 });
 
-test('the audit tells who changed which fields, newest first, with the request', async () => {
+test('the audit shows who changed which fields, newest first, with the request', async () => {
   const { call, clock } = openCatalogApp();
   await make(call, { description: 'Old', spec: { a: 1 } });
   await clock.advance(1000);

@@ -5,7 +5,7 @@ import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts'
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const key = (text: string) => ({ 'idempotency-key': text });
 
-test('a repeat of a create gets the first answer, and nothing is made twice', async () => {
+test('a repeat of a create gets the first response, and nothing is made twice', async () => {
   const { call } = openCatalogApp();
   const body = { ...least, spec: { n: null } };
   const first = await call('POST', '', { body, headers: key('k1') });
@@ -32,7 +32,7 @@ test.each(['publish', 'deprecate', 'reinstate', 'retire'])('%s honours it, too',
   expect(again.text).toBe(first.text);
 });
 
-test('the same path with an escaped letter is the same call', async () => {
+test('the same path with an escaped letter is the same request', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: least });
   const first = await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
@@ -100,7 +100,7 @@ test('a key belongs to its principal, its workspace and its path', async () => {
   expect(path.body.lifecycle).toBe('PUBLISHED');
 });
 
-test('a call that failed leaves its key free', async () => {
+test('a request that failed leaves its key free', async () => {
   const { call } = openCatalogApp();
   const missing = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(missing.status).toBe(404);
@@ -109,7 +109,7 @@ test('a call that failed leaves its key free', async () => {
   expect(published.status).toBe(200);
 });
 
-test('of two at once one is done and the other told to wait', async () => {
+test('of two at once one is done and the other has to wait', async () => {
   const { call } = openCatalogApp();
   const all = await Promise.all(
     [1, 2].map(() => call('POST', '', { body: least, headers: key('k') })),

@@ -96,7 +96,7 @@ describe('publish', () => {
     expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'version' })]);
   });
 
-  test('of two at once one wins, and the other is told why', async () => {
+  test('of two at once one wins, and the other learns why', async () => {
     const { call } = openCatalogApp();
     const version = await make(call, 'DRAFT');
     const all = await Promise.all(
@@ -239,7 +239,7 @@ describe('deprecate', () => {
     expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(4);
   });
 
-  test('answers tell the deprecation, the sunset and the successor', async () => {
+  test('responses show the deprecation, the sunset and the successor', async () => {
     const { call, clock } = openCatalogApp();
     await make(call, 'PUBLISHED', { version: '1.0.0' });
     await clock.advance(999);
@@ -260,7 +260,7 @@ describe('deprecate', () => {
       expect(current.headers).not.toHaveProperty(name);
   });
 
-  test('a sunset is never told earlier than the deprecation', async () => {
+  test('a sunset is never shown earlier than the deprecation', async () => {
     const { call, clock } = openCatalogApp();
     await make(call, 'PUBLISHED');
     await clock.advance(1);
@@ -331,7 +331,7 @@ test.each(['publish', 'deprecate', 'reinstate', 'retire'])(
   },
 );
 
-test('a call that takes no body has an empty one at most', async () => {
+test('a request that takes no body has an empty one at most', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
   const headers = { 'content-type': 'application/json', 'if-match': '*' };

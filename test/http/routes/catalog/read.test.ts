@@ -87,7 +87,7 @@ describe('one version', () => {
     expect(other.body.spec).toEqual({ a: 1 });
   });
 
-  test('HEAD answers as GET without the body', async () => {
+  test('HEAD responds as GET without the body', async () => {
     const { call } = openCatalogApp();
     await publish(call);
     const head = await call('HEAD', '/petstore');
@@ -203,7 +203,7 @@ describe('the list', () => {
     expect(refused.body.errors[0].parameter).toBe(query.split('=')[0]);
   });
 
-  test('every wrong filter is told, with the words that are configured', async () => {
+  test('every wrong filter is reported, with the words that are configured', async () => {
     const { call } = openCatalogApp();
     const refused = await call('GET', '?type=DATASET&source=no&lifecycle=x&titel=x&limit=0&q=-');
     const errors = refused.body.errors as { parameter: string; detail: string }[];
@@ -218,7 +218,7 @@ describe('the list', () => {
     expect((await call('GET', '?type=DASHBOARD&source=CRAWLER')).status).toBe(200);
   });
 
-  test('a word that is configured no more is refused, also where it was asked for before', async () => {
+  test('a word that is configured no more is refused, also where it was used before', async () => {
     let types: string[] = ['DASHBOARD'];
     const { call } = openCatalogApp({ rules: () => ({ types, sources: [], findings: 'block' }) });
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(200);

@@ -340,7 +340,7 @@ describe('keys', () => {
     expect(await isGood(server, reply.body.key)).toBe(true);
   });
 
-  test('have an overlap of a day when nothing is said, and of none when asked', async () => {
+  test('have an overlap of a day when nothing is said, and of none on request', async () => {
     const server = openOperatorApp();
     const { id, key, keyId } = await create(server);
     const rotated = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`);

@@ -77,11 +77,11 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
   test('leaves no key in the store', async () => {
     const server = openOperatorApp();
     const path = await prepare(server);
-    const { body: answer } = await server.call('POST', path, { body, ...withKey('k') });
-    const kept = server.database.handle.prepare('SELECT * FROM idempotency_key').all();
-    expect(kept).toHaveLength(1);
-    expect(JSON.stringify(kept)).not.toContain(answer.key.split('_')[2]);
-    expect(server.database.handle.serialize().includes(answer.key.split('_')[2])).toBe(false);
+    const { body: response } = await server.call('POST', path, { body, ...withKey('k') });
+    const stored = server.database.handle.prepare('SELECT * FROM idempotency_key').all();
+    expect(stored).toHaveLength(1);
+    expect(JSON.stringify(stored)).not.toContain(response.key.split('_')[2]);
+    expect(server.database.handle.serialize().includes(response.key.split('_')[2])).toBe(false);
   });
 
   test('is refused when the key came with another body', async () => {
@@ -94,7 +94,7 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
     expect(await consumers(server)).toEqual(made);
   });
 
-  test('of two at once one is done and the other told to wait', async () => {
+  test('of two at once one is done and the other has to wait', async () => {
     const server = openOperatorApp();
     const path = await prepare(server);
     const keysBefore = await countKeys(server);
@@ -109,7 +109,7 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
     expect(await countKeys(server)).toBe(keysBefore + 1);
   });
 
-  test('of two processes at once one is done and the other told that it was', async () => {
+  test('of two processes at once one is done and the other learns that it was', async () => {
     const database = temporaryDatabase();
     const there = openOperatorApp({ database });
     const path = await prepare(there);
@@ -153,7 +153,7 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
     expect(late.body.code).not.toBe('idempotency-replayed-secret');
   });
 
-  test('belongs to the one who called', async () => {
+  test('belongs to the one who sent it', async () => {
     const server = openOperatorApp();
     const path = await prepare(server);
     await server.call('POST', path, { body, ...withKey('k') });
@@ -180,7 +180,7 @@ test('what the detail says to do gives another key', async () => {
   expect(consumer?.keys.map(({ state }) => state)).toEqual(['expired', 'active']);
 });
 
-test('a call that was refused leaves its key free', async () => {
+test('a request that was refused leaves its key free', async () => {
   const server = openOperatorApp();
   const refused = await server.call('POST', '/consumers', { body: { name: ' ' }, ...withKey('k') });
   expect(refused.status).toBe(400);
