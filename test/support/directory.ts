@@ -1,6 +1,7 @@
 import { createClaimWriter } from '#adapters/sqlite/claims/write.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   directoryChecks,
@@ -66,4 +67,9 @@ export function claimLeads(
       at,
     ),
   );
+}
+
+/** Numbers of the leads with this identity, as a match finds them. */
+export function findLeads(database: Database, hash: Buffer): readonly number[] {
+  return createDirectoryView(database, REPOSITORY).find(hash);
 }

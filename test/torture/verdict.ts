@@ -3,13 +3,13 @@ import { openDatabase } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { hashIdentity, type LeadDirectory } from '#leads/directory/lead-directory.ts';
+import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
 import { identitiesOf, type Acknowledged } from './people.ts';
 import { SECRET_KEY } from './run.ts';
 import type { RemoteTracker } from './service.ts';
-import { REPOSITORY } from '../support/directory.ts';
+import { findLeads, REPOSITORY } from '../support/directory.ts';
 
 /** The store of a service, seen from another process. Dispose it after use. */
 export function openFindings(file: string) {
@@ -22,6 +22,7 @@ export function openFindings(file: string) {
   return {
     receipts,
     directory: createLeadDirectory(database, { repository: 'acme/leads' }),
+    findLeads: (hash: Buffer) => findLeads(database, hash),
     claims: createClaimStore(database, { repository: 'acme/leads' }),
     open: () => count.get() ?? 0,
     replayDeadLetters: () =>
@@ -81,20 +82,20 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
       );
     }
   }
-  violations.push(...(await forgottenIdentities(evidence, findings.directory)));
+  violations.push(...forgottenIdentities(evidence, findings.findLeads));
   return [...violations, ...traces(evidence)];
 }
 
 /** Leads that a later deletion by an identity that they once had would not find. */
-async function forgottenIdentities(
+function forgottenIdentities(
   { acknowledged }: Evidence,
-  directory: LeadDirectory,
-): Promise<string[]> {
+  find: (hash: Buffer) => readonly number[],
+): string[] {
   const key = deriveKey(SECRET_KEY, 'directory');
   const forgotten: string[] = [];
   for (const { person, numbers, wasEdited } of acknowledged)
     for (const identity of identitiesOf(person, wasEdited)) {
-      const found = await directory.find(hashIdentity(key, identity));
+      const found = find(hashIdentity(key, identity));
       const lost = numbers.filter((number) => !found.includes(number));
       const others = found.filter((number) => !numbers.includes(number));
       if (lost.length > 0)

@@ -69,8 +69,6 @@ export type LeadDirectory = {
   checks(): Promise<DirectoryChecks | undefined>;
   /** Undefined before `open`. */
   state(): Promise<DirectoryState | undefined>;
-  /** Numbers of the leads with this identity, in ascending order. One indexed look-up. */
-  find(hash: Buffer): Promise<readonly number[]>;
   has(number: number): Promise<boolean>;
   /** When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row. */
   updatedAt(number: number): Promise<number | undefined>;

@@ -10,7 +10,13 @@ import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
-import { claimLeads, directoryKey, leadRules, REPOSITORY } from '../../support/directory.ts';
+import {
+  claimLeads,
+  directoryKey,
+  leadRules,
+  REPOSITORY,
+  findLeads,
+} from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
 
@@ -39,10 +45,8 @@ describe('the first crawl', () => {
     await complete(desk);
     expect(desk.filler.status()).toMatchObject({ state: 'complete', issues: 250 });
     for (const index of [0, 1, 2, 249])
-      expect(await desk.directory.find(byEmail(`person-${index}@example.com`))).toEqual([
-        index + 1,
-      ]);
-    expect(await desk.directory.find(byEmail('pull@example.com'))).toEqual([]);
+      expect(findLeads(desk.database, byEmail(`person-${index}@example.com`))).toEqual([index + 1]);
+    expect(findLeads(desk.database, byEmail('pull@example.com'))).toEqual([]);
     expect(listCalls(desk)).toHaveLength(3);
   });
 
@@ -61,8 +65,8 @@ describe('the first crawl', () => {
     await complete(second);
     expect(listCalls(second)).toHaveLength(2);
     expect(listCalls(second)[0]?.query).toContain('since=2026-01-01T00%3A03%3A18Z');
-    expect(await second.directory.find(byEmail('person-349@example.com'))).toEqual([350]);
-    expect(await second.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+    expect(findLeads(second.database, byEmail('person-349@example.com'))).toEqual([350]);
+    expect(findLeads(second.database, byEmail('person-0@example.com'))).toEqual([1]);
   });
 
   test('meets an issue again that changes while it runs', async () => {
@@ -74,7 +78,7 @@ describe('the first crawl', () => {
     desk.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
     gate.open();
     await complete(desk);
-    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
+    expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([1]);
   });
 });
 
@@ -91,10 +95,10 @@ describe('the daily crawl', () => {
     await clock.advance(DAY);
     await vi.waitFor(async () => expect(await desk.directory.has(1)).toBe(false), 5000);
     expect(await desk.directory.has(2)).toBe(true);
-    expect(await desk.directory.find(byEmail('person-1@example.com'))).toEqual([2]);
+    expect(findLeads(desk.database, byEmail('person-1@example.com'))).toEqual([2]);
     expect(await desk.directory.has(3)).toBe(true);
     await vi.waitFor(async () => expect((await desk.directory.state())?.crawling).toBe(false));
-    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+    expect(findLeads(desk.database, byEmail('person-0@example.com'))).toEqual([]);
   });
 
   test('adds what bodies say now, and takes nothing away that they said before', async () => {
@@ -107,11 +111,11 @@ describe('the daily crawl', () => {
     desk.tracker.editIssue(2, { body: 'Somebody wrote this instead.' });
     await clock.advance(DAY);
     await vi.waitFor(async () => {
-      expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([1]);
+      expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([1]);
       expect((await desk.directory.state())?.crawling).toBe(false);
     }, 5000);
-    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
-    expect(await desk.directory.find(byEmail('person-1@example.com'))).toEqual([2]);
+    expect(findLeads(desk.database, byEmail('person-0@example.com'))).toEqual([1]);
+    expect(findLeads(desk.database, byEmail('person-1@example.com'))).toEqual([2]);
   });
 });
 
@@ -124,7 +128,7 @@ describe('a catch-up', () => {
     desk.tracker.calls.clear();
     desk.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
     expect(await desk.filler.catchUp()).toEqual({ complete: true });
-    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([4]);
+    expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([4]);
     expect(listCalls(desk).map(({ query }) => new URLSearchParams(query).get('since'))).toEqual([
       '2025-12-31T23:59:02Z',
     ]);
@@ -140,12 +144,12 @@ describe('a catch-up', () => {
     desk.tracker.editIssue(1, { body: edited.body });
     await desk.filler.catchUp();
     const found = (identity: LeadIdentity) =>
-      desk.directory.find(hashIdentity(directoryKey, identity));
+      findLeads(desk.database, hashIdentity(directoryKey, identity));
     for (const email of ['ada@example.com', 'new@example.com'])
-      expect(await found({ kind: 'email', value: email })).toEqual([1]);
+      expect(found({ kind: 'email', value: email })).toEqual([1]);
     for (const value of ['4711', '4712'])
-      expect(await found({ kind: 'external-id', partnerId: 'crm-two', value })).toEqual([1]);
-    expect(await found({ kind: 'correlation-id', value: 'c-1' })).toEqual([1]);
+      expect(found({ kind: 'external-id', partnerId: 'crm-two', value })).toEqual([1]);
+    expect(found({ kind: 'correlation-id', value: 'c-1' })).toEqual([1]);
   });
 
   test('in flight serves nobody who came after it began; the next serves all of them', async () => {
@@ -161,7 +165,7 @@ describe('a catch-up', () => {
     const late = [desk.filler.catchUp(), desk.filler.catchUp(), desk.filler.catchUp()];
     gate.open();
     await Promise.all([early, ...late]);
-    expect(await desk.directory.find(byEmail('new@example.com'))).toEqual([2]);
+    expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([2]);
     expect(listCalls(desk)).toHaveLength(2);
   });
 
@@ -207,7 +211,7 @@ describe('the tracker’s webhook', () => {
     desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), gone: false });
     await desk.filler.settled();
     for (const email of ['person-0', 'between', 'new'])
-      expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(findLeads(desk.database, byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('takes no identity of a claimed lead away, and adds new ones: a later event finds it', async () => {
@@ -217,12 +221,12 @@ describe('the tracker’s webhook', () => {
     const redacted = issueOf(desk, 1, { body: '', updatedAt: Date.now() });
     desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
     await desk.filler.settled();
-    expect(await desk.directory.find(byEmail('person-0@example.com'))).toEqual([1]);
+    expect(findLeads(desk.database, byEmail('person-0@example.com'))).toEqual([1]);
     const corrected = issueOf(desk, 1, { ...edited, updatedAt: Date.now() });
     desk.filler.apply({ kind: 'issue', issue: corrected, gone: false });
     await desk.filler.settled();
     for (const email of ['person-0', 'new'])
-      expect(await desk.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(findLeads(desk.database, byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('of an issue that is gone keeps the row until the next crawl', async () => {
@@ -264,14 +268,14 @@ describe('what the stored hashes depend on', () => {
     second.filler.start();
     await complete(second);
     for (const email of ['person-0', 'new'])
-      expect(await second.directory.find(byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(findLeads(second.database, byEmail(`${email}@example.com`))).toEqual([1]);
     await second.stop();
     await open(second, Buffer.alloc(32, 9));
     const third = await openDesk({ of: first });
     third.filler.start();
     await complete(third);
-    expect(await third.directory.find(byEmail('new@example.com'))).toEqual([1]);
-    expect(await third.directory.find(byEmail('person-0@example.com'))).toEqual([]);
+    expect(findLeads(third.database, byEmail('new@example.com'))).toEqual([1]);
+    expect(findLeads(third.database, byEmail('person-0@example.com'))).toEqual([]);
   });
 });
 

@@ -33,7 +33,6 @@ export function createLeadDirectory(
         return id === undefined ? undefined : sql.checks.get(id);
       }),
     state: async () => guard(() => toState(sql.state.get(name))),
-    find: async (hash) => guard(() => sql.find.all(hash, name)),
     has: async (number) => guard(() => sql.has.get(number, name) !== undefined),
     updatedAt: async (number) => guard(() => sql.updatedAt.get(number, name)),
     put: (entries) => write('put', { entries, now: now() }),

@@ -50,12 +50,6 @@ function prepareIds(handle: BetterSqlite3.Database) {
 
 function prepareLookups(handle: BetterSqlite3.Database) {
   return {
-    find: handle
-      .prepare<[Buffer, string], number>(
-        `SELECT number FROM directory_key WHERE keyHash = ? AND repositoryId = ${NAMED}
-         ORDER BY number`,
-      )
-      .pluck(),
     has: handle
       .prepare<[number, string], number>(
         `SELECT 1 FROM directory_lead WHERE number = ? AND repositoryId = ${NAMED}`,
