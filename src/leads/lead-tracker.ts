@@ -81,8 +81,8 @@ export type LeadTracker = {
 
 /** What the tracker's webhook said, reduced to what readers and the lead directory need. */
 export type TrackerEvent =
-  /** `gone`: deleted, or transferred to another repository, which `isMoved` tells. */
-  | { kind: 'issue'; issue: Issue; gone: boolean; isMoved?: boolean }
+  /** `isGone`: deleted, or transferred to another repository, which `isMoved` tells. */
+  | { kind: 'issue'; issue: Issue; isGone: boolean; isMoved?: boolean }
   /** A label or the repository itself changed: any issue may look different now. */
   | { kind: 'everything' }
   /** Genuine, but nothing to do (`ping`, other events, pull requests). */

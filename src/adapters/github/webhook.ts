@@ -90,7 +90,7 @@ function toIssueEvent(payload: unknown): TrackerEvent {
   return {
     kind: 'issue',
     issue,
-    gone: action === 'deleted' || isMoved,
+    isGone: action === 'deleted' || isMoved,
     ...(isMoved && { isMoved }),
   };
 }

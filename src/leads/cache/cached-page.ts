@@ -79,7 +79,7 @@ export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
 export function pageLags(page: CachedPage, event: IssueEvent): boolean {
   const row = page.leads.get(event.issue.number);
   if (row) return lagsBehind(row.issue, event);
-  return !event.gone && covers(page, event.issue) && matchesFilter(event.issue, page.query);
+  return !event.isGone && covers(page, event.issue) && matchesFilter(event.issue, page.query);
 }
 
 /** True when an issue of this instant would stand on this page. Unknown bounds count as open. */

@@ -106,7 +106,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     stillMatches: (row, filter) => {
       const event = parts.events.of(row.issue.number);
       if (!supersedes(event, row.issue)) return true;
-      return !event.gone && matchesFilter(event.issue, filter);
+      return !event.isGone && matchesFilter(event.issue, filter);
     },
     apply: (event) => {
       const change = parts.events.take(event);
@@ -182,7 +182,7 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
     isLagging: ({ issue }) => {
       const event = events.aheadOf(number);
       if (!event) return events.hasForgotten();
-      return issue ? lagsBehind(issue, event) : !event.gone;
+      return issue ? lagsBehind(issue, event) : !event.isGone;
     },
   };
 }

@@ -6,7 +6,7 @@ import { foldLabels } from '../model/labels.ts';
 import type { Issue, TrackerEvent } from '../lead-tracker.ts';
 
 /** What the webhook last said of one issue: nothing of its people, and no text but the title. */
-export type IssueEvent = { issue: Issue; gone: boolean };
+export type IssueEvent = { issue: Issue; isGone: boolean };
 
 /**
  * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
@@ -53,9 +53,9 @@ export function createRecentEvents(
       if (event.kind === 'ignored') return 'nothing';
       version += 1;
       if (event.kind === 'everything') return 'everything';
-      const noted: IssueEvent = { issue: shorten(event.issue), gone: event.gone };
+      const noted: IssueEvent = { issue: shorten(event.issue), isGone: event.isGone };
       const known = events.get(noted.issue.number);
-      const isOld = known && (known.gone || known.issue.updatedAt > noted.issue.updatedAt);
+      const isOld = known && (known.isGone || known.issue.updatedAt > noted.issue.updatedAt);
       if (isOld) return noted;
       events.set(noted.issue.number, noted);
       ahead.add(noted);
@@ -120,13 +120,13 @@ function createAhead(clock: Pick<Clock, 'monotonicMs'>) {
 
 /** True when `issue`, as fetched, is older than the event, or may be: the tracker's clock ticks in seconds. */
 export function lagsBehind(issue: Issue, event: IssueEvent): boolean {
-  if (event.gone || issue.updatedAt < event.issue.updatedAt) return true;
+  if (event.isGone || issue.updatedAt < event.issue.updatedAt) return true;
   return issue.updatedAt === event.issue.updatedAt && looksDifferent(issue, event.issue);
 }
 
 /** True when the event is certainly newer than `issue` as fetched. */
 export function supersedes(event: IssueEvent | undefined, issue: Issue): event is IssueEvent {
-  return event !== undefined && (event.gone || event.issue.updatedAt > issue.updatedAt);
+  return event !== undefined && (event.isGone || event.issue.updatedAt > issue.updatedAt);
 }
 
 function looksDifferent(left: Issue, right: Issue): boolean {

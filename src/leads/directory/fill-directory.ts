@@ -148,7 +148,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       if (event.kind === 'everything') runtime.identify.forget();
       // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
       // ends with the truth about that issue instead of UNMATCHED.
-      if (event.kind !== 'issue' || (event.gone && !event.isMoved)) return;
+      if (event.kind !== 'issue' || (event.isGone && !event.isMoved)) return;
       inbox.take(event.issue, { isMoved: event.isMoved === true });
     },
     settled: () => inbox.settled(),

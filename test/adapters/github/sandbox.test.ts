@@ -313,7 +313,7 @@ describe('webhooks of the tracker', () => {
 
 function summary(event: TrackerEvent): string {
   if (event.kind !== 'issue') return event.kind;
-  return `issue ${event.issue.number}${event.gone ? ' gone' : ''}`;
+  return `issue ${event.issue.number}${event.isGone ? ' gone' : ''}`;
 }
 
 async function listPage(tracker: LeadTracker, query: IssueQuery) {

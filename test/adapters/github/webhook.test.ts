@@ -26,7 +26,7 @@ const edited = { action: 'edited', issue: wireIssue, repository };
 
 test('is not lost for a name that stands twice in it', async () => {
   const text = JSON.stringify(edited).replace('{', '{"action":"opened",');
-  expect(await deliver('issues', text)).toMatchObject({ kind: 'issue', gone: false });
+  expect(await deliver('issues', text)).toMatchObject({ kind: 'issue', isGone: false });
 });
 
 describe('the signature', () => {
@@ -150,7 +150,7 @@ describe('an issues event', () => {
     const event = await deliver('issues', { ...edited, changes });
     expect(event).toEqual({
       kind: 'issue',
-      gone: false,
+      isGone: false,
       issue: {
         number: 7,
         title: 'A lead',
@@ -176,9 +176,9 @@ describe('an issues event', () => {
     ['an action of next year', false],
     ['deleted', true],
     ['transferred', true],
-  ])('%s', async (action, gone) => {
+  ])('%s', async (action, isGone) => {
     const event = await deliver('issues', { ...edited, action });
-    expect(event).toMatchObject({ kind: 'issue', gone });
+    expect(event).toMatchObject({ kind: 'issue', isGone });
     expect('isMoved' in event && event.isMoved).toBe(action === 'transferred');
   });
 
@@ -269,8 +269,8 @@ describe('the published examples', () => {
     if (issue?.pull_request) return IGNORED;
     // These two tell neither state nor labels.
     if (['pinned', 'unpinned'].includes(action)) return { kind: 'everything' };
-    const gone = ['deleted', 'transferred'].includes(action);
-    return { kind: 'issue', gone, issue: { number: issue?.number } };
+    const isGone = ['deleted', 'transferred'].includes(action);
+    return { kind: 'issue', isGone, issue: { number: issue?.number } };
   }
 
   test('of issues are all understood', async () => {

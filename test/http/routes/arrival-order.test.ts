@@ -7,7 +7,7 @@ const AT = 1_700_000_000_000;
 const eventOf = (number: number): TrackerEvent & { kind: 'issue' } => ({
   kind: 'issue',
   issue: { number, updatedAt: AT } as Issue,
-  gone: false,
+  isGone: false,
 });
 const older = (number: number) => ({
   ...eventOf(number),

@@ -137,7 +137,7 @@ test('a delivery that is verified for long holds up nobody, and undoes nothing t
   const eventOf = (title: string): TrackerEvent => ({
     kind: 'issue',
     issue: { number: 1, title, updatedAt: 5000 } as never,
-    gone: false,
+    isGone: false,
   });
   serve({
     verify: async ({ event = '' }) => {
@@ -163,7 +163,7 @@ test('a delivery that is verified for long holds up nobody, and undoes nothing t
 });
 
 describe('the queue', () => {
-  const issue = { kind: 'issue', issue: {} as never, gone: false } as const;
+  const issue = { kind: 'issue', issue: {} as never, isGone: false } as const;
 
   test('lets others have a turn after fifty events', async () => {
     const log: string[] = [];

@@ -5,10 +5,10 @@ import { TrackportError } from '#shared/errors.ts';
 import { trackerDown } from '../fake-tracker.ts';
 import { createWorld, everybody, type World } from '../support.ts';
 
-function event(world: World, number: number, gone = false): void {
+function event(world: World, number: number, isGone = false): void {
   const issue = world.tracker.issues.get(number);
   if (!issue) throw new Error(`no issue ${number}`);
-  world.leads.applyEvent({ kind: 'issue', issue, gone });
+  world.leads.applyEvent({ kind: 'issue', issue, isGone });
 }
 
 describe('freshness', () => {

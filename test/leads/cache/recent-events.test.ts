@@ -17,7 +17,7 @@ function eventOf(number: number, title = 'Lead', updatedAt = 0): TrackerEvent {
     updatedAt,
     isPullRequest: false,
   };
-  return { kind: 'issue', issue, gone: false };
+  return { kind: 'issue', issue, isGone: false };
 }
 
 /** A clock that knows how often it was asked: every event that is looked at is asked for its age. */
@@ -115,9 +115,9 @@ describe('an issue as fetched beside an event', () => {
     updatedAt: 5000,
     isPullRequest: false,
   };
-  const eventWith = (facts: Partial<Issue>, gone = false) => ({
+  const eventWith = (facts: Partial<Issue>, isGone = false) => ({
     issue: { ...fetched, ...facts },
-    gone,
+    isGone,
   });
 
   test.each([
@@ -154,9 +154,9 @@ describe('the events of one issue', () => {
   test('none comes after its end', () => {
     const events = createRecentEvents(createFakeClock(), HOUR);
     const end = eventOf(1, 'last', 1);
-    events.take(end.kind === 'issue' ? { ...end, gone: true } : end);
+    events.take(end.kind === 'issue' ? { ...end, isGone: true } : end);
     events.take(eventOf(1, 'later', 2));
-    expect(events.of(1)).toMatchObject({ gone: true, issue: { title: 'last' } });
+    expect(events.of(1)).toMatchObject({ isGone: true, issue: { title: 'last' } });
   });
 
   test('are forgotten after as long as an older response may be served', async () => {

@@ -207,8 +207,8 @@ describe('the tracker’s webhook', () => {
       body: leadIssue({ email: 'between@example.com' }).body,
       updatedAt: issue.updatedAt + MINUTE,
     };
-    desk.filler.apply({ kind: 'issue', issue: newer, gone: false });
-    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), gone: false });
+    desk.filler.apply({ kind: 'issue', issue: newer, isGone: false });
+    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1, between), isGone: false });
     await desk.filler.settled();
     for (const email of ['person-0', 'between', 'new'])
       expect(findLeads(desk.database, byEmail(`${email}@example.com`))).toEqual([1]);
@@ -219,11 +219,11 @@ describe('the tracker’s webhook', () => {
     const repositoryId = (await desk.directory.repositoryId()) ?? 0;
     claimLeads(desk.database, { numbers: [1], repositoryId });
     const redacted = issueOf(desk, 1, { body: '', updatedAt: Date.now() });
-    desk.filler.apply({ kind: 'issue', issue: redacted, gone: false });
+    desk.filler.apply({ kind: 'issue', issue: redacted, isGone: false });
     await desk.filler.settled();
     expect(findLeads(desk.database, byEmail('person-0@example.com'))).toEqual([1]);
     const corrected = issueOf(desk, 1, { ...edited, updatedAt: Date.now() });
-    desk.filler.apply({ kind: 'issue', issue: corrected, gone: false });
+    desk.filler.apply({ kind: 'issue', issue: corrected, isGone: false });
     await desk.filler.settled();
     for (const email of ['person-0', 'new'])
       expect(findLeads(desk.database, byEmail(`${email}@example.com`))).toEqual([1]);
@@ -231,7 +231,7 @@ describe('the tracker’s webhook', () => {
 
   test('of an issue that is gone keeps the row until the next crawl', async () => {
     const desk = await filledDesk();
-    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1), gone: true });
+    desk.filler.apply({ kind: 'issue', issue: issueOf(desk, 1), isGone: true });
     await desk.filler.settled();
     expect(await desk.directory.has(1)).toBe(true);
   });

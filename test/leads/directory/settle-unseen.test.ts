@@ -80,10 +80,10 @@ describe('after the next crawl', () => {
       author: 'acme-portal[bot]',
     };
     desk.tracker.transferIssue(1, 'acme/secret', { hidden: true });
-    desk.filler.apply({ kind: 'issue', issue, gone: true, isMoved: true });
+    desk.filler.apply({ kind: 'issue', issue, isGone: true, isMoved: true });
     await desk.filler.settled();
     const unknown = { ...issue, number: 77, body: leadIssue({ email: emailOf(77) }).body };
-    desk.filler.apply({ kind: 'issue', issue: unknown, gone: true, isMoved: true });
+    desk.filler.apply({ kind: 'issue', issue: unknown, isGone: true, isMoved: true });
     await desk.filler.settled();
     await crawlNextDay(day);
     expect(findLeads(desk.database, byEmail(1))).toEqual([1]);

@@ -257,7 +257,7 @@ describe('whatever happens between two pages', () => {
         const number = apply(world, one);
         if (number !== undefined) moved.add(number);
         const issue = number === undefined ? undefined : world.tracker.issues.get(number);
-        if (withEvents && issue) world.leads.applyEvent({ kind: 'issue', issue, gone: false });
+        if (withEvents && issue) world.leads.applyEvent({ kind: 'issue', issue, isGone: false });
       }
       void world.clock.advance((steps[page]?.length ?? 1) * 4000);
       page += 1;
