@@ -1,3 +1,7 @@
+import { expect } from 'vitest';
+import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
@@ -135,3 +139,16 @@ export const anyAudit: AuditEntry = {
   action: 'consumer.create',
   subject: 'consumer/c-1',
 };
+
+/** A consumer called Portal, in the store of `buildMemoryAccess`. */
+export function createPortal(
+  access: Access,
+  input: Partial<CreateConsumerInput> = {},
+): Promise<ConsumerWithKey> {
+  return access.consumers.create({ name: 'Portal', ...input }, origin);
+}
+
+/** Matches an error with this code. */
+export function rejectionWith(code: ErrorCode): unknown {
+  return expect.objectContaining({ code });
+}

@@ -7,7 +7,7 @@ import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-deliver
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
@@ -41,6 +41,23 @@ export function openReceiptStores(
     receipts: createReceiptStore({ database, payloadKey, repository }),
     work: createWorkStore({ database, sealer, newId: newUuid, repository }),
   };
+}
+
+/** Accepts a delivery of `crm-one` with one event that waits; returns the id of its receipt. */
+export async function acceptEvent(
+  receipts: Pick<ReceiptStore, 'accept'>,
+  { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
+): Promise<string> {
+  const { receipt } = await receipts.accept({
+    id: newUuid(),
+    partnerId: 'crm-one',
+    path: 'deletions',
+    eventType: 'lead.deletion',
+    correlationId: 'c',
+    receivedAt: at,
+    events: [{ position: 0, outcome: 'PENDING', names: [], payload: Buffer.from('{}'), ...event }],
+  });
+  return receipt.id;
 }
 
 /** Stands for ports that a test does not need; whoever touches one finds out. */

@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
-import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import { keyIdOf } from '#access/keys/api-key.ts';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import type { ErrorCode } from '#shared/errors.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { buildMemoryAccess, keyAt, type MemoryConsumerStore, origin } from '../support.ts';
+import {
+  buildMemoryAccess,
+  createPortal,
+  keyAt,
+  type MemoryConsumerStore,
+  origin,
+  rejectionWith,
+} from '../support.ts';
 
 let access: Access;
 let store: MemoryConsumerStore;
@@ -17,10 +21,7 @@ beforeEach(() => {
   ({ access, store, clock } = buildMemoryAccess());
 });
 
-const create = (input: Partial<CreateConsumerInput> = {}): Promise<ConsumerWithKey> =>
-  access.consumers.create({ name: 'Portal', ...input }, origin);
-
-const rejectionWith = (code: ErrorCode): unknown => expect.objectContaining({ code });
+const create = (input?: Parameters<typeof createPortal>[1]) => createPortal(access, input);
 
 describe('creating a consumer', () => {
   test('answers id, name, grants and the key, and nothing else', async () => {

@@ -8,6 +8,7 @@ import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
@@ -35,27 +36,12 @@ async function setUp() {
     claims,
     receipts,
     lease,
-    deliver: async (facts: { at: number; hasEventId?: boolean }) => {
-      const { receipt } = await receipts.accept({
-        id: newUuid(),
-        partnerId: 'crm-one',
-        path: 'deletions',
-        eventType: 'lead.deletion',
-        correlationId: 'c',
-        receivedAt: facts.at,
-        events: [
-          {
-            position: 0,
-            sameEventKey: Buffer.from('the same'),
-            ...(facts.hasEventId && { idKeys }),
-            outcome: 'PENDING',
-            names: [],
-            payload: Buffer.from('{}'),
-          },
-        ],
-      });
-      return receipt.id;
-    },
+    deliver: ({ at, hasEventId }: { at: number; hasEventId?: boolean }) =>
+      acceptEvent(receipts, {
+        at,
+        sameEventKey: Buffer.from('the same'),
+        ...(hasEventId && { idKeys }),
+      }),
     /** Claims lead 1 as a match does, and leaves the event due for its next step. */
     claim: async (item: WorkItem) => store.confirm(item, match, { actions: ['close'], now: 2 }),
     /** The same for a match that is not certain yet. */

@@ -20,6 +20,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
@@ -41,26 +42,12 @@ async function setUp() {
     directory,
     store,
     lease,
-    accept: async (leadId: number) => {
-      const { receipt } = await receipts.accept({
-        id: newUuid(),
-        partnerId: 'crm-one',
-        path: 'deletions',
-        eventType: 'lead.deletion',
-        correlationId: 'c',
-        receivedAt: clock.now(),
-        events: [
-          {
-            position: 0,
-            sameEventKey: Buffer.from(`lead ${leadId}`),
-            outcome: 'PENDING',
-            names: [],
-            payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
-          },
-        ],
-      });
-      return receipt.id;
-    },
+    accept: (leadId: number) =>
+      acceptEvent(receipts, {
+        at: clock.now(),
+        sameEventKey: Buffer.from(`lead ${leadId}`),
+        payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
+      }),
     replay: (id: string) =>
       receipts.replay(id, {
         at: clock.now(),
