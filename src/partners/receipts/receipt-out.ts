@@ -60,7 +60,7 @@ const receiptEventOut = z
       .enum(eventNotes)
       .exactOptional()
       .describe(
-        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, and was left alone. `claim-released`: an operator gave a lead back.',
+        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back.',
       ),
     leadIds: z.array(z.string()).readonly(),
     attempts: z.int().describe('Tries so far, the one that succeeded among them.'),

@@ -25,7 +25,8 @@ export const eventNotes = ['event-id-reused', 'lead-id-conflict', 'claim-release
 /**
  * What a reader of the receipt should know besides the outcome; the last one counts.
  * `event-id-reused`: the event's id came before with another person. `lead-id-conflict`: the lead
- * that the event names belongs to another person than the event does, and was left alone.
+ * that the event names belongs to another person than the event does, or got its number after the
+ * event came, and was left alone.
  * `claim-released`: an operator gave a lead of the event back.
  */
 export type EventNote = (typeof eventNotes)[number];

@@ -201,9 +201,11 @@ describe('a look again', () => {
       action: 'claim.release',
       subject: `claim/${second}`,
     });
+    const before = await eventOf(desk, id);
     move(10 * MINUTE);
     await eventually(() => expect(looksOf(desk)).toBe(0));
     expect([await isClaimed(desk, first), await isClaimed(desk, second)]).toEqual([true, false]);
+    expect(await eventOf(desk, id)).toEqual(before); // nor is the event opened for it
   });
 });
 
