@@ -17,16 +17,16 @@ export type FakeTracker = LeadTracker & {
   change(number: number, facts: Partial<Issue>): Issue;
   remove(number: number): void;
   calls: string[];
-  /** Calls that were not answered "unchanged". */
+  /** Calls whose response was not "unchanged". */
   billed: number;
   quotaNow: TrackerQuota | undefined;
   /** Thrown by every call while set. */
   failure: Error | undefined;
-  /** Awaited before a call is answered from what was true when it was sent. */
-  gate: Promise<void> | undefined;
+  /** Awaited before a call returns what was true when it was sent. */
+  barrier: Promise<void> | undefined;
   /** When set, "unchanged" never names the next page. */
   hasBareUnchanged: boolean;
-  /** When set, answers come from this older copy. */
+  /** When set, responses come from this older copy. */
   replica: Map<number, Issue & { id: number }> | undefined;
 };
 
@@ -41,7 +41,7 @@ export function createFakeTracker(clock: Clock): FakeTracker {
     billed: 0,
     quotaNow: undefined,
     failure: undefined,
-    gate: undefined,
+    barrier: undefined,
     hasBareUnchanged: false,
     replica: undefined,
     quota: () => fake.quotaNow,
@@ -75,14 +75,14 @@ export function createFakeTracker(clock: Clock): FakeTracker {
       fake.issues.delete(number);
     },
     listIssues: (query, validator) =>
-      answer(fake, `list ${query.order} ${query.after ?? ''}`, () => list(fake, query, validator)),
+      respond(fake, `list ${query.order} ${query.after ?? ''}`, () => list(fake, query, validator)),
     readIssue: (number, validator) =>
-      answer(fake, `issue ${number}`, () => readOne(fake, number, validator)),
+      respond(fake, `issue ${number}`, () => readOne(fake, number, validator)),
   };
   return fake;
 }
 
-async function answer<T extends PageResult | IssueResult>(
+async function respond<T extends PageResult | IssueResult>(
   fake: FakeTracker,
   call: string,
   make: () => T,
@@ -91,7 +91,7 @@ async function answer<T extends PageResult | IssueResult>(
   if (fake.failure) throw fake.failure;
   const result = make();
   if (result.kind !== 'unchanged') fake.billed += 1;
-  await fake.gate;
+  await fake.barrier;
   return result;
 }
 

@@ -72,11 +72,11 @@ describe('the first crawl', () => {
   test('meets an issue again that changes while it runs', async () => {
     const desk = await openDesk();
     desk.tracker.seedIssues(seeds(150));
-    const gate = desk.tracker.hold({ path: '/issues$' });
+    const barrier = desk.tracker.hold({ path: '/issues$' });
     desk.filler.start();
-    await gate.arrived();
+    await barrier.arrived();
     desk.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
-    gate.open();
+    barrier.open();
     await complete(desk);
     expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([1]);
   });
@@ -158,12 +158,12 @@ describe('a catch-up', () => {
     desk.filler.start();
     await complete(desk);
     desk.tracker.calls.clear();
-    const gate = desk.tracker.hold({ path: '/issues$' });
+    const barrier = desk.tracker.hold({ path: '/issues$' });
     const early = desk.filler.catchUp();
-    await gate.arrived();
+    await barrier.arrived();
     desk.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
     const late = [desk.filler.catchUp(), desk.filler.catchUp(), desk.filler.catchUp()];
-    gate.open();
+    barrier.open();
     await Promise.all([early, ...late]);
     expect(findLeads(desk.database, byEmail('new@example.com'))).toEqual([2]);
     expect(listCalls(desk)).toHaveLength(2);
