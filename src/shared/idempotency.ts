@@ -9,15 +9,15 @@ const RETRY_AFTER_SECONDS = 1;
 /** A response that can be sent again. */
 export type StoredResponse = { status: number; headers: Record<string, string>; body: string };
 
-/** A call with an `Idempotency-Key`. */
-export type KeyedCall = {
+/** A request with an `Idempotency-Key`. */
+export type KeyedRequest = {
   workspaceId: string;
   /** Who calls: one principal's keys mean nothing to another. */
   principal: string;
   /** Method and path, without the query. */
   route: string;
   key: string;
-  /** All else that the call consists of. */
+  /** All else that the request consists of. */
   payload: unknown;
 };
 
@@ -30,7 +30,7 @@ export type KeyedRun = {
   now: number;
 };
 
-/** A call's response with its key: written in the transaction of what the call does. */
+/** A request's response with its key: written in the transaction of what the request does. */
 export type StoredRun = KeyedRun & { response: StoredResponse };
 
 export type Found =
@@ -45,7 +45,7 @@ export type Found =
 export type IdempotencyStore = {
   find(run: KeyedRun): Promise<Found>;
   /**
-   * For the response to a call that changed nothing; others go with their change.
+   * For the response to a request that changed nothing; others go with their change.
    * @throws {idempotency-in-progress} the key has been taken meanwhile
    */
   put(run: StoredRun): Promise<void>;
@@ -67,23 +67,23 @@ export type IdempotentResponse = { response: StoredResponse; isReplayed: boolean
 
 export type Idempotency = {
   /**
-   * Does `work` once per key and sends its response again to every duplicate of the call for 24
-   * hours. The response is committed with what the call changed, so that a crash leaves both or
-   * none of them. A call that fails leaves its key free.
-   * @throws {idempotency-in-progress} while the first call runs
+   * Does `work` once per key and sends its response again to every duplicate of the request for 24
+   * hours. The response is committed with what the request changed, so that a crash leaves both or
+   * none of them. A request that fails leaves its key free.
+   * @throws {idempotency-in-progress} while the first one runs
    * @throws {idempotency-mismatch} when the key came with another payload
    */
-  once<View>(call: KeyedCall, work: IdempotentWork<View>): Promise<IdempotentResponse>;
+  once<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
 export type IdempotencyDeps = { store: IdempotencyStore; clock: Pick<Clock, 'now'> };
 
 export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotency {
-  /** Fingerprints of the calls that this process is at. */
+  /** Fingerprints of the requests that this process works on. */
   const running = new Map<string, Buffer>();
   return {
-    once: async (call, work) => {
-      const run = toRun(call, clock.now());
+    once: async (request, work) => {
+      const run = toRun(request, clock.now());
       const name = run.digest.toString('base64');
       refuseRunning(running.get(name), run);
       running.set(name, run.fingerprint);
@@ -117,14 +117,17 @@ async function workOnce<View>(
     if (!response) await store.put(toStoredRun(view));
     return { response: response ?? render(view), isReplayed: false };
   } catch (error) {
-    // Another process may have done the same call just now, which is why this one failed.
+    // Another process may have done the same work just now, which is why this one failed.
     const replayed = isTrackportError(error) && (await replay(store, run));
     if (replayed) return replayed;
     throw error;
   }
 }
 
-function toRun({ workspaceId, principal, route, key, payload }: KeyedCall, now: number): KeyedRun {
+function toRun(
+  { workspaceId, principal, route, key, payload }: KeyedRequest,
+  now: number,
+): KeyedRun {
   return {
     workspaceId,
     digest: sha256(JSON.stringify([workspaceId, principal, route, key])),

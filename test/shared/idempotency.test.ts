@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createIdempotency, type KeyedCall } from '#shared/idempotency.ts';
+import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
@@ -12,7 +12,7 @@ const setUp = () => ({
 });
 
 describe('a keyed call', () => {
-  const keyed: KeyedCall = {
+  const keyed: KeyedRequest = {
     workspaceId: 'w',
     principal: 'p',
     route: 'POST /x',

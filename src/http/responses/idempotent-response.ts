@@ -27,7 +27,7 @@ export async function respondOnce<View>(
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return { response: render(await work()), isReplayed: false };
   const { workspaceId, subject, clientId = '' } = tokenOf(request);
-  const call = {
+  const keyed = {
     workspaceId,
     principal: JSON.stringify([subject, clientId]),
     route: `${request.method} ${routedPath(request.url)}`,
@@ -39,7 +39,7 @@ export async function respondOnce<View>(
       ...(request.spec ? [request.spec.digest] : []),
     ],
   };
-  return idempotency.once(call, { work, render, ...rest });
+  return idempotency.once(keyed, { work, render, ...rest });
 }
 
 /** Sends a response that is rendered already. */

@@ -9,7 +9,7 @@ const PARTNER_ID_CHARACTERS_MAX = 63;
 
 const IDENTIFIER_CHARACTERS_MAX = 255;
 
-/** As receipts keep it. */
+/** As receipts store it. */
 const identifier = z.string('must be given once').max(IDENTIFIER_CHARACTERS_MAX, 'is too long');
 
 const filters = {
