@@ -54,7 +54,7 @@ export type MatchDeps = FindLeadDeps & {
 };
 
 /** What an event asks for. */
-type Wish = { names: readonly Name[]; actions: readonly Action[] };
+type DeletionRequest = { names: readonly Name[]; actions: readonly Action[] };
 
 /**
  * Matches events with leads and claims what they name. All are served by one catch-up; what the
@@ -63,13 +63,13 @@ type Wish = { names: readonly Name[]; actions: readonly Action[] };
  */
 export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
   const now = deps.clock.now();
-  const asked = items.map((item) => ({ item, progress: progressOf(item, now) }));
-  const newest = Math.max(...asked.map(({ progress }) => progress.askedAt));
-  const since = Math.min(...asked.map(({ progress }) => progress.missedSince ?? Infinity));
+  const waiting = items.map((item) => ({ item, progress: progressOf(item, now) }));
+  const newest = Math.max(...waiting.map(({ progress }) => progress.askedAt));
+  const since = Math.min(...waiting.map(({ progress }) => progress.missedSince ?? Infinity));
   const coverage = await deps.directory.cover(newest, COVER_WAIT_MS, since);
   const postponed: Postponed[] = [];
-  for (let at = 0; at < asked.length; at += MATCHED_AT_ONCE) {
-    const matched = asked.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
+  for (let at = 0; at < waiting.length; at += MATCHED_AT_ONCE) {
+    const matched = waiting.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
       const later = await matchOrFail(deps, { item, progress }, coverage);
       if (later) postponed.push({ item, ...later });
     });
@@ -109,27 +109,27 @@ async function matchEvent(
   progress: MatchProgress,
   coverage: Coverage,
 ): Promise<Later | undefined> {
-  const wish = await readWish(deps, item);
-  if (typeof wish === 'string') return fail(deps, item, wish);
-  const names = toMatchNames(wish.names, deps.directoryKey);
+  const request = await readRequest(deps, item);
+  if (typeof request === 'string') return fail(deps, item, request);
+  const names = toMatchNames(request.names, deps.directoryKey);
   const createdBefore = createdBeforeOf(progress, deps.clock.now());
   const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.complete) {
-    const asked = await matchByNumber(deps, {
+    const byNumber = await matchByNumber(deps, {
       names,
       createdBefore,
       progress,
       match,
       isCovered,
     });
-    if (asked.match.by === 'lead-id' && asked.isReachable)
-      return confirm(deps, item, { match: asked.match, names, actions: wish.actions });
-    return claimForNow(deps, item, asked.progress, { match: asked.match, isCovered });
+    if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
+      return confirm(deps, item, { match: byNumber.match, names, actions: request.actions });
+    return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, item, { match, names, actions: wish.actions });
+  return confirm(deps, item, { match, names, actions: request.actions });
 }
 
 async function confirm(
@@ -195,10 +195,10 @@ async function matchByNumber(
 }
 
 /** A text is the code of why the event cannot be read. */
-async function readWish(
+async function readRequest(
   { partners, readDelivery }: MatchDeps,
   item: WorkItem,
-): Promise<Wish | EventErrorCode> {
+): Promise<DeletionRequest | EventErrorCode> {
   const partner = partners.all().find(({ id }) => id === item.partnerId);
   if (!partner) return 'partner-unknown';
   if (!item.payload) return 'payload-unreadable';
