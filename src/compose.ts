@@ -90,13 +90,14 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
-  const store = await openServiceStore(deps);
+  const store = openServiceStore(deps);
   held.push('the store', () => store.close());
   const cut = new AbortController();
   const parts = await createParts({ ...deps, settings, registry, store, cut: cut.signal }, held);
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
   const { app, operationsApp } = await createApps(parts, address);
 
+  await store.opened();
   if (operationsApp) await listenForOperations(parts, operationsApp, held);
   const listening = await listen({ app, ...config.server, clock });
   const url = serverUrl(listening);

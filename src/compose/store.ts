@@ -84,14 +84,18 @@ async function closeDatabase(database: Database): Promise<void> {
   }
 }
 
+export type ServiceStore = Store & {
+  /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
+  opened(): Promise<void>;
+};
+
 /**
  * The store of a service: a thread of its own writes, so that no reader waits for a disk. Its crash
  * is thrown where nobody can catch it, which ends the process: what was asked for may be written or
  * not, and a reader must not go on as if nothing was. @throws {StartError}
  */
-export async function openServiceStore(deps: ServiceStoreDeps): Promise<Store> {
+export function openServiceStore(deps: ServiceStoreDeps): ServiceStore {
   const store = openStore(deps);
-  const { url } = deps.config.store;
   const { writerModule } = deps;
   const database = writeInThread(store.database, {
     ...(writerModule && { module: writerModule }),
@@ -101,16 +105,11 @@ export async function openServiceStore(deps: ServiceStoreDeps): Promise<Store> {
     },
   });
   database.waitAtMost(READ_WAIT_MS);
-  try {
-    await database.writer.opened();
-  } catch (error) {
-    await closeDatabase(database);
-    throw storeError(error, url);
-  }
   return {
     ...store,
     database,
     writes: createWriteCheck(database, deps.clock),
+    opened: () => database.writer.opened(),
     close: () => closeDatabase(database),
   };
 }

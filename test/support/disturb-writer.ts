@@ -4,10 +4,20 @@ import { BroadcastChannel } from 'node:worker_threads';
 /** For `ServiceDeps`: a writing thread that can be disturbed. */
 export const writerModule = new URL('disturbed-writer.ts', import.meta.url);
 
+/** In place of a pragma: the thread ends. */
+export const CRASH = 'crash';
+
 export type Disturbance = { pragma: string };
 
 export function channelOf(storePath: string): string {
   return `disturb ${storePath}`;
+}
+
+/** Ends the thread that writes this file. */
+export function crashWriter(storePath: string): void {
+  const channel = new BroadcastChannel(channelOf(storePath));
+  channel.postMessage({ pragma: CRASH } satisfies Disturbance);
+  channel.close();
 }
 
 /** Sets a pragma on the connection that writes this file, and resolves with its value. */

@@ -2,7 +2,7 @@
 import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { ThreadOptions } from '#adapters/sqlite/writer/messages.ts';
 import { serveWrites } from '#adapters/sqlite/writer/serve-writes.ts';
-import { channelOf, type Disturbance } from './disturb-writer.ts';
+import { channelOf, CRASH, type Disturbance } from './disturb-writer.ts';
 
 const options = workerData as ThreadOptions;
 const connection = serveWrites(options);
@@ -10,6 +10,7 @@ const channel = new BroadcastChannel(channelOf(options.path));
 channel.unref();
 channel.addEventListener('message', (event) => {
   const { pragma } = (event as unknown as { data: Disturbance }).data;
+  if (pragma === CRASH) throw new Error('a test wanted this');
   const value: unknown = connection?.handle.pragma(pragma, { simple: true });
   channel.postMessage({ done: value });
 });

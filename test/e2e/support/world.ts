@@ -56,9 +56,17 @@ export function leadBody(email: string): string {
     .join('\r\n\r\n');
 }
 
-/** Starts the service on a free port and answers its address. */
-export async function serve(config: string): Promise<{ run: Trackport; url: string }> {
-  const run = trackport(['serve', '--config', config, '--port', '0'], { environment });
+/**
+ * Starts the service on a free port and answers its address. `preload` is a module that each of its
+ * threads loads first.
+ */
+export async function serve(
+  config: string,
+  { preload }: { preload?: URL } = {},
+): Promise<{ run: Trackport; url: string }> {
+  const run = trackport(['serve', '--config', config, '--port', '0'], {
+    environment: { ...environment, ...(preload && { NODE_OPTIONS: `--import=${preload.href}` }) },
+  });
   return { run, url: await listening(run) };
 }
 

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { type Database, writeInThread } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createThreadWriter } from '#adapters/sqlite/writer/thread-writer.ts';
+import type { ConsumerId } from '#access/consumers/consumer.ts';
+import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import { systemClock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { anyAudit, consumerWithKey } from '../../../access/support.ts';
+import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { crashWriter, disturbWriter, writerModule } from '../../../support/disturb-writer.ts';
+import { temporaryFolder } from '../../../support/folder.ts';
+import { payloadKey } from '../../../support/partners.ts';
+import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
+
+/** Not closed by itself; what crashes is collected. */
+async function disturbedDatabase() {
+  const crashes: Error[] = [];
+  const database = writeInThread(temporaryDatabase(), {
+    onCrash: (error) => void crashes.push(error),
+    module: writerModule,
+  });
+  await database.writer.opened();
+  return { database, crashes };
+}
+
+/** The directory knows leads 1 to 9. */
+async function setUp(database: Database) {
+  const local = connectTo(database.handle.name);
+  const directory = await openedDirectory(local);
+  await directory.put([1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => entry(number)));
+  return {
+    database,
+    path: database.handle.name,
+    elsewhere: local.handle,
+    receipts: createReceiptStore({ database, payloadKey, repository: REPOSITORY }),
+    claims: createClaimStore(database, { repository: REPOSITORY }),
+    consumers: createConsumerStore({ database, clock: systemClock }),
+    directory: createLeadDirectory(database, { repository: REPOSITORY }),
+  };
+}
+
+const deletionOf = (number: number): NewReceipt => ({
+  id: newUuid(),
+  partnerId: 'crm-one',
+  path: 'deletions',
+  eventType: 'lead.deletion',
+  correlationId: 'c',
+  receivedAt: 1,
+  events: [
+    {
+      position: 0,
+      sameEventKey: Buffer.from(`event ${number}`),
+      outcome: 'PENDING',
+      names: [{ kind: 'lead-id', number }],
+      payload: Buffer.from('{}'),
+    },
+  ],
+});
+
+/** Commits in the write-ahead log: the frames that tell the size of the database. */
+function commitsIn(path: string): number {
+  const log = readFileSync(`${path}-wal`);
+  const pageBytes = log.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + 24 + pageBytes <= log.length; at += 24 + pageBytes)
+    if (log.readUInt32BE(at + 4) > 0) commits += 1;
+  return commits;
+}
+
+describe('a database whose writes a thread makes', () => {
+  test('cannot be written by its own connection', async () => {
+    const database = await threadedDatabase();
+    expect(() => database.handle.exec('DELETE FROM claim')).toThrow(
+      expect.objectContaining({ code: 'SQLITE_READONLY' }),
+    );
+  });
+
+  test('shows what was written to the next who reads, claims and keys alike', async () => {
+    const { receipts, claims, consumers } = await setUp(await threadedDatabase());
+    const { consumer } = consumerWithKey();
+    const before = consumers.version();
+    expect((await claims.current()).has(1)).toBe(false);
+    await Promise.all([
+      receipts.accept(deletionOf(1)),
+      consumers.insert({ consumer, audit: anyAudit }),
+    ]);
+    expect((await claims.current()).has(1)).toBe(true);
+    expect(consumers.version()).not.toBe(before);
+    expect(await consumers.find(consumer.id)).toEqual(consumer);
+  });
+
+  test('reads on while a write waits for another process', async () => {
+    const { receipts, claims, elsewhere } = await setUp(await threadedDatabase());
+    elsewhere.exec('BEGIN IMMEDIATE');
+    const accepted = receipts.accept(deletionOf(1));
+    for (let reads = 0; reads < 20; reads += 1) expect((await claims.current()).has(1)).toBe(false);
+    elsewhere.exec('ROLLBACK');
+    await accepted;
+    expect((await claims.current()).has(1)).toBe(true);
+  });
+
+  test('commits at once what was asked for at the same time, whatever it is', async () => {
+    const { database, receipts, consumers, directory, elsewhere, path } = await setUp(
+      await threadedDatabase(),
+    );
+    await consumers.recordUses(new Map());
+    elsewhere.pragma('wal_checkpoint(TRUNCATE)');
+    elsewhere.exec('BEGIN IMMEDIATE');
+    const { consumer } = consumerWithKey();
+    const asked = [
+      ...[1, 2, 3].map((number) => receipts.accept(deletionOf(number))),
+      consumers.insert({ consumer, audit: anyAudit }),
+      directory.put([entry(10)]),
+    ];
+    // Answered out of turn, once the thread knows of all that was asked for before.
+    await database.writer.foreignVersion();
+    elsewhere.exec('ROLLBACK');
+    await Promise.all(asked);
+    expect(commitsIn(path)).toBe(1);
+  });
+});
+
+describe('what fails in the thread', () => {
+  test('is refused here with its code and facts', async () => {
+    const { consumers } = await setUp(await threadedDatabase());
+    const { consumer } = consumerWithKey();
+    const namesake = { ...consumer, id: 'c-9' as ConsumerId, keys: [] };
+    await consumers.insert({ consumer, audit: anyAudit });
+    const refused = consumers.insert({ consumer: namesake, audit: anyAudit, hasUniqueName: true });
+    await expect(refused).rejects.toMatchObject({
+      code: 'validation-failed',
+      errors: [{ pointer: '#/name' }],
+    });
+  });
+
+  test('for the store’s sake is told with SQLite’s own code, and passes', async () => {
+    const { database } = await disturbedDatabase();
+    onTestFinished(() => database.writer.close());
+    const { receipts, path } = await setUp(database);
+    await disturbWriter(path, 'query_only = ON');
+    await expect(receipts.accept(deletionOf(1))).rejects.toMatchObject({
+      code: 'store-unavailable',
+      detail: 'The store cannot be written.',
+      retryAfterSeconds: 1,
+      cause: { code: 'SQLITE_READONLY' },
+    });
+    await disturbWriter(path, 'query_only = OFF');
+    await receipts.accept(deletionOf(1));
+  });
+
+  test('at its start is why the store does not open', async () => {
+    const crashes: Error[] = [];
+    const writer = createThreadWriter({
+      path: temporaryFolder(),
+      lockWaitMs: 0,
+      onCrash: (error) => void crashes.push(error),
+    });
+    await expect(writer.opened()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await writer.close();
+    expect(crashes).toEqual([]);
+  });
+
+  test('in a way that nobody foresaw is a crash, told once', async () => {
+    const { database, crashes } = await disturbedDatabase();
+    crashWriter(database.handle.name);
+    await expect.poll(() => crashes).toMatchObject([{ message: 'a test wanted this' }]);
+  });
+});
+
+test('closing waits for all that was asked for, and it is on the disk', async () => {
+  const { database, crashes } = await disturbedDatabase();
+  const { receipts, elsewhere } = await setUp(database);
+  elsewhere.exec('BEGIN IMMEDIATE');
+  const accepted = [1, 2, 3].map((number) => receipts.accept(deletionOf(number)));
+  const closed = database.writer.close();
+  elsewhere.exec('ROLLBACK');
+  await closed;
+  database.close();
+  expect(elsewhere.prepare('SELECT count(*) FROM receipt').pluck().get()).toBe(3);
+  for (const acceptance of accepted) expect(await acceptance).toMatchObject({ kind: 'accepted' });
+  await database.writer.close();
+  expect(crashes).toEqual([]);
+});
