@@ -1,9 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { workerCheck } from '../../../src/compose/telemetry/health.ts';
 import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
 /** A worker on a store that can be read, and takes no writes while `refuses` says so. */
 async function deskOnFailingStore() {
@@ -13,11 +12,7 @@ async function deskOnFailingStore() {
     if (isRefusing) throw new TrackportError('store-unavailable');
     return work();
   };
-  const failing: Database = {
-    ...database,
-    transaction: (work) => refusing(() => database.transaction(work)),
-    transactionNow: (work) => refusing(() => database.transactionNow(work)),
-  };
+  const failing = withCommits(database, refusing);
   const { tracker } = await openDesk();
   const desk = await openDesk({ of: { tracker, database: failing } });
   await desk.start();
