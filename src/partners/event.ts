@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import {
+  isEmailAddress,
   isEmailLength,
   isVisible,
   type LeadIdentity,
@@ -44,9 +45,14 @@ export function readEvent(fields: Partner['fields'], element: unknown): PartnerE
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
   for (const name of identifiers) {
     const text = pick(fields, name, element);
-    if (text !== undefined && (name !== 'email' || isEmailLength(text))) event[name] = text;
+    if (text !== undefined && (name !== 'email' || isEmail(text))) event[name] = text;
   }
   return event;
+}
+
+/** `n/a` and `-` name nobody: taken for a person, they would delete all leads that say so, too. */
+function isEmail(text: string): boolean {
+  return isEmailLength(text) && isEmailAddress(text);
 }
 
 const identifiers = [

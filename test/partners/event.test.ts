@@ -73,6 +73,19 @@ describe('reading an event', () => {
     expect(outcomeOf(crmOne, JSON.stringify({ email: text }))).toBe('names-nobody');
   });
 
+  test.each(['n/a', '-', '@', 'none@', '@example.com', '<>', 'unknown'])(
+    'the e-mail %j is none, so that it does not delete all leads that say so',
+    (email) => {
+      expect(read(crmOne, JSON.stringify({ email }))).not.toHaveProperty('email');
+      expect(outcomeOf(crmOne, JSON.stringify({ email }))).toBe('names-nobody');
+    },
+  );
+
+  test.each(['Ada <ada@example.com>', 'ada @ example.com', 'mailto:ada@example.com', 'ä@ö'])(
+    'the e-mail %j may be somebody',
+    (email) => expect(read(crmOne, JSON.stringify({ email }))).toHaveProperty('email', email),
+  );
+
   test('the first pointer that leads to text or a number wins', () => {
     expect(read(crmTwo, '{"subscriptionType":"a","eventType":"b"}')?.canonicalType).toBe('a');
     expect(read(crmTwo, '{"subscriptionType":null,"eventType":"b"}')?.canonicalType).toBe('b');
@@ -167,7 +180,7 @@ describe('deciding what becomes of an event', () => {
   });
 
   test.each(['leadId', 'correlationId', 'externalId', 'email'])('%s names somebody', (field) => {
-    expect(outcomeOf(crmOne, `{"${field}":"x"}`)).toBe('PENDING');
+    expect(outcomeOf(crmOne, `{"${field}":"x@y"}`)).toBe('PENDING');
   });
 
   test('on the events path everything but a non-object is ignored', () => {

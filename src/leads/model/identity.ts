@@ -19,7 +19,7 @@ const LEAD_ID_CHARACTERS_MAX = 64;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** An address in angle brackets, whatever name stands before it. */
 const IN_BRACKETS = /<([^<>]+@[^<>]+)/;
-const ADDRESS = /[^@\s<>]@[^@\s<>]/;
+const ADDRESS = /[^@\s<>]\s*@\s*[^@\s<>]/;
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const IS_ASCII = /^\p{ASCII}*$/u;
 const NOT_IN_DOMAINS = /[\s%/:?#@[\]\\]/;
