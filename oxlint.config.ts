@@ -130,6 +130,7 @@ const config = {
     'typescript/no-unsafe-type-assertion': 'off',
     'typescript/no-unnecessary-condition': 'off',
     'import/no-default-export': 'error',
+    'import/consistent-type-specifier-style': ['error', 'prefer-top-level'],
     'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-unassigned-import': 'off',
     'import/no-named-as-default-member': 'off',

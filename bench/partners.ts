@@ -5,20 +5,19 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import type { DirectoryView } from '#partners/deletions/match.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
-import {
-  directoryChecks,
-  hashIdentity,
-  type DirectoryEntry,
-} from '#leads/directory/lead-directory.ts';
+import { directoryChecks, hashIdentity } from '#leads/directory/lead-directory.ts';
+import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { silentLog } from '#shared/log.ts';
 import { start } from './processes.ts';
-import { type BenchRow, median, ratioRow } from './row.ts';
+import { median, ratioRow } from './row.ts';
+import type { BenchRow } from './row.ts';
 
 const REPOSITORY = 'acme/leads';
 const SECRET = 'bench-secret';

@@ -2,12 +2,14 @@
  * The composition root: everything that a running service is made of, from the bottom up. What is
  * acquired here is given back by `stop`, last first, also when the start fails half-way.
  */
-import { createBodyReaders, type BodyReaders } from '#adapters/threads/body-readers.ts';
+import { createBodyReaders } from '#adapters/threads/body-readers.ts';
+import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
 import { serverUrl } from '#config/server-url.ts';
-import { takeOver, type FixedConfig, type TakeOver } from '#config/take-over.ts';
+import { takeOver } from '#config/take-over.ts';
+import type { FixedConfig, TakeOver } from '#config/take-over.ts';
 import { createApp, createOperationsApp } from '#http/app.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -20,8 +22,10 @@ import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReloadable, type Reloadable } from '#shared/reloadable.ts';
-import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createReloadable } from '#shared/reloadable.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
+import { createReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import { Registry } from 'prom-client';
 
 import {
@@ -40,8 +44,10 @@ import { createRegistry, logMetrics, trackerCallMetrics } from './compose/teleme
 import { composeLeads } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
-import { openServiceStore, type Store } from './compose/store.ts';
-import { createTrackerParts, type TrackerParts } from './compose/tracker/parts.ts';
+import { openServiceStore } from './compose/store.ts';
+import type { Store } from './compose/store.ts';
+import { createTrackerParts } from './compose/tracker/parts.ts';
+import type { TrackerParts } from './compose/tracker/parts.ts';
 import { createTrackerWebhook } from './compose/tracker/webhook.ts';
 
 export type ServiceDeps = {

@@ -3,12 +3,14 @@ import { styleText } from 'node:util';
 import { runCli } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
 import { askLine } from '#cli/confirm.ts';
-import { describeBug, renderFailure, toFailure, type Failure } from '#cli/failure.ts';
+import { describeBug, renderFailure, toFailure } from '#cli/failure.ts';
+import type { Failure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 
 import packageFile from '#package.json' with { type: 'json' };
-import { createLogOutput, type LogOutput } from './compose/telemetry/log-output.ts';
+import { createLogOutput } from './compose/telemetry/log-output.ts';
+import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createCommandServices } from './compose/command-services.ts';
 import { StartError } from './compose/start-error.ts';
 

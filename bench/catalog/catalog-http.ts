@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
-import { startIssuer, type Issuer } from '#sandbox/issuer/issuer.ts';
-import { start, type Running } from '../processes.ts';
-import { median, ratioRow, type BenchRow } from '../row.ts';
+import { startIssuer } from '#sandbox/issuer/issuer.ts';
+import type { Issuer } from '#sandbox/issuer/issuer.ts';
+import { start } from '../processes.ts';
+import type { Running } from '../processes.ts';
+import { median, ratioRow } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 
 /** How long a round is, and how many there are. */
 export type CatalogHttpScale = { seconds: number; rounds: number };

@@ -2,17 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
-import { openDatabase, type Database } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createCatalog, type Catalog } from '#catalog/index.ts';
+import { createCatalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { type BenchRow, median, ratioRow } from '../row.ts';
+import { median, ratioRow } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 
 /** How many artifacts the big store has, how many calls a round has, and how many rounds there are. */
 export type CatalogBenchScale = { artifacts: number; calls: number; rounds: number };

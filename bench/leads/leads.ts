@@ -6,8 +6,10 @@ import { Octokit } from '@octokit/rest';
 import autocannon from 'autocannon';
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
-import { output, start, type Running } from '../processes.ts';
-import { median, ratioRow, type BenchRow } from '../row.ts';
+import { output, start } from '../processes.ts';
+import type { Running } from '../processes.ts';
+import { median, ratioRow } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 
 /** How long and how much: the full run, and a short one to see that it works. */
 export type LeadBenchScale = {

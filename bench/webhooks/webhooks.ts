@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_ADMIN_TOKEN as TOKEN } from '#sandbox/tracker/tracker.ts';
-import { output, start, type Running } from '../processes.ts';
-import { type BenchRow, median, ratioRow } from '../row.ts';
+import { output, start } from '../processes.ts';
+import type { Running } from '../processes.ts';
+import { median, ratioRow } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 
 const SECRET = 'bench-webhook-secret';
 const CONNECTIONS = 10;

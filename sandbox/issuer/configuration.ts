@@ -1,13 +1,8 @@
 import { errors } from 'oidc-provider';
 import type { Client, Configuration, Grant, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
-import {
-  API_SCOPES,
-  machineMetadata,
-  type MachineClient,
-  people,
-  portalMetadata,
-} from './clients.ts';
+import { API_SCOPES, machineMetadata, people, portalMetadata } from './clients.ts';
+import type { MachineClient } from './clients.ts';
 import { createMemory } from './memory.ts';
 
 /** What tokens are for. Asked for by default, because without it they would be opaque. */

@@ -1,27 +1,24 @@
 import type { Clock } from '#shared/clock.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
-import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
+import { listAudit } from './audit/list-audit.ts';
+import type { AuditListQuery, ListAuditDeps } from './audit/list-audit.ts';
 import type { ManageDeps, Origin } from './consumers/consumer-change.ts';
 import {
   createConsumer,
-  type CreateConsumerInput,
   readConsumer,
   replaceGrants,
   revokeConsumer,
   updateConsumer,
-  type UpdateConsumerInput,
 } from './consumers/manage-consumers.ts';
+import type { CreateConsumerInput, UpdateConsumerInput } from './consumers/manage-consumers.ts';
 import { pageConsumers } from './consumers/page-consumers.ts';
 import type { GrantInput } from './grants/grant.ts';
-import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
-import { createLastUsed, type LastUsedDeps } from './keys/last-used.ts';
-import {
-  addKey,
-  type ConsumerWithKey,
-  revokeKey,
-  rotateKey,
-  type RotateInput,
-} from './keys/manage-keys.ts';
+import { createKeyAuthenticator } from './keys/authenticate-key.ts';
+import type { ConsumerPrincipal } from './keys/authenticate-key.ts';
+import { createLastUsed } from './keys/last-used.ts';
+import type { LastUsedDeps } from './keys/last-used.ts';
+import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
+import type { ConsumerWithKey, RotateInput } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 
 /** What access is made of. */

@@ -1,35 +1,17 @@
-import { importFiles, type ImportRequest } from './import/import-files.ts';
-import {
-  changeLifecycle,
-  setDefault,
-  sunsetProblems,
-  type LifecycleChange,
-} from './lifecycle/change-lifecycle.ts';
+import { importFiles } from './import/import-files.ts';
+import type { ImportRequest } from './import/import-files.ts';
+import { changeLifecycle, setDefault, sunsetProblems } from './lifecycle/change-lifecycle.ts';
+import type { LifecycleChange } from './lifecycle/change-lifecycle.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
-import { filterProblems, problemsInBody, type Draft, type Words } from './version/content-check.ts';
+import { filterProblems, problemsInBody } from './version/content-check.ts';
+import type { Draft, Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
-import {
-  deleteVersion,
-  patchVersion,
-  replaceVersion,
-  type PatchInput,
-  type ReplaceInput,
-  type VersionTarget,
-} from './version/edit-version.ts';
-import {
-  listAudit,
-  listCatalog,
-  listVersions,
-  type CatalogFilters,
-  type PageRequest,
-  type Reader,
-} from './version/read-catalog.ts';
-import {
-  readView,
-  type Caller,
-  type CatalogDeps,
-  type VersionQuery,
-} from './version/version-view.ts';
+import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
+import type { PatchInput, ReplaceInput, VersionTarget } from './version/edit-version.ts';
+import { listAudit, listCatalog, listVersions } from './version/read-catalog.ts';
+import type { CatalogFilters, PageRequest, Reader } from './version/read-catalog.ts';
+import { readView } from './version/version-view.ts';
+import type { Caller, CatalogDeps, VersionQuery } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words & Pick<CatalogDeps, 'findings'>;

@@ -8,7 +8,8 @@ import type { Config } from '#config/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { UsageError, type ConfigOptions, type Terminal } from './command.ts';
+import { UsageError } from './command.ts';
+import type { ConfigOptions, Terminal } from './command.ts';
 import type { CommandContext } from './command-context.ts';
 import { commands } from './commands.ts';
 import type { Services } from './services.ts';

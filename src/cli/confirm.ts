@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-import { CommandFailure, type Terminal } from './command.ts';
+import { CommandFailure } from './command.ts';
+import type { Terminal } from './command.ts';
 
 /**
  * Asks a person to confirm what cannot be undone, and returns when the reply is yes. Where nobody

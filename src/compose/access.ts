@@ -1,4 +1,5 @@
-import { type Access, createAccess } from '#access/index.ts';
+import { createAccess } from '#access/index.ts';
+import type { Access } from '#access/index.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';

@@ -1,6 +1,7 @@
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { type Catalog, type CatalogRules, createCatalog } from '#catalog/index.ts';
+import { createCatalog } from '#catalog/index.ts';
+import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';

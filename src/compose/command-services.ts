@@ -16,7 +16,8 @@ import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
 import { StartError } from './start-error.ts';
-import { openStore, type Store } from './store.ts';
+import { openStore } from './store.ts';
+import type { Store } from './store.ts';
 
 type Opened<T> = { services: T; close(): Promise<void> };
 

@@ -1,14 +1,18 @@
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import { type ClaimedLeads, createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createLeads, type Leads } from '#leads/index.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createLeads } from '#leads/index.ts';
+import type { Leads } from '#leads/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Registry } from 'prom-client';
 
-import { directoryKeyOf, type Store } from './store.ts';
+import { directoryKeyOf } from './store.ts';
+import type { Store } from './store.ts';
 import { leadMetrics } from './telemetry/metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 

@@ -3,7 +3,8 @@ import type { Server } from 'node:http';
 import type { HttpApp } from '#http/http-app.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { listenError, type PortSetter } from './start-error.ts';
+import { listenError } from './start-error.ts';
+import type { PortSetter } from './start-error.ts';
 
 /** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;

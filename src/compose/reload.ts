@@ -1,7 +1,8 @@
 import { ConfigError, renderProblem } from '#config/problems.ts';
 import type { Config } from '#config/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 
 import type { Service } from '../compose.ts';
 import type { LevelLog } from './telemetry/log.ts';

@@ -9,9 +9,11 @@ import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
-import { startService, type Service } from '../compose.ts';
+import { startService } from '../compose.ts';
+import type { Service } from '../compose.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 

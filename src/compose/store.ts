@@ -1,13 +1,17 @@
-import { openDatabase, writeInThread, type Database } from '#adapters/sqlite/database.ts';
+import { openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
-import { createWriteCheck, type WriteCheck } from '#adapters/sqlite/write-check.ts';
+import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
+import type { WriteCheck } from '#adapters/sqlite/write-check.ts';
 import { resolveSecretKey } from '#config/secret-key.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/migrations.ts';
-import { createCursorSealer, type CursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/page.ts';
 
 import { StartError, storeError } from './start-error.ts';
 

@@ -8,8 +8,10 @@ import { parse } from 'yaml';
 
 import { isRecord } from '#shared/text/json.ts';
 
-import { allKeyPaths, configKeys, nodeAt, type KeyNode, type KeyPath } from './key-tree.ts';
-import { lookUp, nearest, type Problem } from './problems.ts';
+import { allKeyPaths, configKeys, nodeAt } from './key-tree.ts';
+import type { KeyNode, KeyPath } from './key-tree.ts';
+import { lookUp, nearest } from './problems.ts';
+import type { Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
 
 const PREFIX = 'TRACKPORT_';

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 
 import { systemCodeOf } from '#shared/errors.ts';
 
-import { pathText, type Problem } from './problems.ts';
+import { pathText } from './problems.ts';
+import type { Problem } from './problems.ts';
 import type { KeyPath } from './key-tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 
 import { isRecord } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { readYaml, type YamlFault } from '#shared/text/yaml.ts';
+import { readYaml } from '#shared/text/yaml.ts';
+import type { YamlFault } from '#shared/text/yaml.ts';
 
 import { crossCheck } from './cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
-import { interpolate, readableFile, type Environment } from './interpolate.ts';
-import { ConfigError, lookUp, pathText, toProblems, type Problem } from './problems.ts';
-import { configSchema, type Config } from './schema.ts';
+import { interpolate, readableFile } from './interpolate.ts';
+import type { Environment } from './interpolate.ts';
+import { ConfigError, lookUp, pathText, toProblems } from './problems.ts';
+import type { Problem } from './problems.ts';
+import { configSchema } from './schema.ts';
+import type { Config } from './schema.ts';
 
 export type ConfigRequest = {
   /** The YAML file of `--config`; without one the environment alone configures. */

@@ -19,7 +19,8 @@ import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems/routes.ts';
 import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts/routes.ts';
-import { createServer, type ServerDeps } from './server.ts';
+import { createServer } from './server.ts';
+import type { ServerDeps } from './server.ts';
 
 /** The services of each area. An area without services has no routes. */
 export type AppDeps = ServerDeps & {

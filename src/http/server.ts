@@ -1,7 +1,8 @@
 import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { FastifyHttpOptions, FastifyServerOptions, RawServerDefault } from 'fastify';
-import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -10,15 +11,14 @@ import { parseJsonText } from '#shared/text/json.ts';
 import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
-import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
-import {
-  type ClientErrorDeps,
-  createClientErrorHandler,
-  createConnectHandler,
-} from './problems/client-error.ts';
+import { createBodyBudget } from './requests/body-budget.ts';
+import type { BodyBudget } from './requests/body-budget.ts';
+import { createClientErrorHandler, createConnectHandler } from './problems/client-error.ts';
+import type { ClientErrorDeps } from './problems/client-error.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
-import { acceptJson, type ParseJson } from './requests/json-body.ts';
+import { acceptJson } from './requests/json-body.ts';
+import type { ParseJson } from './requests/json-body.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi/collect.ts';

@@ -4,7 +4,8 @@ import type { CursorSealer } from '#shared/page.ts';
 import type { ClaimView } from './claims/claim-store.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import type { LeadRules } from './model/lead.ts';
-import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
+import { createLeadReader } from './reading/lead-reader.ts';
+import type { LeadReader } from './reading/lead-reader.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 
 export type LeadsOptions = {

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { type Scheme, type SecretStanding, signingKey, type TriedKey } from './intake/signature.ts';
+import { signingKey } from './intake/signature.ts';
+import type { Scheme, SecretStanding, TriedKey } from './intake/signature.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 

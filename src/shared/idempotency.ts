@@ -1,4 +1,5 @@
-import { DAY, type Clock } from './clock.ts';
+import { DAY } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 

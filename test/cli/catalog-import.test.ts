@@ -7,7 +7,8 @@ import type { Catalog } from '#catalog/index.ts';
 import { registerCatalog } from '#cli/commands/catalog-import.ts';
 import type { FakeClock } from '../support/clock.ts';
 import { buildCatalog } from '../support/catalog.ts';
-import { type Output, runCommand } from '../support/command.ts';
+import { runCommand } from '../support/command.ts';
+import type { Output } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const examples = fileURLToPath(new URL('../../node_modules/@readme/oas-examples', import.meta.url));

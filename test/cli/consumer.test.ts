@@ -4,8 +4,10 @@ import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
-import { createFakeClock, type FakeClock } from '../support/clock.ts';
-import { type Output, runCommand } from '../support/command.ts';
+import { createFakeClock } from '../support/clock.ts';
+import type { FakeClock } from '../support/clock.ts';
+import { runCommand } from '../support/command.ts';
+import type { Output } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let clock: FakeClock;

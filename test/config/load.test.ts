@@ -3,8 +3,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { loadConfig, type ConfigRequest } from '#config/load.ts';
-import { ConfigError, type Problem } from '#config/problems.ts';
+import { loadConfig } from '#config/load.ts';
+import type { ConfigRequest } from '#config/load.ts';
+import { ConfigError } from '#config/problems.ts';
+import type { Problem } from '#config/problems.ts';
 import type { Config } from '#config/schema.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

@@ -3,7 +3,8 @@ import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
-import { type FakeClock, createFakeClock } from '../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
+import type { FakeClock } from '../support/clock.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type ConsumerStoreFixture = {

@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
+import { buildPartners, openReceiptStores } from '../support/partners.ts';
+import type { PartnersWorld } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 /** Of a directory that is complete and empty; `begin` is called when it is to be filled. */

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import type { Log } from '#shared/log.ts';
-import { ADMIN, leadIssue, openDesk, type Desk } from '../support/deletion-desk.ts';
+import { ADMIN, leadIssue, openDesk } from '../support/deletion-desk.ts';
+import type { Desk } from '../support/deletion-desk.ts';
 
 const EMAIL = 'augusta.ada@example.com';
 const MESSAGE = 'Please call me about the analytical engine';

@@ -11,14 +11,11 @@ import type { PartnerSettings } from '#partners/partner.ts';
 import { sign, signingKey } from '#partners/intake/signature.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { buildTestApp } from '../support/http/app.ts';
-import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
+import type { FakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
-import {
-  buildPartners,
-  type PartnersOptions,
-  type PartnersWorld,
-  secretsOf,
-} from '../support/partners.ts';
+import { buildPartners, secretsOf } from '../support/partners.ts';
+import type { PartnersOptions, PartnersWorld } from '../support/partners.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';

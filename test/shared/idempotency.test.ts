@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
+import type { KeyedRequest } from '#shared/idempotency.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
+import { createAccess } from '#access/index.ts';
+import type { Access, AccessPorts } from '#access/index.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';

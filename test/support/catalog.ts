@@ -6,12 +6,8 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import {
-  createCatalog,
-  type Catalog,
-  type CatalogPorts,
-  type CatalogRules,
-} from '#catalog/index.ts';
+import { createCatalog } from '#catalog/index.ts';
+import type { Catalog, CatalogPorts, CatalogRules } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -20,7 +16,8 @@ import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { buildTestApp } from './http/app.ts';
-import { createFakeClock, type FakeClock } from './clock.ts';
+import { createFakeClock } from './clock.ts';
+import type { FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
 /** The catalog on `database`, else on one of its own. */

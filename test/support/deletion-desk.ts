@@ -12,20 +12,22 @@ import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
 import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
-import { createPartner, createPartnerList, type Action, type Partner } from '#partners/partner.ts';
+import { createPartner, createPartnerList } from '#partners/partner.ts';
+import type { Action, Partner } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
-import {
-  createOutcomeReporter,
-  type OutcomeReporterDeps,
-} from '#partners/receipts/report-outcomes.ts';
-import { createDeletionWorker, type WorkerDeps } from '#partners/worker/worker.ts';
+import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
+import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
+import { createDeletionWorker } from '#partners/worker/worker.ts';
+import type { WorkerDeps } from '#partners/worker/worker.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
-import { SECOND, systemClock, type Clock } from '#shared/clock.ts';
+import { SECOND, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { silentLog, type Log } from '#shared/log.ts';
+import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { directoryKey, leadRules, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';

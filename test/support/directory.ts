@@ -3,12 +3,8 @@ import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import {
-  directoryChecks,
-  toHashedIdentity,
-  type DirectoryEntry,
-  type LeadDirectory,
-} from '#leads/directory/lead-directory.ts';
+import { directoryChecks, toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 
 export const directoryKey = Buffer.alloc(32, 7);

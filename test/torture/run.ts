@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { SECRETS, type Acknowledged } from './people.ts';
+import { SECRETS } from './people.ts';
+import type { Acknowledged } from './people.ts';
 import type { RemoteTracker } from './service.ts';
 
 /** What happened, and all that should not have. */

@@ -7,15 +7,10 @@ import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { everyFault } from './faults.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
-import {
-  configOf,
-  configPath,
-  databasePath,
-  WEBHOOK_SECRET,
-  type Run,
-  type TortureReport,
-} from './run.ts';
-import { startChild, startRemoteTracker, type Child, type RemoteTracker } from './service.ts';
+import { configOf, configPath, databasePath, WEBHOOK_SECRET } from './run.ts';
+import type { Run, TortureReport } from './run.ts';
+import { startChild, startRemoteTracker } from './service.ts';
+import type { Child, RemoteTracker } from './service.ts';
 import { keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations, openFindings } from './verdict.ts';
 

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { editBody, NOTE, takesAway } from './edits.ts';
-import { deletionsOf, issueOf, personAt, signed, type Person } from './people.ts';
+import { deletionsOf, issueOf, personAt, signed } from './people.ts';
+import type { Person } from './people.ts';
 import type { Reader } from './reader.ts';
-import { databasePath, type Run } from './run.ts';
+import { databasePath } from './run.ts';
+import type { Run } from './run.ts';
 import { openFindings } from './verdict.ts';
 
 const SEEN_TRIES = 100;

@@ -1,11 +1,7 @@
-import {
-  type CursorSealer,
-  type Pagination,
-  refuseCursor,
-  sealPage,
-  startPage,
-} from '#shared/page.ts';
-import { type AuditEntryOut, toAuditEntryOut } from './audit-out.ts';
+import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { toAuditEntryOut } from './audit-out.ts';
+import type { AuditEntryOut } from './audit-out.ts';
 import type { AuditFilter, AuditPosition, AuditReader } from './audit-reader.ts';
 
 const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of it

@@ -3,7 +3,8 @@ import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { LAST_USED_LATE_MS } from '../keys/last-used.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
-import { type Consumer, consumerStates, type Key, keyStateAt, keyStates } from './consumer.ts';
+import { consumerStates, keyStateAt, keyStates } from './consumer.ts';
+import type { Consumer, Key } from './consumer.ts';
 
 export const grantOut = z
   .object({ action: z.string(), labels: z.array(z.string()).readonly().exactOptional() })

@@ -1,16 +1,14 @@
 import { refuse } from '#shared/errors.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
-import {
-  type Consumer,
-  type ConsumerId,
-  consumerNotFound,
-  parseConsumerName,
-  parseLimitPerMinute,
-} from './consumer.ts';
-import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
-import { type GrantInput, parseGrants } from '../grants/grant.ts';
+import { consumerNotFound, parseConsumerName, parseLimitPerMinute } from './consumer.ts';
+import type { Consumer, ConsumerId } from './consumer.ts';
+import { auditOf, refuseRevoked } from './consumer-change.ts';
+import type { ManageDeps, Origin } from './consumer-change.ts';
+import { parseGrants } from '../grants/grant.ts';
+import type { GrantInput } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
-import { changeWithKey, type ConsumerWithKey } from '../keys/manage-keys.ts';
+import { changeWithKey } from '../keys/manage-keys.ts';
+import type { ConsumerWithKey } from '../keys/manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;

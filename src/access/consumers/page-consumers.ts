@@ -1,4 +1,5 @@
-import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
+import { refuseCursor } from '#shared/page.ts';
+import type { CursorSealer, Pagination } from '#shared/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
 

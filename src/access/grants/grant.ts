@@ -1,4 +1,5 @@
-import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 
 /** What a grant can allow. */

@@ -1,5 +1,7 @@
-import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { KeyId } from '../consumers/consumer.ts';
 import type { ConsumerStore } from '../consumer-store.ts';
 

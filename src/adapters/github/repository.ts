@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import type { TrackerClient } from './transport/client.ts';

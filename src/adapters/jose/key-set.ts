@@ -5,9 +5,11 @@
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import type { IssuerStatus } from '#access/tokens/token-verifier.ts';
-import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { discoverKeySetUrl } from './discovery.ts';
 import { fetchJson, IssuerFailure } from './fetch-json.ts';

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
-import { createStatementReader, toCamelCase, type Values, valuesOf } from './statement.ts';
+import { createStatementReader, toCamelCase, valuesOf } from './statement.ts';
+import type { Values } from './statement.ts';
 
 export type DatabaseOptions = {
   /** `postgres://user:password@host:port/database`. */

@@ -1,11 +1,5 @@
-import {
-  IDEMPOTENCY_TTL_MS,
-  refuseTaken,
-  type Found,
-  type IdempotencyStore,
-  type StoredRun,
-  type KeyedRun,
-} from '#shared/idempotency.ts';
+import { IDEMPOTENCY_TTL_MS, refuseTaken } from '#shared/idempotency.ts';
+import type { Found, IdempotencyStore, StoredRun, KeyedRun } from '#shared/idempotency.ts';
 import type { Database, Session } from './database.ts';
 
 /** What is stored for one workspace at most. */

@@ -1,14 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import {
-  type AppliedMigration,
-  type Migration,
-  type MigrationState,
-  pendingMigrations,
-  readMigrations,
-  refuseNewerSchema,
-} from '#shared/migrations.ts';
+import { pendingMigrations, readMigrations, refuseNewerSchema } from '#shared/migrations.ts';
+import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
 import type { Database, Session } from './database.ts';
 import { LOCK_FOR_MIGRATION } from './locks.ts';
 

@@ -1,11 +1,9 @@
 import { SECOND } from '#shared/clock.ts';
-import { openConnection, type Connection } from './connection.ts';
+import { openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createLocalWriter } from './writer/local-writer.ts';
-import {
-  createThreadWriter,
-  type ThreadWriter,
-  type ThreadWriterOptions,
-} from './writer/thread-writer.ts';
+import { createThreadWriter } from './writer/thread-writer.ts';
+import type { ThreadWriter, ThreadWriterOptions } from './writer/thread-writer.ts';
 import type { Writer } from './writer/writer.ts';
 
 export type DatabaseOptions = {

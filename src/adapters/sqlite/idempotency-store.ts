@@ -1,11 +1,5 @@
-import {
-  IDEMPOTENCY_TTL_MS,
-  refuseTaken,
-  type Found,
-  type IdempotencyStore,
-  type StoredRun,
-  type KeyedRun,
-} from '#shared/idempotency.ts';
+import { IDEMPOTENCY_TTL_MS, refuseTaken } from '#shared/idempotency.ts';
+import type { Found, IdempotencyStore, StoredRun, KeyedRun } from '#shared/idempotency.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';

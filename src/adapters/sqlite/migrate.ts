@@ -1,13 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
-import {
-  type AppliedMigration,
-  type Migration,
-  type MigrationState,
-  pendingMigrations,
-  readMigrations,
-  refuseNewerSchema,
-} from '#shared/migrations.ts';
+import { pendingMigrations, readMigrations, refuseNewerSchema } from '#shared/migrations.ts';
+import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
 import type { Connection } from './connection.ts';
 import { guard, isUniqueViolation } from './errors.ts';
 

@@ -1,11 +1,10 @@
 /** What the thread of `body-readers.ts` runs. */
-import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
-import {
-  readDelivery,
-  type DeliveredEvent,
-  type DeliveryFields,
-} from '#partners/intake/read-delivery.ts';
-import { parseJsonText, type JsonRules } from '#shared/text/json.ts';
+import { readSpecBody } from '#catalog/spec/spec-body.ts';
+import type { SpecBody } from '#catalog/spec/spec-body.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
+import type { DeliveredEvent, DeliveryFields } from '#partners/intake/read-delivery.ts';
+import { parseJsonText } from '#shared/text/json.ts';
+import type { JsonRules } from '#shared/text/json.ts';
 
 export function parse({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown {
   return parseJsonText(bytes, rules);

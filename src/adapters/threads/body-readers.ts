@@ -1,7 +1,10 @@
-import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
-import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
+import { readSpecBody } from '#catalog/spec/spec-body.ts';
+import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
+import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
-import { parseJsonText, type JsonRules } from '#shared/text/json.ts';
+import { parseJsonText } from '#shared/text/json.ts';
+import type { JsonRules } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
 import { isHeavy, refuseThread } from './heavy-body.ts';
 import { createThread } from './thread.ts';

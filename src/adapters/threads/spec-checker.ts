@@ -1,6 +1,8 @@
 import type { Finding } from '#catalog/spec/finding.ts';
-import { findingsOf, type SpecChecker } from '#catalog/spec/spec-check.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import { findingsOf } from '#catalog/spec/spec-check.ts';
+import type { SpecChecker } from '#catalog/spec/spec-check.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type * as functions from './spec-functions.ts';
 import { createThread, DEADLINE_MS, ThreadError } from './thread.ts';

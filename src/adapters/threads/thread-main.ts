@@ -1,6 +1,7 @@
 /** The inside of a thread of `thread.ts`: runs functions of the module that it was started for. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { isTrackportError, type ErrorCode, type ErrorFacts } from '#shared/errors.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
 
 export type Job = { name: string; input: unknown };
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Job, JobResult } from './thread-main.ts';
 

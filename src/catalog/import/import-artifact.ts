@@ -1,4 +1,5 @@
-import { refuse, type FieldProblem } from '#shared/errors.ts';
+import { refuse } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { Draft } from '../version/content-check.ts';
 

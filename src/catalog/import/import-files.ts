@@ -7,7 +7,8 @@ import type { Caller, CatalogDeps } from '../version/version-view.ts';
 import { checkDraft } from '../version/content-check.ts';
 import { createVersion } from '../version/create-version.ts';
 import { replaceVersion } from '../version/edit-version.ts';
-import { parseImportFile, type ImportedDraft, type ImportFile } from './import-file.ts';
+import { parseImportFile } from './import-file.ts';
+import type { ImportedDraft, ImportFile } from './import-file.ts';
 
 export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | 'failed';
 

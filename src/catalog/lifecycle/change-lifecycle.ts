@@ -1,20 +1,15 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import { refuse, TrackportError, type FieldProblem } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import {
-  accompany,
-  readView,
-  refuseUnknown,
-  viewOf,
-  type Caller,
-  type CatalogDeps,
-  type VersionView,
-} from '../version/version-view.ts';
+import { accompany, readView, refuseUnknown, viewOf } from '../version/version-view.ts';
+import type { Caller, CatalogDeps, VersionView } from '../version/version-view.ts';
 import { changeVersion, checkCondition, onlyVersionIn } from '../version/change-version.ts';
 import { isReadable } from '../version/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
-import { originOf, refuseTransition, transit, type LifecycleAction } from './lifecycle.ts';
+import { originOf, refuseTransition, transit } from './lifecycle.ts';
+import type { LifecycleAction } from './lifecycle.ts';
 import { FINDINGS_MAX } from '../spec/spec-check.ts';
 
 export type LifecycleChange = VersionRef & {

@@ -1,8 +1,10 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import { readRecord, refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
-import { requireTag, type Precondition } from './entity-tag.ts';
+import { readRecord, refuseUnknown } from './version-view.ts';
+import type { Caller, CatalogDeps } from './version-view.ts';
+import { requireTag } from './entity-tag.ts';
+import type { Precondition } from './entity-tag.ts';
 
 const ATTEMPTS_MAX = 10;
 

@@ -1,4 +1,5 @@
-import { refuse, TrackportError, type FieldProblem } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import {
   ARTIFACT_ID,
@@ -17,8 +18,8 @@ import {
   SPEC_BYTES_MAX,
   TITLE_CHARACTERS_MAX,
   VERSION,
-  type Content,
 } from './artifact.ts';
+import type { Content } from './artifact.ts';
 
 /** What an owner writes, and where. `version` is absent when Trackport is to choose it. */
 export type Draft = Content & { id: string; version?: string };

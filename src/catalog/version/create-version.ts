@@ -1,14 +1,10 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from './artifact.ts';
 import type { Inserted, StoredVersion } from '../artifact-store.ts';
-import {
-  accompany,
-  viewOf,
-  type Caller,
-  type CatalogDeps,
-  type VersionView,
-} from './version-view.ts';
-import { checkDraft, type Draft } from './content-check.ts';
+import { accompany, viewOf } from './version-view.ts';
+import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
+import { checkDraft } from './content-check.ts';
+import type { Draft } from './content-check.ts';
 
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored

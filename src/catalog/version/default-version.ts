@@ -1,5 +1,6 @@
 import type { Lifecycle } from './artifact.ts';
-import { compareVersions, highestOf, orderOf, type Orderable } from './version-order.ts';
+import { compareVersions, highestOf, orderOf } from './version-order.ts';
+import type { Orderable } from './version-order.ts';
 
 export type Candidate = Orderable & { lifecycle: Lifecycle };
 

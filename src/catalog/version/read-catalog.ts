@@ -1,9 +1,12 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { refuseCursor, sealPage, startPage, type Pagination } from '#shared/page.ts';
+import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import type { Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
-import { foldId, type VersionRecord } from './artifact.ts';
+import { foldId } from './artifact.ts';
+import type { VersionRecord } from './artifact.ts';
 import type { ListFilter, VersionPosition } from '../artifact-store.ts';
-import { refuseUnknown, type Caller, type CatalogDeps } from './version-view.ts';
+import { refuseUnknown } from './version-view.ts';
+import type { Caller, CatalogDeps } from './version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from './version-order.ts';
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { actorOut, type AuditEntry } from '#shared/audit.ts';
+import { actorOut } from '#shared/audit.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/page.ts';
 import { findingOut } from '../spec/finding.ts';
-import { lifecycles, type VersionRecord } from './artifact.ts';
+import { lifecycles } from './artifact.ts';
+import type { VersionRecord } from './artifact.ts';
 
 const memberOut = z
   .object({

@@ -1,7 +1,8 @@
 import type { Catalog } from '#catalog/index.ts';
-import { type ImportOutcome, type ImportResult } from '#catalog/import/import-files.ts';
+import type { ImportOutcome, ImportResult } from '#catalog/import/import-files.ts';
 
-import { CommandFailure, printJson, type Register, type Task, UsageError } from '../command.ts';
+import { CommandFailure, printJson, UsageError } from '../command.ts';
+import type { Register, Task } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';
 import { createProgressBar } from '../progress.ts';
 import { printable, renderTable, renderWord } from '../table.ts';

@@ -1,7 +1,8 @@
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { printJson, type Register, type Task, UsageError } from '../command.ts';
+import { printJson, UsageError } from '../command.ts';
+import type { Register, Task } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */

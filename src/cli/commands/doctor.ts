@@ -1,4 +1,5 @@
-import { CommandFailure, printJson, type Register } from '../command.ts';
+import { CommandFailure, printJson } from '../command.ts';
+import type { Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
 /** What one check found. `fix` says what to do about it. */

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 
 import { systemCodeOf } from '#shared/errors.ts';
 
-import { CommandFailure, UsageError, type Terminal } from '../command.ts';
+import { CommandFailure, UsageError } from '../command.ts';
+import type { Terminal } from '../command.ts';
 
 export type OpenApiServices = {
   /** The document of every route, as text that ends with a line break. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 
 import type { Config } from '#config/schema.ts';
-import { UsageError, type ConfigOptions, type RunContext } from '../command.ts';
+import { UsageError } from '../command.ts';
+import type { ConfigOptions, RunContext } from '../command.ts';
 import { listenForHangups, nextStopSignal } from '../signals.ts';
 
 /** Something that runs until it is stopped. */

@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { serverUrl } from '#config/server-url.ts';
-import { createPartner, type Partner } from '#partners/partner.ts';
+import { createPartner } from '#partners/partner.ts';
+import type { Partner } from '#partners/partner.ts';
 import { toPublicUri } from '#partners/intake/signature.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import {
-  CommandFailure,
-  type ConfigOptions,
-  printJson,
-  type RunContext,
-  UsageError,
-} from '../command.ts';
+import { CommandFailure, printJson, UsageError } from '../command.ts';
+import type { ConfigOptions, RunContext } from '../command.ts';
 
 type SignOptions = ConfigOptions & {
   partner?: string;

@@ -1,7 +1,9 @@
-import { headingFinder, type FormLayout } from '#leads/model/form-layout.ts';
+import { headingFinder } from '#leads/model/form-layout.ts';
+import type { FormLayout } from '#leads/model/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, ok, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 export type FormCheckDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;

@@ -9,8 +9,10 @@ import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { StartError } from '../start-error.ts';
-import { directoryKeyOf, openStore, type Store } from '../store.ts';
-import { failed, ok, type Finding } from './finding.ts';
+import { directoryKeyOf, openStore } from '../store.ts';
+import type { Store } from '../store.ts';
+import { failed, ok } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** Whether the store can be read and written, and was filled with the key that is configured. */
 export async function checkStore({

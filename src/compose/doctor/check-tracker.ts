@@ -1,20 +1,16 @@
-import {
-  isTrackerFailure,
-  type TrackerFailure,
-  type TrackerFailureKind,
-} from '#adapters/github/transport/failure.ts';
-import {
-  createLabel,
-  inspectRepository,
-  type RepositoryInspection,
-} from '#adapters/github/inspection.ts';
+import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import type { TrackerFailure, TrackerFailureKind } from '#adapters/github/transport/failure.ts';
+import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
+import type { RepositoryInspection } from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
 import { coversWriting } from '#adapters/github/editing/write-access.ts';
 import type { Config } from '#config/schema.ts';
-import { DAY, MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { DAY, MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, ok, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;

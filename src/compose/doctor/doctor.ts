@@ -7,11 +7,13 @@ import { isTrackportError } from '#shared/errors.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 
 import { createTrackerParts } from '../tracker/parts.ts';
-import { checkForm, type FormCheckDeps } from './check-form.ts';
+import { checkForm } from './check-form.ts';
+import type { FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, ok, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 export type DoctorDeps = { config: Config; clock: Clock };
 

@@ -1,6 +1,7 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 
 /** Where the lines of the log go. Nothing in it waits for the reader, throws, or ends the process. */

@@ -1,10 +1,13 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
 
-import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
+import { createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
+import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 export type WorkerMetricsDeps = {
   registry: Registry;

@@ -1,11 +1,9 @@
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
-import { createTrackerClient, type TrackerClient } from '#adapters/github/transport/client.ts';
+import { createTrackerClient } from '#adapters/github/transport/client.ts';
+import type { TrackerClient } from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
-import {
-  createRepository,
-  parseRepositoryName,
-  type Repository,
-} from '#adapters/github/repository.ts';
+import { createRepository, parseRepositoryName } from '#adapters/github/repository.ts';
+import type { Repository } from '#adapters/github/repository.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema.ts';
@@ -14,12 +12,8 @@ import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
-import {
-  createTrackerProbe,
-  createTrackerWatch,
-  type TrackerCondition,
-  type TrackerWatch,
-} from './condition.ts';
+import { createTrackerProbe, createTrackerWatch } from './condition.ts';
+import type { TrackerCondition, TrackerWatch } from './condition.ts';
 import packageFile from '#package.json' with { type: 'json' };
 
 /** The configured repository on the tracker. */

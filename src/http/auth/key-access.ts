@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '#access/index.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import { type LimitState, refuseOverLimit } from '#access/limit.ts';
-import { type Clock, DAY } from '#shared/clock.ts';
+import { refuseOverLimit } from '#access/limit.ts';
+import type { LimitState } from '#access/limit.ts';
+import { DAY } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
 import { headersOn } from '../openapi/describe-route.ts';

@@ -4,7 +4,8 @@ import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/resilience/memoize.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
-import { createKeyAccess, type KeyAccessDeps } from './key-access.ts';
+import { createKeyAccess } from './key-access.ts';
+import type { KeyAccessDeps } from './key-access.ts';
 
 /** A hot key gives the same principal each time, and so the same visibility. */
 const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({

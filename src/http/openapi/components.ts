@@ -1,4 +1,5 @@
-import { operationsOf, type OpenApiDocument } from './document.ts';
+import { operationsOf } from './document.ts';
+import type { OpenApiDocument } from './document.ts';
 
 const SCHEMAS = '#/components/schemas/';
 const INPUT = 'Input';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { errorCodes, type ErrorCode } from '#shared/errors.ts';
+import { errorCodes } from '#shared/errors.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
 import { problemOut } from '../problems/problem-out.ts';
 

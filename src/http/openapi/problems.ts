@@ -1,4 +1,5 @@
-import { errorCodes, type ErrorCode } from '#shared/errors.ts';
+import { errorCodes } from '#shared/errors.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import { responsesOf } from './document.ts';
 import type { OpenApiDocument } from './document.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';

@@ -1,5 +1,6 @@
 import { commonProblems } from './describe-route.ts';
-import { operationsOf, type OpenApiDocument } from './document.ts';
+import { operationsOf } from './document.ts';
+import type { OpenApiDocument } from './document.ts';
 import { headersOf } from './headers.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
 

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type { HttpApp } from '../http-app.ts';
-import { collectBytes, declaredBytes, tooLarge, type ReadBody } from './read-body.ts';
+import { collectBytes, declaredBytes, tooLarge } from './read-body.ts';
+import type { ReadBody } from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
 
 /** Members and elements of a body: many times what any of our routes can use. */

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { validationFailed } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { namesOf, problemsOf, PROBLEMS_MAX, type Part } from '../problems/field-problems.ts';
+import { namesOf, problemsOf, PROBLEMS_MAX } from '../problems/field-problems.ts';
+import type { Part } from '../problems/field-problems.ts';
 import { fieldWords } from '../problems/field-words.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */

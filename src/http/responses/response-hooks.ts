@@ -11,7 +11,8 @@ import type { KnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
 import { renderProblem } from '../problems/problem.ts';
-import { logRequest, routeOf, type RequestLogDeps } from '../telemetry/request-log.ts';
+import { logRequest, routeOf } from '../telemetry/request-log.ts';
+import type { RequestLogDeps } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 

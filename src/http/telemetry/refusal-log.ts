@@ -1,4 +1,5 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 /** Refused requests that get a line of their own, per second. */

@@ -1,4 +1,5 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { doublingSchedule, retryAfterMsOf } from '#shared/resilience/backoff.ts';
 import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';

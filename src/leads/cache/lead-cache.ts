@@ -9,21 +9,17 @@ import {
   pageLags,
   toLoadedPage,
   withoutBody,
-  type CachedLead,
-  type CachedPage,
 } from './cached-page.ts';
-import {
-  createConfirmedCache,
-  isTrackerFault,
-  type ConfirmedCache,
-  type Entry,
-  type CacheResult,
-  type Source,
-} from './confirmed-cache.ts';
-import { matchesFilter, type LeadFilter } from '../model/filter.ts';
-import { contactLength, isApproved, toLead, type LeadRules } from '../model/lead.ts';
+import type { CachedLead, CachedPage } from './cached-page.ts';
+import { createConfirmedCache, isTrackerFault } from './confirmed-cache.ts';
+import type { ConfirmedCache, Entry, CacheResult, Source } from './confirmed-cache.ts';
+import { matchesFilter } from '../model/filter.ts';
+import type { LeadFilter } from '../model/filter.ts';
+import { contactLength, isApproved, toLead } from '../model/lead.ts';
+import type { LeadRules } from '../model/lead.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { createRecentEvents, lagsBehind, supersedes, type RecentEvents } from './recent-events.ts';
+import { createRecentEvents, lagsBehind, supersedes } from './recent-events.ts';
+import type { RecentEvents } from './recent-events.ts';
 
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };

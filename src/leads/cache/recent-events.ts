@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';
 import type { Issue, TrackerEvent } from '../lead-tracker.ts';

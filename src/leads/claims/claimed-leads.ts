@@ -1,9 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
-import { listRemovals, type RemovalListQuery } from '../reading/list-removals.ts';
+import { listRemovals } from '../reading/list-removals.ts';
+import type { RemovalListQuery } from '../reading/list-removals.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { type ClaimOrigin, listClaims, readClaim, releaseClaim } from './manage-claims.ts';
+import { listClaims, readClaim, releaseClaim } from './manage-claims.ts';
+import type { ClaimOrigin } from './manage-claims.ts';
 
 /** What work with claimed leads is made of. */
 export type ClaimedLeadsPorts = {

@@ -1,8 +1,10 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { type CursorSealer, type Pagination, refuseCursor } from '#shared/page.ts';
-import { type ClaimListOut, type ClaimOut, toClaimOut } from './claim-out.ts';
+import { refuseCursor } from '#shared/page.ts';
+import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { toClaimOut } from './claim-out.ts';
+import type { ClaimListOut, ClaimOut } from './claim-out.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { parseLeadId } from '../model/identity.ts';
 

@@ -1,4 +1,5 @@
-import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { LeadTracker } from '../lead-tracker.ts';
 
 /** Keeps a crawl within half of what the tracker's quota had left when the crawl met it. */

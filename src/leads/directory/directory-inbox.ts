@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 
 import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';

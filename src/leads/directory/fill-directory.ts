@@ -1,18 +1,17 @@
-import { MINUTE, SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
-import { crawlWhenDue, newestChange, type CrawlDeps } from './crawl-directory.ts';
+import { crawlWhenDue, newestChange } from './crawl-directory.ts';
+import type { CrawlDeps } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
-import {
-  directoryChecks,
-  toDirectoryEntry,
-  type DirectoryState,
-  type LeadDirectory,
-} from './lead-directory.ts';
+import { directoryChecks, toDirectoryEntry } from './lead-directory.ts';
+import type { DirectoryState, LeadDirectory } from './lead-directory.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';

@@ -1,8 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import { isEmailAddress, normalizeIdentity, type LeadIdentity } from '../model/identity.ts';
-import { isApproved, readIssueBody, type LeadRules } from '../model/lead.ts';
+import { isEmailAddress, normalizeIdentity } from '../model/identity.ts';
+import type { LeadIdentity } from '../model/identity.ts';
+import { isApproved, readIssueBody } from '../model/lead.ts';
+import type { LeadRules } from '../model/lead.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;

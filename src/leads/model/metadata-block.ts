@@ -7,7 +7,8 @@ import { parse } from 'yaml';
 
 import { isRecord } from '#shared/text/json.ts';
 
-import { headingFinder, type FormLayout } from './form-layout.ts';
+import { headingFinder } from './form-layout.ts';
+import type { FormLayout } from './form-layout.ts';
 
 export type Metadata = {
   correlationId?: string;

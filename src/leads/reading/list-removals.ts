@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { DAY, toRfc3339, type Clock } from '#shared/clock.ts';
+import { DAY, toRfc3339 } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import {
-  refuseCursor,
-  sealPage,
-  paginationOut,
-  startPage,
-  type CursorSealer,
-} from '#shared/page.ts';
+import { refuseCursor, sealPage, paginationOut, startPage } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/page.ts';
 import type { ClaimStore, Removal } from '../claims/claim-store.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from './prepared-query.ts';

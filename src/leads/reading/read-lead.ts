@@ -5,8 +5,10 @@ import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { Lead } from '../model/lead-out.ts';
-import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
-import { toFilter, type Visibility } from './prepared-query.ts';
+import { toResponse } from './lead-response.ts';
+import type { LeadResponse, ResponseDeps } from './lead-response.ts';
+import { toFilter } from './prepared-query.ts';
+import type { Visibility } from './prepared-query.ts';
 
 export type ReadLeadDeps = ResponseDeps & {
   cache: LeadCache;

@@ -1,13 +1,16 @@
-import { sealPage, type CursorSealer } from '#shared/page.ts';
+import { sealPage } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { LeadList } from '../model/lead-out.ts';
-import { toResponse, type LeadResponse, type ResponseDeps } from './lead-response.ts';
+import { toResponse } from './lead-response.ts';
+import type { LeadResponse, ResponseDeps } from './lead-response.ts';
 import type { PageCache } from './page-cache.ts';
 import type { PreparedQuery } from './prepared-query.ts';
-import { walk, type WalkStop } from './walk.ts';
+import { walk } from './walk.ts';
+import type { WalkStop } from './walk.ts';
 
 export type ReadPageDeps = ResponseDeps & {
   cache: LeadCache;

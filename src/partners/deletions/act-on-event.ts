@@ -1,16 +1,16 @@
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import {
-  jitteredWaitMsAfter,
-  type BackoffSchedule,
-  type Random,
-} from '#shared/resilience/backoff.ts';
-import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
-import { leastErasure, type DeletionLabels } from './deletion.ts';
+import { jitteredWaitMsAfter } from '#shared/resilience/backoff.ts';
+import type { BackoffSchedule, Random } from '#shared/resilience/backoff.ts';
+import { actOnLead } from './act-on-lead.ts';
+import type { Delay, LeadDeps, LeadTask } from './act-on-lead.ts';
+import { leastErasure } from './deletion.ts';
+import type { DeletionLabels } from './deletion.ts';
 import type { ActProgress, LeadProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
-import { LeadReleased, LeaseLost, holdLeads, type HeldLeads } from './held-leads.ts';
+import { LeadReleased, LeaseLost, holdLeads } from './held-leads.ts';
+import type { HeldLeads } from './held-leads.ts';
 import type { Pacer } from '../worker/pacer.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';

@@ -1,13 +1,9 @@
-import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import {
-  commentMarker,
-  commentText,
-  isApplied,
-  planEdit,
-  type DeletionLabels,
-} from './deletion.ts';
+import { commentMarker, commentText, isApplied, planEdit } from './deletion.ts';
+import type { DeletionLabels } from './deletion.ts';
 import type { LeadProgress } from './deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer } from '../worker/pacer.ts';

@@ -1,8 +1,11 @@
-import { parseLeadId, type LeadIdentity } from '#leads/model/identity.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { foldLabel } from '#leads/model/labels.ts';
-import { isPrivacyDeletion, type PartnerEvent } from '../event.ts';
+import { isPrivacyDeletion } from '../event.ts';
+import type { PartnerEvent } from '../event.ts';
 import type { Action, Partner } from '../partner.ts';
-import { erasures, type Erasure } from '../receipts/receipt.ts';
+import { erasures } from '../receipts/receipt.ts';
+import type { Erasure } from '../receipts/receipt.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';

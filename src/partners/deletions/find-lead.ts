@@ -1,5 +1,6 @@
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
-import { sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 export type FindLeadDeps = {

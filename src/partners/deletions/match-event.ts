@@ -1,15 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { MINUTE, SECOND, type Clock } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
-import { findLead, type FindLeadDeps } from './find-lead.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import { findLead } from './find-lead.ts';
+import type { FindLeadDeps } from './find-lead.ts';
 import type { DirectoryCoverage, Coverage } from '../worker/catch-up.ts';
-import { actionsFor, namesOf, type Name } from './deletion.ts';
+import { actionsFor, namesOf } from './deletion.ts';
+import type { Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
 import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf } from './match-progress.ts';
-import { isOfPerson, type Match, type MatchName } from './match.ts';
+import { isOfPerson } from './match.ts';
+import type { Match, MatchName } from './match.ts';
 import { toMatchNames } from './match-names.ts';
 import type { Action, PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';

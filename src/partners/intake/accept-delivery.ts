@@ -1,8 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
-import { isLoggableId, type NewId } from '#shared/ids.ts';
+import { isLoggableId } from '#shared/ids.ts';
+import type { NewId } from '#shared/ids.ts';
 import { namesOf } from '../deletions/deletion.ts';
-import { decide, eventKeys, type PartnerEvent } from '../event.ts';
+import { decide, eventKeys } from '../event.ts';
+import type { PartnerEvent } from '../event.ts';
 import type { MatchName } from '../deletions/match.ts';
 import { toMatchNames } from '../deletions/match-names.ts';
 import type { Partner } from '../partner.ts';

@@ -1,4 +1,5 @@
-import { activeSecrets, type Partner } from '../partner.ts';
+import { activeSecrets } from '../partner.ts';
+import type { Partner } from '../partner.ts';
 import { sign, signingKey } from './signature.ts';
 
 /** What a partner would send: the method is always `POST`. */

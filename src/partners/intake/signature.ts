@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';

@@ -1,12 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Partner, PartnerList } from '../partner.ts';
-import {
-  looksSigned,
-  refusalOf,
-  refusalOfHeaders,
-  type SignatureRefusal,
-  type SignedContent,
-} from './signature.ts';
+import { looksSigned, refusalOf, refusalOfHeaders } from './signature.ts';
+import type { SignatureRefusal, SignedContent } from './signature.ts';
 
 /** The one shape of a partner's name in a path. */
 const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;

@@ -1,17 +1,8 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import {
-  type CursorSealer,
-  type Pagination,
-  refuseCursor,
-  sealPage,
-  startPage,
-} from '#shared/page.ts';
-import {
-  type ReceiptDetailOut,
-  type ReceiptSummaryOut,
-  toReceiptDetailOut,
-  toReceiptSummaryOut,
-} from './receipt-out.ts';
+import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { toReceiptDetailOut, toReceiptSummaryOut } from './receipt-out.ts';
+import type { ReceiptDetailOut, ReceiptSummaryOut } from './receipt-out.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SECOND, toRfc3339, type Clock } from '#shared/clock.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { erasures, outcomes, receiptStatuses } from './receipt.ts';
 import type { ReceiptStore } from './receipt-store.ts';

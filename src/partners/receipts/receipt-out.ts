@@ -2,16 +2,8 @@ import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { eventErrors } from './event-error.ts';
-import {
-  erasures,
-  eventNotes,
-  type Outcome,
-  outcomes,
-  type Receipt,
-  type ReceiptDetail,
-  receiptStatuses,
-  type ReceiptSummary,
-} from './receipt.ts';
+import { erasures, eventNotes, outcomes, receiptStatuses } from './receipt.ts';
+import type { Outcome, Receipt, ReceiptDetail, ReceiptSummary } from './receipt.ts';
 
 /** A receipt as every interface shows it: the response to a delivery. */
 export const receiptOut = z

@@ -1,7 +1,9 @@
 import type { Clock } from '#shared/clock.ts';
-import { listReceipts, readReceipt, type ReadReceiptsDeps } from './read-receipts.ts';
+import { listReceipts, readReceipt } from './read-receipts.ts';
+import type { ReadReceiptsDeps } from './read-receipts.ts';
 import type { ReceiptListQuery } from './read-receipts.ts';
-import { replayReceipt, replayReceipts, type ReplayOrigin } from './replay-receipts.ts';
+import { replayReceipt, replayReceipts } from './replay-receipts.ts';
+import type { ReplayOrigin } from './replay-receipts.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 /** What operators' work with receipts is made of. */

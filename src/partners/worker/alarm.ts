@@ -1,4 +1,5 @@
-import { sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {

@@ -1,14 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { SECOND, sleepUntilAborted, type Clock } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
-import { actOnEvent, type ActDeps, type ActResult } from '../deletions/act-on-event.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import { actOnEvent } from '../deletions/act-on-event.ts';
+import type { ActDeps, ActResult } from '../deletions/act-on-event.ts';
 import type { Alarm } from './alarm.ts';
 import type { ActProgress } from '../deletions/deletion-progress.ts';
 import type { IssueEditor, PauseCode } from '../deletions/issue-editor.ts';
-import { lookAgain, type LookAgainDeps } from '../deletions/look-again.ts';
-import { matchEvents, type MatchDeps } from '../deletions/match-event.ts';
+import { lookAgain } from '../deletions/look-again.ts';
+import type { LookAgainDeps } from '../deletions/look-again.ts';
+import { matchEvents } from '../deletions/match-event.ts';
+import type { MatchDeps } from '../deletions/match-event.ts';
 import type { Stage, WorkItem, WorkStore } from './work-store.ts';
 
 const MATCH_BATCH = 100;

@@ -1,7 +1,9 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
-import { HOUR, MINUTE, type Clock } from '#shared/clock.ts';
+import { HOUR, MINUTE } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
+import { longestJitteredWaitMs } from '#shared/resilience/backoff.ts';
+import type { Random } from '#shared/resilience/backoff.ts';
 import type { DeletionRules } from '../deletions/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
@@ -19,10 +21,8 @@ import {
   runMatching,
   runWatching,
   suspectPause,
-  type LoopDeps,
-  type LoopFailure,
-  type LoopState,
 } from './worker-loops.ts';
+import type { LoopDeps, LoopFailure, LoopState } from './worker-loops.ts';
 import type { WorkCounts, WorkStore } from './work-store.ts';
 import { createWriteRefusals } from '../deletions/write-refusals.ts';
 

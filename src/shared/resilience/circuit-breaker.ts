@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { waitMsAfter, type BackoffSchedule } from './backoff.ts';
+import { waitMsAfter } from './backoff.ts';
+import type { BackoffSchedule } from './backoff.ts';
 
 /**
  * - `closed`: calls pass. The first failure opens the breaker.

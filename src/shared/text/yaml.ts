@@ -1,4 +1,5 @@
-import { isAlias, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import { isAlias, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document } from 'yaml';
 
 /** One thing that is wrong with a text of YAML: where, what is there, and what to write instead. */
 export type YamlFault = { line: number; column: number; found: string; wanted: string };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database, Session } from '#adapters/postgres/database.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
-import { type Log, silentLog } from '#shared/log.ts';
+import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/migrations.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 

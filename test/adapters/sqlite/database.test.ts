@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Database, openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/errors.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';

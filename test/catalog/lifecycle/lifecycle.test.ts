@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
-import {
-  requireDraft,
-  requireEditable,
-  transit,
-  type LifecycleAction,
-} from '#catalog/lifecycle/lifecycle.ts';
+import { lifecycles } from '#catalog/version/artifact.ts';
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import { requireDraft, requireEditable, transit } from '#catalog/lifecycle/lifecycle.ts';
+import type { LifecycleAction } from '#catalog/lifecycle/lifecycle.ts';
 
 const record = (lifecycle: Lifecycle): VersionRecord => ({
   workspaceId: 'w',

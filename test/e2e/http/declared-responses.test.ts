@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { operationsOf, type OpenDocument } from '../../support/http/openapi.ts';
-import { ALL_SCOPES, openSandbox, read, tokenOf, type Ask } from '../support/sandbox-calls.ts';
+import { operationsOf } from '../../support/http/openapi.ts';
+import type { OpenDocument } from '../../support/http/openapi.ts';
+import { ALL_SCOPES, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
+import type { Ask } from '../support/sandbox-calls.ts';
 
 const LEADS = '/api/v1/leads';
 const ME = '/api/v1/me';

@@ -4,16 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { operationsOf, type JsonObject, type OpenDocument } from '../../support/http/openapi.ts';
-import {
-  ALL_SCOPES,
-  addressOf,
-  openSandbox,
-  read,
-  tokenOf,
-  type Answer,
-  type SandboxCalls,
-} from '../support/sandbox-calls.ts';
+import { operationsOf } from '../../support/http/openapi.ts';
+import type { JsonObject, OpenDocument } from '../../support/http/openapi.ts';
+import { ALL_SCOPES, addressOf, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
+import type { Answer, SandboxCalls } from '../support/sandbox-calls.ts';
 
 /** Requests that nobody would make on purpose, made from openapi.json against the whole program. */
 type World = SandboxCalls & {

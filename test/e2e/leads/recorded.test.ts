@@ -5,14 +5,10 @@
 import { Webhooks } from '@octokit/webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
-import {
-  examplesOf,
-  recorded,
-  startReplay,
-  type Payload,
-  type Replay,
-} from '../support/recorded.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import type { Composed } from '../support/composed.ts';
+import { examplesOf, recorded, startReplay } from '../support/recorded.ts';
+import type { Payload, Replay } from '../support/recorded.ts';
 
 const OWNER = 'octokit-fixture-org';
 /** When the recordings say that they were made. */

@@ -11,7 +11,8 @@ import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads } from '../../support/directory.ts';
 import { disturbWriter, writerModule } from '../../support/disturb-writer.ts';
 import { connectTo } from '../../support/stores.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import type { Composed } from '../support/composed.ts';
 import { personalTexts, seedPeople } from '../support/people.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
-import { listening, trackport, type Trackport } from '../support/process.ts';
+import { listening, trackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
 import {
   createWorld,
   environment,

@@ -2,8 +2,10 @@ import path from 'node:path';
 import { loadConfig } from '#config/load.ts';
 import type { Log } from '#shared/log.ts';
 import { onTestFinished } from 'vitest';
-import { startService, type Service } from '../../../src/compose.ts';
-import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { startService } from '../../../src/compose.ts';
+import type { Service } from '../../../src/compose.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import type { FakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 export const TRACKER_TOKEN = 'composed-tracker-token';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readOpenApi, type JsonObject } from '../../support/http/openapi.ts';
+import { operationsOf, readOpenApi } from '../../support/http/openapi.ts';
+import type { JsonObject } from '../../support/http/openapi.ts';
 
 const { text, document } = readOpenApi();
 const raw = JSON.parse(text) as {

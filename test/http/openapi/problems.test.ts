@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readOpenApi, type DeclaredResponse } from '../../support/http/openapi.ts';
+import { operationsOf, readOpenApi } from '../../support/http/openapi.ts';
+import type { DeclaredResponse } from '../../support/http/openapi.ts';
 
 const { document } = readOpenApi();
 const operations = operationsOf(document);

@@ -1,4 +1,5 @@
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import nock from 'nock';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';

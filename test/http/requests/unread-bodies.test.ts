@@ -1,4 +1,5 @@
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { looksSigned } from '#partners/intake/signature.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
-import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
+import { openOperatorApp } from '../../support/http/operator.ts';
+import type { OperatorApp } from '../../support/http/operator.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decideUse, type Dated } from '#leads/cache/freshness.ts';
+import { decideUse } from '#leads/cache/freshness.ts';
+import type { Dated } from '#leads/cache/freshness.ts';
 
 const rule = { now: 100_000, freshForMs: 15_000 };
 const cached = (ageMs: number, facts: Partial<Dated> = {}): Dated => ({

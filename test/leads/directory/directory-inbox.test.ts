@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createDirectoryInbox } from '#leads/directory/directory-inbox.ts';
-import { toDirectoryEntry, type DirectoryEntry } from '#leads/directory/lead-directory.ts';
+import { toDirectoryEntry } from '#leads/directory/lead-directory.ts';
+import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog, type LogFields } from '#shared/log.ts';
+import { silentLog } from '#shared/log.ts';
+import type { LogFields } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletion-desk.ts';
 import { directoryKey, leadRules } from '../../support/directory.ts';

@@ -9,7 +9,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 import {
   claimLeads,
   directoryKey,

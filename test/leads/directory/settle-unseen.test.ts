@@ -6,7 +6,8 @@ import { settleUnseen } from '#leads/directory/settle-unseen.ts';
 import { DAY } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 import {
   claimLeads,
   directoryKey,

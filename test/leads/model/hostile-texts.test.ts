@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
-import { readIssueBody, toLead, type LeadRules } from '#leads/model/lead.ts';
+import { readIssueBody, toLead } from '#leads/model/lead.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
 import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
 import { rules } from '../support.ts';
 

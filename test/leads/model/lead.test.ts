@@ -1,7 +1,8 @@
 import { carriesAll } from '#leads/model/labels.ts';
 import { describe, expect, test } from 'vitest';
 
-import { isApproved, toLead, type LeadRules } from '#leads/model/lead.ts';
+import { isApproved, toLead } from '#leads/model/lead.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 
 import { rules } from '../support.ts';

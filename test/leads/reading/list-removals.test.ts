@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { listRemovals, type RemovalListQuery } from '#leads/reading/list-removals.ts';
+import { listRemovals } from '#leads/reading/list-removals.ts';
+import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { createFakeClock } from '../../support/clock.ts';

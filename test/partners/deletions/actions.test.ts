@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
 import type { Action } from '#partners/partner.ts';
-import { ADMIN, leadIssue, openDesk, WRITER, type Desk } from '../../support/deletion-desk.ts';
+import { ADMIN, leadIssue, openDesk, WRITER } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
   const desk = await openDesk(options);

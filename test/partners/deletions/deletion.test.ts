@@ -9,10 +9,11 @@ import {
   planEdit,
   REDACTED_BODY,
   REDACTED_TITLE,
-  type IssueFacts,
 } from '#partners/deletions/deletion.ts';
+import type { IssueFacts } from '#partners/deletions/deletion.ts';
 import type { PartnerEvent } from '#partners/event.ts';
-import { createPartner, type Action } from '#partners/partner.ts';
+import { createPartner } from '#partners/partner.ts';
+import type { Action } from '#partners/partner.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 const partner = createPartner('crm-two', {

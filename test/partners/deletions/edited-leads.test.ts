@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 const ids = { 'crm-two': '4711' };
 

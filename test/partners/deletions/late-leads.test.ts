@@ -1,7 +1,9 @@
 /** Leads that the tracker shows late, for want of a webhook and with replicas that lag. */
 import { describe, expect, test, vi } from 'vitest';
-import { DAY, MINUTE, SECOND, systemClock, type Clock } from '#shared/clock.ts';
-import { leadIssue, openDesk, type Desk, type DeskOptions } from '../../support/deletion-desk.ts';
+import { DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk, DeskOptions } from '../../support/deletion-desk.ts';
 
 const LAG_MS = 5 * SECOND;
 const ADA = { email: 'ada@example.com' };

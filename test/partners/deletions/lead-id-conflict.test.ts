@@ -1,7 +1,9 @@
 /** A lead id that is somebody else's: many systems have an id of their own under that name. */
 import { describe, expect, test, vi } from 'vitest';
-import { HOUR, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { HOUR, MINUTE, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 async function deskOfTwo() {
   const desk = await openDesk();

@@ -1,7 +1,8 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 const LIST = '/issues$';
 const isClaimed = async (desk: Desk, number: number) => (await desk.claims.current()).has(number);

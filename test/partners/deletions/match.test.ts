@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { Name } from '#partners/deletions/deletion.ts';
-import { leadsToClaim, matchLeads, type DirectoryView } from '#partners/deletions/match.ts';
+import { leadsToClaim, matchLeads } from '#partners/deletions/match.ts';
+import type { DirectoryView } from '#partners/deletions/match.ts';
 import { toMatchNames } from '#partners/deletions/match-names.ts';
 import { directoryKey } from '../../support/directory.ts';
 

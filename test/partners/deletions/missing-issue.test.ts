@@ -1,9 +1,11 @@
 /** An issue that is not found by its number: gone, or only not there yet. */
 import { expect, test, vi } from 'vitest';
-import { actOnLead, type LeadDeps } from '#partners/deletions/act-on-lead.ts';
+import { actOnLead } from '#partners/deletions/act-on-lead.ts';
+import type { LeadDeps } from '#partners/deletions/act-on-lead.ts';
 import type { IssueEditor } from '#partners/deletions/issue-editor.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 

@@ -1,7 +1,8 @@
 /** 403 to a write: one issue's own, or the same for all. */
 import { expect, test, vi } from 'vitest';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
   const desk = await openDesk(options);

@@ -1,10 +1,13 @@
 /** Writes wait for their turn, and people go on with the issue meanwhile. */
 import { expect, test } from 'vitest';
-import { actOnLead, type LeadDeps } from '#partners/deletions/act-on-lead.ts';
+import { actOnLead } from '#partners/deletions/act-on-lead.ts';
+import type { LeadDeps } from '#partners/deletions/act-on-lead.ts';
 import type { Action } from '#partners/partner.ts';
-import { HOUR, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
+import { HOUR, MINUTE, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { leadIssue, openDesk, WRITER, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk, WRITER } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 const depsOf = (desk: Desk): LeadDeps => ({
   editor: desk.editor,

@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  acceptDelivery,
-  type AcceptDeliveryDeps,
-  type Delivery,
-} from '#partners/intake/accept-delivery.ts';
+import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
+import type { AcceptDeliveryDeps, Delivery } from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';

@@ -1,17 +1,16 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   refusalOf,
   sign,
-  type SignedRequest,
   signingKey,
   toPublicUri,
   toSignedUri,
-  type SecretStanding,
-  type TriedKey,
 } from '#partners/intake/signature.ts';
+import type { SignedRequest, SecretStanding, TriedKey } from '#partners/intake/signature.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from '../support.ts';
 import { bodyOf, secretsOfVector, vectors } from './vectors.ts';

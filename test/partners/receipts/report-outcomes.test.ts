@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Log } from '#shared/log.ts';
-import { leadIssue, openDesk, type DeskOptions } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { DeskOptions } from '../../support/deletion-desk.ts';
 
 type Line = { level: string; msg: string } & Record<string, unknown>;
 

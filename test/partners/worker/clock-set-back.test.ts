@@ -1,9 +1,12 @@
 /** A system clock that is set back while nothing runs: what waits is due as soon as ever. */
 import { expect, test, vi } from 'vitest';
-import { matchEvents, type MatchDeps } from '#partners/deletions/match-event.ts';
+import { matchEvents } from '#partners/deletions/match-event.ts';
+import type { MatchDeps } from '#partners/deletions/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
-import { DAY, HOUR, MINUTE, systemClock, type Clock } from '#shared/clock.ts';
-import { leadIssue, openDesk, type Desk } from '../../support/deletion-desk.ts';
+import { DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 function createMovableClock() {
   let offset = 0;

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { HOUR, systemClock } from '#shared/clock.ts';
-import { leadIssue, openDesk, WRITER, type Desk } from '../../support/deletion-desk.ts';
+import { leadIssue, openDesk, WRITER } from '../../support/deletion-desk.ts';
+import type { Desk } from '../../support/deletion-desk.ts';
 
 const labelsOf = (desk: Desk, number: number) =>
   desk.tracker

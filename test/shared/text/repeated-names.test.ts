@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JsonRules, parseJsonText, parseTrustedJson } from '#shared/text/json.ts';
+import { parseJsonText, parseTrustedJson } from '#shared/text/json.ts';
+import type { JsonRules } from '#shared/text/json.ts';
 import { stepsOf } from '../../support/steps.ts';
 
 const parse = (text: string, rules?: JsonRules): unknown => parseJsonText(Buffer.from(text), rules);

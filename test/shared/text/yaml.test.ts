@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readYaml, renderYamlFault, type YamlOptions } from '#shared/text/yaml.ts';
+import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
+import type { YamlOptions } from '#shared/text/yaml.ts';
 
 function faultsOf(text: string, options?: YamlOptions): string[] {
   const read = readYaml(text, options);

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { startPostgres, type PostgresServer } from './server.ts';
+import { startPostgres } from './server.ts';
+import type { PostgresServer } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

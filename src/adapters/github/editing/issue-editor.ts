@@ -1,4 +1,5 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
 import type { IssueEditor, Refusal } from '#partners/deletions/issue-editor.ts';
 
@@ -14,8 +15,10 @@ import {
   removedSchema,
   revisionsSchema,
 } from './schemas.ts';
-import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from '../transport/failure.ts';
-import { NOT_HERE, type Repository } from '../repository.ts';
+import { isTrackerFailure, TrackerFailure } from '../transport/failure.ts';
+import type { TrackerFailureKind } from '../transport/failure.ts';
+import { NOT_HERE } from '../repository.ts';
+import type { Repository } from '../repository.ts';
 import { reasonNotToWrite } from './write-access.ts';
 
 const COMMENTS_PER_PAGE = 100;

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 
-import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
-import { retryAfterMs, type Headers } from './rate-limits.ts';
+import { TrackerFailure } from './failure.ts';
+import type { TrackerFailureKind } from './failure.ts';
+import { retryAfterMs } from './rate-limits.ts';
+import type { Headers } from './rate-limits.ts';
 
 /** The greatest response that is read: 100 issues of 65,536 characters, escaped, and room. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;

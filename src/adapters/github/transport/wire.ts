@@ -9,10 +9,11 @@ import {
   readText,
   saysLimited,
   transportFailure,
-  type Rejection,
 } from './response.ts';
+import type { Rejection } from './response.ts';
 import { noOctokitLog } from './auth.ts';
-import { isTrackerFailure, type TrackerFailureKind } from './failure.ts';
+import { isTrackerFailure } from './failure.ts';
+import type { TrackerFailureKind } from './failure.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */

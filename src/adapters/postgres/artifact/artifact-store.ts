@@ -3,7 +3,8 @@ import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-s
 import { isReadable } from '#catalog/version/default-version.ts';
 import { createArtifactLists } from './list.ts';
 import { readRelations } from './relations.ts';
-import { readCandidates, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
+import { readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
+import type { VersionRow } from './rows.ts';
 import { createArtifactWriter } from './write.ts';
 import type { Database, Session } from '../database.ts';
 import { createVersionReader } from '../version.ts';

@@ -1,7 +1,9 @@
-import { foldId, MEMBERS_MAX, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
+import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
 import type { Session } from '../database.ts';
-import { present, type RowOf } from '../row.ts';
+import { present } from '../row.ts';
+import type { RowOf } from '../row.ts';
 
 type RepresentativeRow = { versions: number; version: string; lifecycle: string; serial: number };
 

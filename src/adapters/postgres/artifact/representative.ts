@@ -1,8 +1,5 @@
-import {
-  chooseRepresentative,
-  isReadable,
-  type Candidate,
-} from '#catalog/version/default-version.ts';
+import { chooseRepresentative, isReadable } from '#catalog/version/default-version.ts';
+import type { Candidate } from '#catalog/version/default-version.ts';
 import type { Session } from '../database.ts';
 
 /** A row of `catalog_artifact`. */

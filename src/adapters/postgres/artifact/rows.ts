@@ -4,7 +4,8 @@ import type { Candidate } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { orderOf } from '#catalog/version/version-order.ts';
 import type { Session } from '../database.ts';
-import { present, type RowOf } from '../row.ts';
+import { present } from '../row.ts';
+import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
 export type VersionRow = RowOf<Omit<VersionRecord, JsonColumn>> &

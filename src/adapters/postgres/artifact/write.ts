@@ -1,4 +1,5 @@
-import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   Accompaniment,
   ArtifactStore,
@@ -11,9 +12,11 @@ import type {
 import { nextVersion } from '#catalog/version/version-order.ts';
 import { appendAudit } from '../audit-log.ts';
 import type { Database, Session } from '../database.ts';
-import { createKeyWriter, type KeyWriter } from '../idempotency-store.ts';
+import { createKeyWriter } from '../idempotency-store.ts';
+import type { KeyWriter } from '../idempotency-store.ts';
 import { readRelations } from './relations.ts';
-import { type ArtifactRow, refreshRepresentative } from './representative.ts';
+import { refreshRepresentative } from './representative.ts';
+import type { ArtifactRow } from './representative.ts';
 import { readCandidates, toColumns } from './rows.ts';
 import * as sql from './statements.ts';
 

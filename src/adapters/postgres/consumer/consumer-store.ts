@@ -1,11 +1,5 @@
-import {
-  type Consumer,
-  type ConsumerId,
-  consumerNotFound,
-  foldConsumerName,
-  type KeyId,
-  refuseNamesake,
-} from '#access/consumers/consumer.ts';
+import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
+import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
 import type {
   ConsumerChange,
   ConsumerPosition,
@@ -14,17 +8,8 @@ import type {
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { appendAudit } from '../audit-log.ts';
-import {
-  type ConsumerRow,
-  type GrantRow,
-  type KeyRow,
-  toConsumer,
-  toConsumerRow,
-  toGrant,
-  toGrantRow,
-  toKey,
-  toKeyRow,
-} from './rows.ts';
+import { toConsumer, toConsumerRow, toGrant, toGrantRow, toKey, toKeyRow } from './rows.ts';
+import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
 import * as sql from './statements.ts';
 import { createVersionSampler } from './version.ts';
 import type { Database, Session } from '../database.ts';

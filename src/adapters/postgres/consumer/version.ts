@@ -1,4 +1,5 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Session } from '../database.ts';
 import { VERSION } from './statements.ts';
 

@@ -3,7 +3,8 @@ import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-s
 import { isReadable } from '#catalog/version/default-version.ts';
 import { createArtifactLists } from './list.ts';
 import { createRelationsReader } from './relations.ts';
-import { createCandidatesReader, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
+import { createCandidatesReader, toRecord, VERSION_COLUMNS } from './rows.ts';
+import type { VersionRow } from './rows.ts';
 import { createRenderedWrites } from './rendered-writes.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';

@@ -1,13 +1,16 @@
-import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId } from '#catalog/version/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   ArtifactStore,
   ListedAudit,
   ListedVersion,
   ListQuery,
 } from '#catalog/artifact-store.ts';
-import { toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
+import { toRecord, VERSION_COLUMNS } from './rows.ts';
+import type { VersionRow } from './rows.ts';
 import { auditSubject } from './write.ts';
-import { toEntry, type AuditRow } from '../audit-log.ts';
+import { toEntry } from '../audit-log.ts';
+import type { AuditRow } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 
 const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifactSerial';

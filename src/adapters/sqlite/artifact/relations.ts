@@ -1,4 +1,5 @@
-import { foldId, MEMBERS_MAX, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
+import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
 import type { Connection } from '../connection.ts';
 import type { RowOf } from '../row.ts';

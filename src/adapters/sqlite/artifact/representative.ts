@@ -1,9 +1,6 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import {
-  chooseRepresentative,
-  isReadable,
-  type Candidate,
-} from '#catalog/version/default-version.ts';
+import { chooseRepresentative, isReadable } from '#catalog/version/default-version.ts';
+import type { Candidate } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
 import type { Connection } from '../connection.ts';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { foldId, VERSIONS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   Change,
   ChangeAudit,
@@ -11,17 +12,15 @@ import type {
 import type { StoredRun } from '#shared/idempotency.ts';
 import { nextVersion } from '#catalog/version/version-order.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import {
-  createRepresentativeWriter,
-  type ArtifactRow,
-  type RepresentativeWriter,
-} from './representative.ts';
+import { createRepresentativeWriter } from './representative.ts';
+import type { ArtifactRow, RepresentativeWriter } from './representative.ts';
 import { createRelationsReader } from './relations.ts';
 import { toColumns } from './rows.ts';
 import { createAuditLog } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
-import { Undo, type WriteFamily } from '../writer/writer.ts';
+import { Undo } from '../writer/writer.ts';
+import type { WriteFamily } from '../writer/writer.ts';
 
 /** A response that is to be stored for an idempotency key, and the version that it shows. */
 type RenderedResponse = { of: StoredVersion; run: StoredRun };

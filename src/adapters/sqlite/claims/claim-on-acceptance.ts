@@ -1,4 +1,5 @@
-import { leadsToClaim, type MatchName } from '#partners/deletions/match.ts';
+import { leadsToClaim } from '#partners/deletions/match.ts';
+import type { MatchName } from '#partners/deletions/match.ts';
 import { createClaimWriter, REPOSITORY_NOT_KNOWN } from './write.ts';
 import type { Connection } from '../connection.ts';
 import { createDirectoryView } from '../directory/view.ts';

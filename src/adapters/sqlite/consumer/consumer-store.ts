@@ -1,9 +1,5 @@
-import {
-  type Consumer,
-  type ConsumerId,
-  consumerNotFound,
-  type KeyId,
-} from '#access/consumers/consumer.ts';
+import { consumerNotFound } from '#access/consumers/consumer.ts';
+import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
 import type {
   ConsumerChange,
   ConsumerPosition,
@@ -14,8 +10,10 @@ import type { Clock } from '#shared/clock.ts';
 import type { Database } from '../database.ts';
 import { guard, refuseContention } from '../errors.ts';
 import { createTurns } from '../writer/turns.ts';
-import { createConsumerReader, type ConsumerReader } from './read.ts';
-import { CONSUMER_COLUMNS, type ConsumerRow, KEY_COLUMNS, type KeyRow, toKey } from './rows.ts';
+import { createConsumerReader } from './read.ts';
+import type { ConsumerReader } from './read.ts';
+import { CONSUMER_COLUMNS, KEY_COLUMNS, toKey } from './rows.ts';
+import type { ConsumerRow, KeyRow } from './rows.ts';
 import { consumerWrites } from './writes.ts';
 
 /** How old the version may be: how late a change by another process is noticed. */

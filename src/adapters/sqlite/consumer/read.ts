@@ -1,16 +1,8 @@
 import type { Database as Handle } from 'better-sqlite3';
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant } from '#access/grants/grant.ts';
-import {
-  CONSUMER_COLUMNS,
-  type ConsumerRow,
-  type GrantRow,
-  KEY_COLUMNS,
-  type KeyRow,
-  toConsumer,
-  toGrant,
-  toKey,
-} from './rows.ts';
+import { CONSUMER_COLUMNS, KEY_COLUMNS, toConsumer, toGrant, toKey } from './rows.ts';
+import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
 
 /** Reads consumers, synchronous. */
 export type ConsumerReader = {

@@ -1,28 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database as Handle } from 'better-sqlite3';
-import {
-  type Consumer,
-  consumerNotFound,
-  foldConsumerName,
-  type KeyId,
-  refuseNamesake,
-} from '#access/consumers/consumer.ts';
+import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
+import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
 import { createAuditLog } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { createConsumerReader } from './read.ts';
-import {
-  CONSUMER_COLUMNS,
-  type ConsumerRow,
-  type GrantRow,
-  KEY_COLUMNS,
-  type KeyRow,
-  toConsumerRow,
-  toGrantRow,
-  toKeyRow,
-} from './rows.ts';
+import { CONSUMER_COLUMNS, KEY_COLUMNS, toConsumerRow, toGrantRow, toKeyRow } from './rows.ts';
+import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
 
 type ConsumerWrites = ReturnType<typeof createConsumerWrites>;
 

@@ -1,7 +1,8 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
-import { prepareDirectoryReads, type DirectoryReads } from './statements.ts';
+import { prepareDirectoryReads } from './statements.ts';
+import type { DirectoryReads } from './statements.ts';
 import { directoryWrites } from './writes.ts';
 
 /** Rows of a finished crawl that are looked at at once. */

@@ -1,8 +1,10 @@
 import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
-import { createClaimWriter, type ClaimWriter, type DescribedLead } from '../claims/write.ts';
+import { createClaimWriter } from '../claims/write.ts';
+import type { ClaimWriter, DescribedLead } from '../claims/write.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
-import { prepareDirectory, type DirectoryStatements } from './statements.ts';
+import { prepareDirectory } from './statements.ts';
+import type { DirectoryStatements } from './statements.ts';
 
 /** `name` is the repository's `owner/name`, folded. */
 type DirectoryWriteOptions = { name: string };

@@ -1,11 +1,11 @@
 import type { Database as Handle } from 'better-sqlite3';
-import {
-  type Outcome,
-  outcomes,
-  type Receipt,
-  type ReceiptDetail,
-  type ReceiptEvent,
-  type ReceiptSummary,
+import { outcomes } from '#partners/receipts/receipt.ts';
+import type {
+  Outcome,
+  Receipt,
+  ReceiptDetail,
+  ReceiptEvent,
+  ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import type {
   ReceiptFilter,

@@ -1,10 +1,13 @@
 import type { Database as Handle } from 'better-sqlite3';
 import type { EventIdKeys } from '#partners/event.ts';
-import { type PayloadSealer, payloadIdentity } from '#partners/receipts/payload.ts';
-import { type Outcome, type Receipt, statusOf } from '#partners/receipts/receipt.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { statusOf } from '#partners/receipts/receipt.ts';
+import type { Outcome, Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
-import { type AcceptanceClaims, createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
+import { createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
+import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import { toLeadIds } from '../claims/write.ts';
 import type { Connection } from '../connection.ts';
 import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';

@@ -1,11 +1,9 @@
-import {
-  readProgress,
-  type ActProgress,
-  type LeadProgress,
-} from '#partners/deletions/deletion-progress.ts';
+import { readProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress, LeadProgress } from '#partners/deletions/deletion-progress.ts';
 import type { LateLookStore } from '#partners/deletions/late-look-store.ts';
 import { toLeadIds } from '../claims/write.ts';
-import { held, type MatchRuntime } from './matches.ts';
+import { held } from './matches.ts';
+import type { MatchRuntime } from './matches.ts';
 import type { WorkStatements } from './statements.ts';
 
 type EventState = NonNullable<ReturnType<WorkStatements['state']['get']>>;

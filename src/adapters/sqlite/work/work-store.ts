@@ -1,15 +1,19 @@
 import type { NewId } from '#shared/ids.ts';
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
-import { matchLeads, type DirectoryView, type MatchName } from '#partners/deletions/match.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { matchLeads } from '#partners/deletions/match.ts';
+import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Database } from '../database.ts';
 import { createClaimWriter } from '../claims/write.ts';
 import { createDirectoryView } from '../directory/view.ts';
 import { guard } from '../errors.ts';
 import type { Write, Writer } from '../writer/writer.ts';
-import { fence, held, type LeasedEvent } from './matches.ts';
-import { prepareWorkReads, type DueRow, type WorkReads } from './statements.ts';
+import { fence, held } from './matches.ts';
+import type { LeasedEvent } from './matches.ts';
+import { prepareWorkReads } from './statements.ts';
+import type { DueRow, WorkReads } from './statements.ts';
 import { workWrites } from './writes.ts';
 
 export type WorkStoreDeps = {

@@ -6,16 +6,10 @@ import { createClaimWriter, toLeadIds } from '../claims/write.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { lookAgain } from './late-looks.ts';
-import {
-  claim,
-  confirm,
-  fence,
-  held,
-  withdrawAll,
-  type LeasedEvent,
-  type MatchRuntime,
-} from './matches.ts';
-import { prepareWork, type DueRow, type WorkStatements } from './statements.ts';
+import { claim, confirm, fence, held, withdrawAll } from './matches.ts';
+import type { LeasedEvent, MatchRuntime } from './matches.ts';
+import { prepareWork } from './statements.ts';
+import type { DueRow, WorkStatements } from './statements.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
 const LEASE_MS = 25 * SECOND;

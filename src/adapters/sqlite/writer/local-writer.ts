@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
-import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
+import type { GroupCommitOptions } from './group-commit.ts';
 import type { Writer } from './writer.ts';
 
 /** Writes on a connection of the thread that it is made in. */

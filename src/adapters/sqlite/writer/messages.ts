@@ -1,11 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
-import {
-  type ErrorCode,
-  type ErrorFacts,
-  isTrackportError,
-  systemCodeOf,
-  TrackportError,
-} from '#shared/errors.ts';
+import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
+import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
 import type { FamilyName } from './writer.ts';
 
 /** What the thread is started with. */

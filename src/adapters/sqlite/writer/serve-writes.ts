@@ -1,16 +1,10 @@
 import { parentPort } from 'node:worker_threads';
-import { openConnection, type Connection } from '../connection.ts';
+import { openConnection } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import { families } from './families.ts';
 import { createLocalWriter } from './local-writer.ts';
-import {
-  decode,
-  encode,
-  OPENED,
-  type ThreadOptions,
-  toErrorData,
-  type WriterRequest,
-  type WriterResult,
-} from './messages.ts';
+import { decode, encode, OPENED, toErrorData } from './messages.ts';
+import type { ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Write, Writer, Writes } from './writer.ts';
 
 type Requested = Exclude<WriterRequest, { kind: 'open' }>;

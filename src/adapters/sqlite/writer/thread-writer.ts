@@ -1,13 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import {
-  decode,
-  encode,
-  OPENED,
-  type ThreadOptions,
-  toError,
-  type WriterRequest,
-  type WriterResult,
-} from './messages.ts';
+import { decode, encode, OPENED, toError } from './messages.ts';
+import type { ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Writer } from './writer.ts';
 
 export type ThreadWriterOptions = ThreadOptions & {

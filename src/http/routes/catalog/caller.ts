@@ -3,7 +3,8 @@ import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import type { IdempotentResponse, Idempotency, StoredResponse } from '#shared/idempotency.ts';
-import { actorOf, tokenOf, type AuthorizeBearer } from '../../auth/bearer.ts';
+import { actorOf, tokenOf } from '../../auth/bearer.ts';
+import type { AuthorizeBearer } from '../../auth/bearer.ts';
 import { respondOnce } from '../../responses/idempotent-response.ts';
 
 export type CatalogRoutesDeps = {

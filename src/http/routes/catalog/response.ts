@@ -1,4 +1,5 @@
-import { taggedOf, type VersionView } from '#catalog/version/version-view.ts';
+import { taggedOf } from '#catalog/version/version-view.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
 import { toArtifactSummaryOut } from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';

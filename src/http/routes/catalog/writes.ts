@@ -1,12 +1,14 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
-import { foldId, type Content } from '#catalog/version/artifact.ts';
+import { foldId } from '#catalog/version/artifact.ts';
+import type { Content } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { withScope } from '../../auth/bearer.ts';
 import { addressOf, versionResponse, versionHeaderNames } from './response.ts';
-import { respondWithVersionOnce, callerOf, type CatalogRoutesDeps } from './caller.ts';
+import { respondWithVersionOnce, callerOf } from './caller.ts';
+import type { CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';

@@ -4,11 +4,8 @@ import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/read-status.ts';
 import type { Area } from '../../http-app.ts';
 import { matchesNone } from '../../requests/precondition.ts';
-import {
-  createRenderer,
-  JSON_MEDIA_TYPE,
-  type RenderedResponse,
-} from '../../responses/rendered-response.ts';
+import { createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import type { RenderedResponse } from '../../responses/rendered-response.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 
 /** Where status addresses are. */

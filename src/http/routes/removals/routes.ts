@@ -1,7 +1,8 @@
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { removalListOut } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';

@@ -5,15 +5,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
-import {
-  API,
-  createParts,
-  endNock,
-  everythingIn,
-  startServer,
-  TOKEN,
-  type LocalServer,
-} from '../support.ts';
+import { API, createParts, endNock, everythingIn, startServer, TOKEN } from '../support.ts';
+import type { LocalServer } from '../support.ts';
 
 const ROUTE = 'GET /things/{name}';
 const PATH = '/things/one';

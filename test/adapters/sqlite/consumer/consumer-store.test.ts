@@ -4,7 +4,8 @@ import type { Database } from '#adapters/sqlite/database.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
-import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import type { FakeClock } from '../../../support/clock.ts';
 import {
   connectTo,
   temporaryDatabase,

@@ -8,11 +8,8 @@ import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import {
-  describeReceiptStore,
-  type EventState,
-  type ReceiptStoreFixture,
-} from '../../../contract/receipt-store.ts';
+import { describeReceiptStore } from '../../../contract/receipt-store.ts';
+import type { EventState, ReceiptStoreFixture } from '../../../contract/receipt-store.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { buildPartners, payloadKey, sealer } from '../../../support/partners.ts';

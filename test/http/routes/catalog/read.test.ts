@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { openCatalogApp } from '../../../support/catalog.ts';
+import type { Call } from '../../../support/catalog.ts';
 
 const nextPage = new RegExp(`^<${PUBLIC_URL}/api/v1/catalog(.*)>; rel="next"$`);
 
