@@ -1,5 +1,8 @@
-import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import type { ActProgress, LeadProgress } from '#partners/deletions/deletion-progress.ts';
+import type {
+  ActProgress,
+  DeletionProgress,
+  LeadProgress,
+} from '#partners/deletions/deletion-progress.ts';
 import type { LateLookStore } from '#partners/deletions/late-look-store.ts';
 import { toLeadIds } from '../claims/write.ts';
 import { held } from './matches.ts';
@@ -66,14 +69,19 @@ function open(
 
 /** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
 function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
-  const progress = readProgress(state.progress);
-  if (progress?.stage === 'act') return progress.leads;
-  const { outcome, erasure } = state;
+  const { outcome, erasure, progress } = state;
+  const leads = progress === null ? undefined : leadsIn(JSON.parse(progress) as DeletionProgress);
+  if (leads) return leads;
   return numbers.map((number) =>
     outcome === 'DONE'
       ? { number, state: 'done', ...(erasure !== null && { erasure }) }
       : { number, state: 'open' },
   );
+}
+
+/** Not checked here: whoever leases the event does, and begins anew what another version wrote. */
+function leadsIn(progress: DeletionProgress): readonly LeadProgress[] | undefined {
+  return progress.stage === 'act' && Array.isArray(progress.leads) ? progress.leads : undefined;
 }
 
 function readNumbers(leadIds: string | null): number[] {

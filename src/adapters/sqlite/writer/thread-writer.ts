@@ -20,6 +20,9 @@ export type ThreadWriter = Writer & {
   opened(): Promise<void>;
 };
 
+/** What it handles is gone with the commit: a large young generation would only be filled. */
+const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
+
 type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
 
 type ThreadHost = {
@@ -54,7 +57,10 @@ export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
 
 function createHost(options: ThreadWriterOptions): ThreadHost {
   const { onCrash, module = threadMain, ...threadOptions } = options;
-  const worker = new Worker(module, { workerData: threadOptions satisfies ThreadOptions });
+  const worker = new Worker(module, {
+    workerData: threadOptions satisfies ThreadOptions,
+    resourceLimits: HEAP_LIMITS,
+  });
   const pending = new Map<number, Pending>();
   const send = createSending(worker);
   let lastId = OPENED;

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What a file loads: imports of types are gone when it runs. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  const imports = text.matchAll(/^(?:import|export)\s+(?!type\s)[^;]*?from\s+'([^']+)';/gm);
+  return [...imports]
+    .filter(([statement]) => !/^\w+\s*\{(?:\s*type\s[^,}]+,?)+\s*\}/.test(statement))
+    .map(([, specifier = '']) => specifier);
+}
+
+/** The file that a specifier names; undefined for a package and for what Node has. */
+function fileOf(specifier: string, from: string): string | undefined {
+  if (specifier.startsWith('#')) return path.join('src', specifier.slice(1));
+  return specifier.startsWith('.') ? path.join(path.dirname(from), specifier) : undefined;
+}
+
+function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } {
+  const files = new Set([entry]);
+  const packages = new Set<string>();
+  for (const file of files)
+    for (const specifier of importsOf(file)) {
+      const next = fileOf(specifier, file);
+      if (next !== undefined) files.add(next);
+      else if (!specifier.startsWith('node:')) packages.add(specifier);
+    }
+  return { files, packages };
+}
+
+test('the writing thread loads little: its driver and no other package', () => {
+  const { files, packages } = loadedBy('src/adapters/sqlite/writer/thread-main.ts');
+  expect(files).toContain('src/adapters/sqlite/receipt/write.ts');
+  expect(files.size).toBeLessThan(70);
+  expect([...packages]).toEqual(['better-sqlite3']);
+});
