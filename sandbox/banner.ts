@@ -1,7 +1,7 @@
 import { DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { SandboxFacts } from './sandbox.ts';
 
-/** What the banner tells. */
+/** What the banner shows. */
 export type BannerFacts = SandboxFacts & {
   /** Base address of the adapter, without a slash at the end. */
   url: string;
@@ -118,7 +118,7 @@ function catalogSections({ url, now, token }: BannerFacts): Section[] {
     owner: 'team-orders',
     title: 'Orders API',
   };
-  // Pasted again, a command gets its first answer again rather than a conflict.
+  // A command pasted again gets its first response again and no conflict.
   const once = (step: string): string => `-H 'Idempotency-Key: demo-${step}'`;
   const [sunset] = toRfc3339(now + 90 * DAY).split('T', 1);
   return [

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens on 127.0.0.1, and answers the port: `port`, or a free one for 0. */
+/** Listens on 127.0.0.1, and resolves to the port: `port`, or a free one for 0. */
 export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,9 +1,9 @@
 import type { Clock } from '#shared/clock.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 
-/** One request of the API, as it ended. `status` 0: no answer left (reset or hang). */
+/** One request of the API, as it ended. `status` 0: no response left (reset or hang). */
 type Call = {
-  /** When its answer was made, in milliseconds. */
+  /** When its response was made, in milliseconds. */
   at: number;
   method: string;
   path: string;

@@ -1,6 +1,6 @@
-import type { Answer } from '../tracker/api/answer.ts';
-import { jsonAnswer, refusal } from '../tracker/api/answer.ts';
-import type { Gate } from './gates.ts';
+import type { TrackerResponse } from '../tracker/api/response.ts';
+import { jsonResponse, refusal } from '../tracker/api/response.ts';
+import type { Barrier } from './barriers.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 import type { Tracker } from '../tracker/tracker-api.ts';
 
@@ -40,13 +40,13 @@ const HOOK_OPERATIONS = ['hold', 'release', 'drop', 'delay', 'redeliver', 'settl
 type Operation = (...args: unknown[]) => unknown;
 
 /** Undefined for a request that is no control. */
-export type AnswerControl = (request: TrackerRequest) => Promise<Answer | undefined>;
+export type ControlHandler = (request: TrackerRequest) => Promise<TrackerResponse | undefined>;
 
-export function createControlRoutes(tracker: Tracker): AnswerControl {
+export function createControlRoutes(tracker: Tracker): ControlHandler {
   const operations = new Map<string, Operation>([
     ...OPERATIONS.map((name) => [name, tracker[name] as Operation] as const),
     ...HOOK_OPERATIONS.map((name) => [`hooks.${name}`, tracker.hooks[name] as Operation] as const),
-    ...gateOperations(tracker),
+    ...barrierOperations(tracker),
     ['calls.clear', () => tracker.calls.clear()],
   ]);
   const lists = new Map<string, () => unknown>([
@@ -58,37 +58,40 @@ export function createControlRoutes(tracker: Tracker): AnswerControl {
     const name = /^\/_control\/([\w.]+)$/.exec(request.path)?.[1];
     if (name === undefined) return undefined;
     const list = lists.get(name);
-    if (request.method === 'GET' && list) return jsonAnswer(list());
+    if (request.method === 'GET' && list) return jsonResponse(list());
     const operation = operations.get(name);
-    if (request.method !== 'POST' || !operation) return refusal(404, `no control ${name}`).answer;
+    if (request.method !== 'POST' || !operation) return refusal(404, `no control ${name}`).response;
     // A page of another site can post forms to loopback, but not JSON.
     if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-      return refusal(415, 'controls take application/json').answer;
+      return refusal(415, 'controls take application/json').response;
     return runOperation(operation, request);
   };
 }
 
-/** Gates are known by number here. */
-function gateOperations(tracker: Tracker): [string, Operation][] {
-  const gates: Gate[] = [];
-  const at = (number: unknown): Gate => {
-    const gate = gates[Number(number)];
-    if (gate) return gate;
-    throw new Error(`no gate ${Number(number)}`);
+/** Barriers are known by number here. */
+function barrierOperations(tracker: Tracker): [string, Operation][] {
+  const barriers: Barrier[] = [];
+  const at = (number: unknown): Barrier => {
+    const barrier = barriers[Number(number)];
+    if (barrier) return barrier;
+    throw new Error(`no barrier ${Number(number)}`);
   };
   return [
-    ['hold', (match) => gates.push(tracker.hold(match as Parameters<Tracker['hold']>[0])) - 1],
-    ['arrived', (gate, count) => at(gate).arrived(count as number | undefined)],
-    ['open', (gate) => at(gate).open()],
+    ['hold', (match) => barriers.push(tracker.hold(match as Parameters<Tracker['hold']>[0])) - 1],
+    ['arrived', (barrier, count) => at(barrier).arrived(count as number | undefined)],
+    ['open', (barrier) => at(barrier).open()],
   ];
 }
 
-async function runOperation(operation: Operation, { body }: TrackerRequest): Promise<Answer> {
+async function runOperation(
+  operation: Operation,
+  { body }: TrackerRequest,
+): Promise<TrackerResponse> {
   try {
     const args: unknown = body.length > 0 ? JSON.parse(body.toString()) : [];
     if (!Array.isArray(args)) throw new Error('the body is the array of arguments');
-    return jsonAnswer((await operation(...(args as unknown[]))) ?? null);
+    return jsonResponse((await operation(...(args as unknown[]))) ?? null);
   } catch (error) {
-    return refusal(400, error instanceof Error ? error.message : 'failed').answer;
+    return refusal(400, error instanceof Error ? error.message : 'failed').response;
   }
 }

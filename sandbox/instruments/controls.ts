@@ -109,8 +109,8 @@ function relabel(
 ): IssueRecord {
   const target = targetOf(deps, number);
   const removed = new Set(remove.map((name) => name.toLowerCase()));
-  const kept = target.issue.labels.map(({ name }) => name);
-  const labels = [...kept.filter((name) => !removed.has(name.toLowerCase())), ...add];
+  const before = target.issue.labels.map(({ name }) => name);
+  const labels = [...before.filter((name) => !removed.has(name.toLowerCase())), ...add];
   return editIssue(deps.world, target, { labels });
 }
 

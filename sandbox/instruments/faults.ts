@@ -1,11 +1,11 @@
 import { SECOND } from '#shared/clock.ts';
-import type { Answer } from '../tracker/api/answer.ts';
-import { jsonAnswer } from '../tracker/api/answer.ts';
+import type { TrackerResponse } from '../tracker/api/response.ts';
+import { jsonResponse } from '../tracker/api/response.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 
-/** Faults that answer in place of the tracker. */
+/** Faults that respond in place of the tracker. */
 type Replacement =
-  /** Any answer: `json` (a value), or `text` as HTML unless `headers` say otherwise. */
+  /** Any response: `json` (a value), or `text` as HTML unless `headers` say otherwise. */
   | {
       kind: 'status';
       status: number;
@@ -19,17 +19,17 @@ type Replacement =
   | { kind: 'bad-credentials' }
   | { kind: 'repository-missing' };
 
-/** Faults that bend the tracker's own answer, or lose it. */
+/** Faults that bend the tracker's own response, or lose it. */
 type Distortion =
-  /** The first half of the true answer's text, well-formed as HTTP. */
+  /** The first half of the true response's text, well-formed as HTTP. */
   | { kind: 'truncated' }
   /** The true status with no body and no content type. */
   | { kind: 'empty' }
-  /** No answer until the client goes away. */
+  /** No response until the client goes away. */
   | { kind: 'hang' }
   /** The connection breaks. */
   | { kind: 'reset' }
-  /** The true answer, late by real milliseconds. */
+  /** The true response, late by real milliseconds. */
   | { kind: 'slow'; ms: number }
   /** Label and assignee changes are left out in silence, as without push access. */
   | { kind: 'drop-labels' };
@@ -47,7 +47,7 @@ export type Fault = FaultKind & {
   skip?: number;
   /** Chance (0 to 1) for each matching request; default 1. */
   probability?: number;
-  /** `after`: the request has its effect, only the answer goes wrong. Default `before`. */
+  /** `after`: the request has its effect, only the response goes wrong. Default `before`. */
   when?: 'before' | 'after';
 };
 
@@ -98,22 +98,22 @@ export function seededRandom(seed: number): () => number {
 
 const DOCS = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api';
 
-/** The answer that a fault gives by itself; undefined when it bends the true one. */
-export function answerOfFault(fault: Fault, now: number): Answer | undefined {
+/** The response that a fault gives by itself; undefined when it bends the true one. */
+export function responseOfFault(fault: Fault, now: number): TrackerResponse | undefined {
   if (isDistortion(fault)) return undefined;
   switch (fault.kind) {
     case 'status':
-      return statusAnswer(fault);
+      return statusResponse(fault);
     case 'redirect':
-      return redirectAnswer(fault);
+      return redirectResponse(fault);
     case 'primary-limit':
       return primaryLimit(fault, now);
     case 'secondary-limit':
       return secondaryLimit(fault);
     case 'bad-credentials':
-      return messageAnswer(401, 'Bad credentials');
+      return messageResponse(401, 'Bad credentials');
     case 'repository-missing':
-      return messageAnswer(404, 'Not Found');
+      return messageResponse(404, 'Not Found');
     default:
       throw new Error('unknown fault');
   }
@@ -127,20 +127,28 @@ function isDistortion(fault: FaultKind): fault is Distortion {
 
 type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
-function statusAnswer({ status, json = {}, text, headers = {} }: FaultOf<'status'>): Answer {
-  if (text === undefined) return jsonAnswer(json, { status, headers });
+function statusResponse({
+  status,
+  json = {},
+  text,
+  headers = {},
+}: FaultOf<'status'>): TrackerResponse {
+  if (text === undefined) return jsonResponse(json, { status, headers });
   const type = { 'content-type': 'text/html; charset=utf-8' };
   return { status, body: Buffer.from(text), headers: { ...type, ...headers } };
 }
 
-function redirectAnswer({ location, status = 301 }: FaultOf<'redirect'>): Answer {
+function redirectResponse({ location, status = 301 }: FaultOf<'redirect'>): TrackerResponse {
   const document = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
-  return jsonAnswer(document, { status, headers: { location } });
+  return jsonResponse(document, { status, headers: { location } });
 }
 
-function primaryLimit({ status = 403, ...fault }: FaultOf<'primary-limit'>, now: number): Answer {
+function primaryLimit(
+  { status = 403, ...fault }: FaultOf<'primary-limit'>,
+  now: number,
+): TrackerResponse {
   const reset = Math.ceil(now / SECOND) + (fault.resetAfterSeconds ?? 60);
-  return messageAnswer(status, 'API rate limit exceeded for user ID 1.', {
+  return messageResponse(status, 'API rate limit exceeded for user ID 1.', {
     'x-ratelimit-limit': '5000',
     'x-ratelimit-remaining': '0',
     'x-ratelimit-used': '5000',
@@ -155,15 +163,15 @@ const SLOW_DOWN =
 function secondaryLimit({
   status = 403,
   retryAfterSeconds = 60,
-}: FaultOf<'secondary-limit'>): Answer {
-  return messageAnswer(status, SLOW_DOWN, { 'retry-after': String(retryAfterSeconds) });
+}: FaultOf<'secondary-limit'>): TrackerResponse {
+  return messageResponse(status, SLOW_DOWN, { 'retry-after': String(retryAfterSeconds) });
 }
 
-function messageAnswer(
+function messageResponse(
   status: number,
   message: string,
   headers: Record<string, string> = {},
-): Answer {
+): TrackerResponse {
   const document = { message, documentation_url: DOCS, status: String(status) };
-  return jsonAnswer(document, { status, headers });
+  return jsonResponse(document, { status, headers });
 }

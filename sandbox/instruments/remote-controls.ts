@@ -1,5 +1,5 @@
 /**
- * Calls one control of a tracker in another process; its type of answer is the caller's word.
+ * Calls one control of a tracker in another process; the caller says of what type its result is.
  * @throws Error when it is refused
  */
 export async function callControl<T = unknown>(
@@ -7,12 +7,12 @@ export async function callControl<T = unknown>(
   name: string,
   ...args: unknown[]
 ): Promise<T> {
-  const answer = await ask(url, name, {
+  const value = await request(url, name, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(args),
   });
-  return answer as T;
+  return value as T;
 }
 
 /** Reads a list of a tracker in another process. @throws Error when it is refused */
@@ -20,10 +20,10 @@ export async function readControl<T = unknown>(
   url: string,
   name: 'calls' | 'deliveries' | 'issues',
 ): Promise<T[]> {
-  return (await ask(url, name)) as T[];
+  return (await request(url, name)) as T[];
 }
 
-async function ask(url: string, name: string, init?: RequestInit): Promise<unknown> {
+async function request(url: string, name: string, init?: RequestInit): Promise<unknown> {
   const response = await fetch(`${url}/_control/${name}`, init);
   if (!response.ok) throw new Error(`control ${name}: ${response.status} ${await response.text()}`);
   return response.json();

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider';
 
-/** What the adapter asks for in a token; owned by its documentation, repeated here on purpose. */
+/** What the adapter requires of a token; owned by its documentation, repeated here on purpose. */
 export const ALL_SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 
 /** Client metadata of our own: which API scopes a client may have at all. */
@@ -8,7 +8,7 @@ export const API_SCOPES = 'urn:trackport:api-scopes';
 
 const SIGNED_WITH = 'ES256';
 
-/** A client that asks in its own name (client credentials). */
+/** A client that acts in its own name (client credentials). */
 export type MachineClient = {
   clientId: string;
   /** At least 32 characters. */

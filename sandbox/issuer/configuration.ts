@@ -82,7 +82,7 @@ function apiScopesOf(client: Client): string {
   return typeof scopes === 'string' ? scopes : '';
 }
 
-/** The portal is no stranger: people are not asked what they allow it, and get what they may have. */
+/** The portal is no stranger: people give no consent, and get what they may have. */
 async function grantWithoutQuestions({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider } = oidc;
   const accountId = session?.accountId;
@@ -90,9 +90,9 @@ async function grantWithoutQuestions({ oidc }: KoaContextWithOIDC): Promise<Gran
   const grant = new provider.Grant({ clientId: client.clientId, accountId });
   grant.addOIDCScope('openid offline_access');
   const may = new Set(people.get(accountId)?.scopes.split(' '));
-  const asked = apiScopesOf(client).split(' ');
-  grant.addResourceScope(RESOURCE, asked.filter((scope) => may.has(scope)).join(' '));
-  const rest = asked.filter((scope) => !may.has(scope));
+  const requested = apiScopesOf(client).split(' ');
+  grant.addResourceScope(RESOURCE, requested.filter((scope) => may.has(scope)).join(' '));
+  const rest = requested.filter((scope) => !may.has(scope));
   if (rest.length > 0) grant.rejectResourceScope(RESOURCE, rest.join(' '));
   await grant.save();
   return grant;

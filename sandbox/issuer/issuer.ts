@@ -11,7 +11,7 @@ import { closeServer, listenOnLoopback } from '../loopback.ts';
 import { ALL_SCOPES, PORTAL_CLIENT_ID } from './clients.ts';
 import type { MachineClient } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
-import { answerInteraction, interactionPath, isInteraction } from './sign-in.ts';
+import { respondToInteraction, interactionPath, isInteraction } from './sign-in.ts';
 
 export type IssuerOptions = {
   /** Default 0: any free port. */
@@ -36,7 +36,7 @@ export type Issuer = {
   close(): Promise<void>;
 };
 
-/** Starts the issuer on 127.0.0.1; no other address can be asked for. */
+/** Starts the issuer on 127.0.0.1; no other address is possible. */
 export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> {
   const { audience = 'trackport' } = options;
   const machine = { clientId: 'sandbox-machine', clientSecret: randomBase62(40) };
@@ -48,11 +48,11 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
     url,
     providerConfiguration({ key, audience, machines, interactionPath }),
   );
-  const answer = provider.callback();
+  const handle = provider.callback();
   server.on('request', (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (isInteraction(path)) void interact(provider, request, response);
-    else void answer(request, response);
+    else void handle(request, response);
   });
   return {
     url,
@@ -77,7 +77,7 @@ async function interact(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    await answerInteraction(provider, request, response);
+    await respondToInteraction(provider, request, response);
   } catch {
     if (!response.headersSent) response.writeHead(400, { 'content-type': 'text/plain' });
     response.end('This sign-in has ended. Start again where you came from.\n');

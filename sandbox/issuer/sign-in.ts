@@ -13,7 +13,7 @@ export function isInteraction(path: string): boolean {
 }
 
 /** Asks who is there, without a password: the sandbox has nothing to protect. */
-export async function answerInteraction(
+export async function respondToInteraction(
   provider: Provider,
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,11 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { AppGrant } from './api/callers/app-desk.ts';
+import type { AppGrant } from './api/callers/app-tokens.ts';
 import type { CallLog } from '../instruments/call-log.ts';
 import type { TokenGrant } from './api/callers/caller.ts';
 import type { Controls } from '../instruments/controls.ts';
 import type { Fault } from '../instruments/faults.ts';
-import type { Gate, GateMatch } from '../instruments/gates.ts';
+import type { Barrier, BarrierMatch } from '../instruments/barriers.ts';
 import type { Hooks, HookTarget } from './hooks/hooks.ts';
 import type { QuotaState } from './api/callers/quota.ts';
 
@@ -18,7 +18,7 @@ export type TrackerOptions = {
   tokens?: readonly TokenGrant[];
   app?: AppGrant;
   webhooks?: readonly HookTarget[];
-  /** Real milliseconds that every answer takes at least; default 0. */
+  /** Real milliseconds that every response takes at least; default 0. */
   latencyMs?: number;
   /** Requests an hour and user; default 5,000. */
   quota?: number;
@@ -43,8 +43,8 @@ export type Tracker = Controls & {
   /** Arms a fault; default for the next matching request only. */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Holds matching answers back until the gate opens. */
-  hold(match?: GateMatch): Gate;
+  /** Holds matching responses back until the barrier opens. */
+  hold(match?: BarrierMatch): Barrier;
   setQuota(patch: Partial<QuotaState>): void;
   setLatency(ms: number): void;
   suspendInstallation(id: number, isSuspended: boolean): void;

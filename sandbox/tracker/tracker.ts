@@ -1,6 +1,6 @@
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { createAppDesk } from './api/callers/app-desk.ts';
+import { createAppTokens } from './api/callers/app-tokens.ts';
 import { createCallLog } from '../instruments/call-log.ts';
 import { commentRoutes } from './api/routes/comments.ts';
 import { createControlRoutes } from '../instruments/control-routes.ts';
@@ -8,13 +8,13 @@ import { createControls } from '../instruments/controls.ts';
 import { createExchange } from '../instruments/exchange.ts';
 import type { Fault } from '../instruments/faults.ts';
 import { createFaults, seededRandom } from '../instruments/faults.ts';
-import type { GateMatch } from '../instruments/gates.ts';
-import { createGates } from '../instruments/gates.ts';
+import type { BarrierMatch } from '../instruments/barriers.ts';
+import { createBarriers } from '../instruments/barriers.ts';
 import { createHooks } from './hooks/hooks.ts';
 import { startServer } from './api/http-server.ts';
 import { issueRoutes } from './api/routes/issues.ts';
 import { labelRoutes } from './api/routes/labels.ts';
-import { answerPage } from './api/routes/page.ts';
+import { respondWithPage } from './api/routes/page.ts';
 import type { QuotaState } from './api/callers/quota.ts';
 import { createQuota } from './api/callers/quota.ts';
 import { repositoryRoutes } from './api/routes/repository.ts';
@@ -41,7 +41,7 @@ const DEFAULTS: Omit<Resolved, 'app'> = {
   newId: newUuid,
 };
 
-/** Starts a tracker on 127.0.0.1; no other address can be asked for. */
+/** Starts a tracker on 127.0.0.1; no other address is possible. */
 export async function startTracker(options: TrackerOptions = {}): Promise<Tracker> {
   const resolved: Resolved = { ...DEFAULTS, ...options };
   const parts = createParts(resolved);
@@ -53,8 +53,8 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
         clock: world.clock,
         respond: (request, how) => respond(parts.responder, request, how),
       }),
-      answerAside: (request) =>
-        answerPage({ world, repository }, request) ?? answerControl(request),
+      respondAside: (request) =>
+        respondWithPage({ world, repository }, request) ?? respondToControl(request),
     },
     resolved.port,
   );
@@ -65,12 +65,12 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
     url: world.origin,
     repository: resolved.repository,
     close: async () => {
-      parts.gates.openAll();
+      parts.barriers.openAll();
       await parts.hooks.stop();
       await server.close();
     },
   };
-  const answerControl = createControlRoutes(tracker);
+  const respondToControl = createControlRoutes(tracker);
   for (const target of resolved.webhooks) parts.hooks.add(target);
   return tracker;
 }
@@ -84,7 +84,7 @@ function createParts(options: Resolved) {
   const responder: Responder = {
     world,
     tokens: new Map(options.tokens.map((grant) => [grant.token, grant])),
-    apps: createAppDesk(world, options.app),
+    apps: createAppTokens(world, options.app),
     quota: createQuota(clock, options.quota),
     routes: [
       ...issueRoutes(options.pageWall),
@@ -92,28 +92,28 @@ function createParts(options: Resolved) {
       ...commentRoutes,
       ...repositoryRoutes,
     ],
-    memo: { version: 0, answers: new Map() },
+    memo: { version: 0, responses: new Map() },
   };
   return {
     world,
     repository,
     responder,
     faults: createFaults(seededRandom(options.seed)),
-    gates: createGates(),
+    barriers: createBarriers(),
     calls: createCallLog(clock),
     hooks: createHooks(world, repository),
     latency: { ms: options.latencyMs },
   };
 }
 
-function machineControls({ calls, faults, gates, hooks, latency, responder }: Parts) {
+function machineControls({ calls, faults, barriers, hooks, latency, responder }: Parts) {
   return {
     calls,
     hooks,
     addWebhook: (url: string, secret: string) => void hooks.add({ url, secret }),
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
-    hold: (match?: GateMatch) => gates.hold(match),
+    hold: (match?: BarrierMatch) => barriers.hold(match),
     setQuota: (patch: Partial<QuotaState>) => responder.quota.set(patch),
     setLatency: (ms: number) => {
       latency.ms = ms;

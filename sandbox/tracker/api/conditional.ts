@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { newUuid } from '#shared/ids.ts';
-import type { Answer } from './answer.ts';
+import type { TrackerResponse } from './response.ts';
 import type { TrackerRequest } from './route.ts';
 import { apiVersionOf } from './route.ts';
 
 const GZIP_BYTES_MIN = 1024;
 
-/** True when the answer will leave compressed: then its ETag is a weak one. */
+/** True when the response will leave compressed: then its ETag is a weak one. */
 export function isCompressed(request: TrackerRequest, body: Buffer | undefined): boolean {
   return (
     /\bgzip\b/.test(request.headers['accept-encoding'] ?? '') &&
@@ -20,26 +20,26 @@ export function isCompressed(request: TrackerRequest, body: Buffer | undefined):
  * every tag worthless, and a page may be "unchanged" although its `next` is new, which is why the
  * 304 carries `Link`.
  */
-export function withValidator(request: TrackerRequest, answer: Answer): Answer {
-  if (request.method !== 'GET' || answer.status !== 200 || request.path === '/rate_limit')
-    return answer;
-  const etag = etagOf(request, answer);
+export function withValidator(request: TrackerRequest, response: TrackerResponse): TrackerResponse {
+  if (request.method !== 'GET' || response.status !== 200 || request.path === '/rate_limit')
+    return response;
+  const etag = etagOf(request, response);
   const headers: Record<string, string> = {
-    ...answer.headers,
+    ...response.headers,
     etag,
     'cache-control': 'private, max-age=60, s-maxage=60',
     vary: 'Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With',
   };
-  if (!isKnown(request.headers['if-none-match'], etag)) return { ...answer, headers };
+  if (!isKnown(request.headers['if-none-match'], etag)) return { ...response, headers };
   return { status: 304, headers };
 }
 
-function etagOf(request: TrackerRequest, answer: Answer): string {
+function etagOf(request: TrackerRequest, response: TrackerResponse): string {
   const { accept, authorization, cookie } = request.headers;
   const covered = [accept, authorization, cookie].join('');
-  const digest = answer.made?.digests.get(covered) ?? digestOf(covered, answer.body);
-  answer.made?.digests.set(covered, digest);
-  return isCompressed(request, answer.body) ? `W/"${digest}"` : `"${digest}"`;
+  const digest = response.made?.digests.get(covered) ?? digestOf(covered, response.body);
+  response.made?.digests.set(covered, digest);
+  return isCompressed(request, response.body) ? `W/"${digest}"` : `"${digest}"`;
 }
 
 function digestOf(covered: string, body: Buffer = Buffer.alloc(0)): string {
@@ -51,7 +51,7 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === strong);
 }
 
-/** What every answer carries. */
+/** What every response carries. */
 export function commonHeaders(request: TrackerRequest): Record<string, string> {
   return {
     server: 'github.com',

@@ -3,21 +3,26 @@ import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { closeServer, listenOnLoopback } from '../../loopback.ts';
-import type { Answer } from './answer.ts';
+import type { TrackerResponse } from './response.ts';
 import { isCompressed } from './conditional.ts';
 import type { TrackerRequest } from './route.ts';
 
 const gzipAsync = promisify(gzip);
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 
-/** How a request ended: with an answer, without one until the client goes, or with a broken connection. */
-export type Exchange = { kind: 'answer'; answer: Answer } | { kind: 'hang' } | { kind: 'reset' };
+/** How a request ended: with a response, without one until the client goes, or with a broken connection. */
+export type Exchange =
+  | { kind: 'response'; response: TrackerResponse }
+  | { kind: 'hang' }
+  | { kind: 'reset' };
 
 export type ServerDeps = {
   /** One request of the API. */
   exchange(request: TrackerRequest): Promise<Exchange>;
   /** Pages and controls; undefined when the request is one of the API. */
-  answerAside(request: TrackerRequest): Promise<Answer | undefined> | Answer | undefined;
+  respondAside(
+    request: TrackerRequest,
+  ): Promise<TrackerResponse | undefined> | TrackerResponse | undefined;
 };
 
 export type TrackerServer = { port: number; close(): Promise<void> };
@@ -39,10 +44,10 @@ async function serve(
   outgoing: ServerResponse,
 ): Promise<void> {
   const request = await readRequest(incoming);
-  const aside = isLocalName(incoming.headers.host) ? await deps.answerAside(request) : undefined;
+  const aside = isLocalName(incoming.headers.host) ? await deps.respondAside(request) : undefined;
   if (aside) return send(request, outgoing, aside);
   const exchange = await deps.exchange(request);
-  if (exchange.kind === 'answer') await send(request, outgoing, exchange.answer);
+  if (exchange.kind === 'response') await send(request, outgoing, exchange.response);
   if (exchange.kind === 'reset') incoming.socket.resetAndDestroy();
 }
 
@@ -72,23 +77,23 @@ async function readRequest(incoming: IncomingMessage): Promise<TrackerRequest> {
 async function send(
   request: TrackerRequest,
   outgoing: ServerResponse,
-  answer: Answer,
+  response: TrackerResponse,
 ): Promise<void> {
-  const { body } = answer;
+  const { body } = response;
   if (body === undefined) {
-    const hasNoLength = answer.status === 204 || answer.status === 304;
+    const hasNoLength = response.status === 204 || response.status === 304;
     const length = hasNoLength ? {} : { 'content-length': 0 };
-    outgoing.writeHead(answer.status, { ...length, ...answer.headers }).end();
+    outgoing.writeHead(response.status, { ...length, ...response.headers }).end();
     return;
   }
   const type = { 'content-type': 'application/json; charset=utf-8' };
   if (!isCompressed(request, body)) {
     const length = { 'content-length': body.length };
-    outgoing.writeHead(answer.status, { ...type, ...length, ...answer.headers }).end(body);
+    outgoing.writeHead(response.status, { ...type, ...length, ...response.headers }).end(body);
     return;
   }
-  const bytes = answer.made?.compressed ?? (await gzipAsync(body, { level: 1 }));
-  if (answer.made) answer.made.compressed = bytes;
+  const bytes = response.made?.compressed ?? (await gzipAsync(body, { level: 1 }));
+  if (response.made) response.made.compressed = bytes;
   const encoding = { 'content-encoding': 'gzip', 'content-length': bytes.length };
-  outgoing.writeHead(answer.status, { ...type, ...encoding, ...answer.headers }).end(bytes);
+  outgoing.writeHead(response.status, { ...type, ...encoding, ...response.headers }).end(bytes);
 }

@@ -1,4 +1,4 @@
-import { invalid, refusal } from './answer.ts';
+import { invalid, refusal } from './response.ts';
 
 /** Reading request bodies and queries as the real tracker does, refusals included. */
 
@@ -44,16 +44,16 @@ export function namesOf(body: Body, name: string): string[] | undefined {
   });
 }
 
-/** 1 to 100, whatever was asked; anything else is 30. */
+/** 1 to 100, whatever is given; anything else is 30. */
 export function perPageOf(query: URLSearchParams): number {
-  const asked = Number.parseInt(query.get('per_page') ?? '', 10);
-  return asked >= 1 ? Math.min(asked, 100) : 30;
+  const given = Number.parseInt(query.get('per_page') ?? '', 10);
+  return given >= 1 ? Math.min(given, 100) : 30;
 }
 
 /** From 1; anything else is 1. */
 export function pageOf(query: URLSearchParams): number {
-  const asked = Number.parseInt(query.get('page') ?? '', 10);
-  return asked >= 1 ? asked : 1;
+  const given = Number.parseInt(query.get('page') ?? '', 10);
+  return given >= 1 ? given : 1;
 }
 
 /** An instant in milliseconds. @throws Refusal 422 for a text that is none */

@@ -1,11 +1,11 @@
-import type { Answer } from './answer.ts';
-import { Refusal, refusal } from './answer.ts';
-import { answerInRepository, placeAt } from './answer-in-repository.ts';
-import { answerOutside } from './answer-outside.ts';
+import type { TrackerResponse } from './response.ts';
+import { Refusal, refusal } from './response.ts';
+import { respondInRepository, placeAt } from './respond-in-repository.ts';
+import { respondOutside } from './respond-outside.ts';
 import type { Caller } from './callers/caller.ts';
 import { isAbleTo } from './callers/caller.ts';
 import { commonHeaders, withValidator } from './conditional.ts';
-import { graphqlLimitAnswer } from '../graphql/graphql.ts';
+import { graphqlLimitResponse } from '../graphql/graphql.ts';
 import { identify } from './callers/identify.ts';
 import { quotaHeaders } from './callers/quota.ts';
 import type { Responder } from './responder.ts';
@@ -14,37 +14,37 @@ import { API_VERSIONS } from './route.ts';
 import { catchUpReplicas } from '../world/world.ts';
 
 /** `billed`: the request counted against the caller's primary limit. */
-export type Response = { answer: Answer; billed: boolean };
+export type Responded = { response: TrackerResponse; billed: boolean };
 
-/** Answers one request of the API: credential, quota, route, validators, headers. */
+/** Responds to one request of the API: credential, quota, route, validators, headers. */
 export function respond(
   deps: Responder,
   request: TrackerRequest,
   { dropLabels = false } = {},
-): Response {
+): Responded {
   catchUpReplicas(deps.world);
   const resource = request.path === '/graphql' ? 'graphql' : 'core';
   let caller: Caller | undefined;
-  let answer: Answer;
+  let response: TrackerResponse;
   try {
     checkHeaders(request);
     caller = identify(deps, request.headers.authorization);
     if (dropLabels && isAbleTo(caller, 'edit')) caller = { ...caller, can: 'edit' };
-    answer = withValidator(request, answerWithinQuota(deps, request, { caller, resource }));
+    response = withValidator(request, respondWithinQuota(deps, request, { caller, resource }));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    ({ answer } = error);
+    ({ response } = error);
   }
-  const billed = isBilled(deps, request, { caller, resource, answer });
+  const billed = isBilled(deps, request, { caller, resource, response });
   if (caller && billed) deps.quota.spend(caller.quotaKey, resource);
   const limits = caller ? quotaHeaders(deps.quota.state(caller.quotaKey, resource), resource) : {};
   const headers = {
     ...commonHeaders(request),
     ...limits,
     ...scopeHeaders(caller),
-    ...answer.headers,
+    ...response.headers,
   };
-  return { answer: { ...answer, headers }, billed };
+  return { response: { ...response, headers }, billed };
 }
 
 function scopeHeaders({ scopes }: Partial<Caller> = {}): Record<string, string> {
@@ -66,32 +66,36 @@ function checkHeaders({ headers }: TrackerRequest): void {
 function isBilled(
   deps: Responder,
   request: TrackerRequest,
-  { caller, resource, answer }: { caller: Caller | undefined; resource: string; answer: Answer },
+  {
+    caller,
+    resource,
+    response,
+  }: { caller: Caller | undefined; resource: string; response: TrackerResponse },
 ): boolean {
   if (!caller || isUnlimited(request, caller)) return false;
   if (deps.quota.state(caller.quotaKey, resource).remaining === 0) return false;
-  return answer.status !== 304 || caller.kind === 'anonymous';
+  return response.status !== 304 || caller.kind === 'anonymous';
 }
 
 function isUnlimited(request: TrackerRequest, caller: Caller): boolean {
   return request.path === '/rate_limit' || caller.kind === 'app';
 }
 
-function answerWithinQuota(
+function respondWithinQuota(
   deps: Responder,
   request: TrackerRequest,
   { caller, resource }: { caller: Caller; resource: string },
-): Answer {
+): TrackerResponse {
   const { remaining } = deps.quota.state(caller.quotaKey, resource);
-  if (isUnlimited(request, caller) || remaining > 0) return answerRequest(deps, request, caller);
-  if (resource === 'graphql') return graphqlLimitAnswer();
+  if (isUnlimited(request, caller) || remaining > 0) return respondByPath(deps, request, caller);
+  if (resource === 'graphql') return graphqlLimitResponse();
   throw refusal(403, `API rate limit exceeded for user ID ${caller.account.id}.`);
 }
 
-function answerRequest(deps: Responder, request: TrackerRequest, caller: Caller): Answer {
+function respondByPath(deps: Responder, request: TrackerRequest, caller: Caller): TrackerResponse {
   const segments = request.path.split('/').slice(1);
   const place = placeAt(deps.world, segments);
   return place
-    ? answerInRepository(deps, request, { caller, place })
-    : answerOutside(deps, request, { caller, segments });
+    ? respondInRepository(deps, request, { caller, place })
+    : respondOutside(deps, request, { caller, segments });
 }

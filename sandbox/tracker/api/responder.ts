@@ -1,18 +1,18 @@
-import type { Answer } from './answer.ts';
-import type { AppDesk } from './callers/app-desk.ts';
+import type { TrackerResponse } from './response.ts';
+import type { AppTokens } from './callers/app-tokens.ts';
 import type { TokenGrant } from './callers/caller.ts';
 import type { World } from '../world/model.ts';
 import type { Quota } from './callers/quota.ts';
 import type { Route } from './route.ts';
 
-/** What answering a request takes. */
+/** What a response is made from. */
 export type Responder = {
   world: World;
   tokens: ReadonlyMap<string, TokenGrant>;
-  apps: AppDesk;
+  apps: AppTokens;
   quota: Quota;
   /** Below a repository. */
   routes: readonly Route[];
-  /** Rendered lists, kept until the world changes. */
-  memo: { version: number; answers: Map<string, Answer> };
+  /** Rendered lists, remembered until the world changes. */
+  memo: { version: number; responses: Map<string, TrackerResponse> };
 };

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from './answer.ts';
+import type { TrackerResponse } from './response.ts';
 import type { Ability, Caller } from './callers/caller.ts';
 import type { Repository, World } from '../world/model.ts';
 
@@ -33,10 +33,10 @@ export type Route = {
   /** Below the repository, such as `issues/:number`. */
   pattern: string;
   needs: Ability;
-  handle(context: RouteContext): Answer;
+  handle(context: RouteContext): TrackerResponse;
 };
 
-/** The version that the request asks for. */
+/** The API version of the request. */
 export function apiVersionOf({ headers }: TrackerRequest): string {
   return String(headers['x-github-api-version'] ?? API_VERSIONS[0]);
 }

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { graphqlSync } from 'graphql';
-import type { Answer } from '../api/answer.ts';
-import { jsonAnswer, refusal } from '../api/answer.ts';
+import type { TrackerResponse } from '../api/response.ts';
+import { jsonResponse, refusal } from '../api/response.ts';
 import type { Caller } from '../api/callers/caller.ts';
 import { isAbleTo } from '../api/callers/caller.ts';
 import { decodeIntegers } from '../api/msgpack.ts';
@@ -14,11 +14,11 @@ import { schema } from './schema.ts';
 type Graph = { world: World; caller: Caller };
 
 /** `POST /graphql`: every failure of a field, and of the query itself, is status 200 with `errors`. */
-export function answerGraphql(
+export function respondToGraphql(
   world: World,
   caller: Caller,
   { query, variables }: Readonly<Record<string, unknown>>,
-): Answer {
+): TrackerResponse {
   if (caller.kind === 'anonymous')
     throw refusal(401, 'This endpoint requires you to be authenticated.');
   const { data, errors } = graphqlSync({
@@ -27,15 +27,15 @@ export function answerGraphql(
     rootValue: rootOf({ world, caller }),
     variableValues: (variables ?? {}) as Record<string, unknown>,
   });
-  return jsonAnswer({
+  return jsonResponse({
     ...(data !== undefined && { data }),
     ...(errors !== undefined && { errors: errors.map(toProblem) }),
   });
 }
 
-/** Over the primary limit GraphQL answers 200 all the same. */
-export function graphqlLimitAnswer(): Answer {
-  return jsonAnswer({ errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] });
+/** Over the primary limit the status of GraphQL is 200 all the same. */
+export function graphqlLimitResponse(): TrackerResponse {
+  return jsonResponse({ errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] });
 }
 
 /** The tracker has `type` beside `message`, where the specification would have `extensions`. */

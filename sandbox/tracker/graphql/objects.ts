@@ -44,7 +44,7 @@ export function toIssue(repository: Repository, issue: IssueRecord) {
   };
 }
 
-/** Newest first; the last is the original, kept since the first edit. */
+/** Newest first; the last is the original, there since the first edit. */
 function toEdits(issue: IssueRecord, { first, last }: { first?: number; last?: number }) {
   if (first === undefined && last === undefined)
     throw new FieldFailure(

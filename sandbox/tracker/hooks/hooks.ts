@@ -29,7 +29,7 @@ export type Hooks = {
   readonly deliveries: readonly Delivery[];
   /** Keeps deliveries back until `release`. */
   hold(): void;
-  /** Sends what was kept back, one after the other; default in the order of the changes. */
+  /** Sends what was held back, one after the other; default in the order of the changes. */
   release(order?: 'in-order' | 'reverse'): Promise<void>;
   /** Loses the next deliveries: they are listed, but never leave. */
   drop(count: number): void;

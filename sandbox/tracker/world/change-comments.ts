@@ -8,7 +8,7 @@ export function addComment(world: World, target: IssueTarget, body: string): Com
   const now = nowInSeconds(world);
   const comment = { id: nextId(world), body, author: target.by, createdAt: now, updatedAt: now };
   putComments(world, target, [...target.issue.comments, comment]);
-  tellOfComment(world, target, { action: 'created', comment });
+  publishComment(world, target, { action: 'created', comment });
   return comment;
 }
 
@@ -22,7 +22,7 @@ export function editComment(
     other.id === comment.id ? comment : other,
   );
   putComments(world, target, comments);
-  tellOfComment(world, target, { action: 'edited', comment });
+  publishComment(world, target, { action: 'edited', comment });
   return comment;
 }
 
@@ -32,7 +32,7 @@ export function deleteComment(world: World, target: IssueTarget, comment: Commen
     target,
     target.issue.comments.filter((other) => other.id !== comment.id),
   );
-  tellOfComment(world, target, { action: 'deleted', comment });
+  publishComment(world, target, { action: 'deleted', comment });
 }
 
 /** The comment with this id and its issue. Walks the issues: comments are few here. */
@@ -49,7 +49,7 @@ function putComments(world: World, target: IssueTarget, comments: Comment[]): vo
   commitIssue(world, target.repository, { ...target.issue, comments, updatedAt });
 }
 
-function tellOfComment(
+function publishComment(
   world: World,
   { repository, issue, by }: IssueTarget,
   change: { action: string; comment: Comment },

@@ -33,10 +33,10 @@ export type IssuePatch = {
 export type Target = { repository: Repository; by: Account };
 export type IssueTarget = Target & { issue: IssueRecord };
 
-/** Opens an issue and tells of it. */
+/** Opens an issue and publishes that. */
 export function createIssue(world: World, target: Target, input: NewIssue): IssueRecord {
   const record = commitIssue(world, target.repository, recordOf(world, target, input));
-  tell(world, target, { action: 'opened', issue: record });
+  publishIssueChange(world, target, { action: 'opened', issue: record });
   return record;
 }
 
@@ -78,7 +78,7 @@ function closedSince(closedAt: number, closedBy: Account, { stateReason = 'compl
   return { state: 'closed', stateReason, closedAt, closedBy } as const;
 }
 
-/** Applies a patch and tells of each change by itself. A patch that changes nothing moves no date. */
+/** Applies a patch and publishes each change by itself. A patch that changes nothing moves no date. */
 export function editIssue(world: World, target: IssueTarget, patch: IssuePatch): IssueRecord {
   const old = target.issue;
   const next: IssueRecord = {
@@ -90,12 +90,12 @@ export function editIssue(world: World, target: IssueTarget, patch: IssuePatch):
   };
   if (!differs(old, next)) return old;
   const record = commitIssue(world, target.repository, { ...next, updatedAt: touched(world, old) });
-  tellOfText(world, target, record);
-  tellOfLabels(world, target, record);
-  tellOfAssignees(world, target, record);
+  publishText(world, target, record);
+  publishLabels(world, target, record);
+  publishAssignees(world, target, record);
   if (old.state !== record.state) {
     const action = record.state === 'closed' ? 'closed' : 'reopened';
-    tell(world, target, { action, issue: record });
+    publishIssueChange(world, target, { action, issue: record });
   }
   return record;
 }
@@ -105,7 +105,7 @@ export function lockIssue(world: World, target: IssueTarget, locked: boolean): v
   if (target.issue.locked === locked) return;
   const updatedAt = touched(world, target.issue);
   const issue = commitIssue(world, target.repository, { ...target.issue, locked, updatedAt });
-  tell(world, target, { action: locked ? 'locked' : 'unlocked', issue });
+  publishIssueChange(world, target, { action: locked ? 'locked' : 'unlocked', issue });
 }
 
 /** The instant of a change: now, but never before the last one. */
@@ -165,28 +165,28 @@ function missing<T extends Label | Account>(of: readonly T[], from: readonly T[]
   return of.filter((item) => !from.some(({ id }) => id === item.id));
 }
 
-function tellOfText(world: World, target: IssueTarget, issue: IssueRecord): void {
+function publishText(world: World, target: IssueTarget, issue: IssueRecord): void {
   const old = target.issue;
   if (old.title === issue.title && old.body === issue.body) return;
   const changes = () => ({
     ...(old.title === issue.title ? {} : { title: { from: old.title } }),
     ...(old.body === issue.body ? {} : { body: { from: old.body ?? '' } }),
   });
-  tell(world, target, { action: 'edited', issue, changes });
+  publishIssueChange(world, target, { action: 'edited', issue, changes });
 }
 
-function tellOfLabels(world: World, target: IssueTarget, issue: IssueRecord): void {
+function publishLabels(world: World, target: IssueTarget, issue: IssueRecord): void {
   for (const label of missing(target.issue.labels, issue.labels))
-    tell(world, target, { action: 'unlabeled', issue, label });
+    publishIssueChange(world, target, { action: 'unlabeled', issue, label });
   for (const label of missing(issue.labels, target.issue.labels))
-    tell(world, target, { action: 'labeled', issue, label });
+    publishIssueChange(world, target, { action: 'labeled', issue, label });
 }
 
-function tellOfAssignees(world: World, target: IssueTarget, issue: IssueRecord): void {
+function publishAssignees(world: World, target: IssueTarget, issue: IssueRecord): void {
   for (const assignee of missing(target.issue.assignees, issue.assignees))
-    tell(world, target, { action: 'unassigned', issue, assignee });
+    publishIssueChange(world, target, { action: 'unassigned', issue, assignee });
   for (const assignee of missing(issue.assignees, target.issue.assignees))
-    tell(world, target, { action: 'assigned', issue, assignee });
+    publishIssueChange(world, target, { action: 'assigned', issue, assignee });
 }
 
 type IssueChange = {
@@ -198,7 +198,7 @@ type IssueChange = {
 };
 
 /** Pull requests have events of another kind, which nobody here subscribes to. */
-export function tell(world: World, target: Target, change: IssueChange): void {
+export function publishIssueChange(world: World, target: Target, change: IssueChange): void {
   if (change.issue.isPullRequest) return;
   publish(world, {
     event: 'issues',

@@ -6,7 +6,7 @@ const COLOUR_OF_MADE_LABELS = 'ededed';
 
 export type LabelInput = { name: string; color?: string; description?: string | null };
 
-/** Adds a label to the repository. The name must be free: ask `repository.labels` first. */
+/** Adds a label to the repository. The name must be free: see `repository.labels` first. */
 export function createLabel(
   world: World,
   target: { repository: Repository; by: Account },

@@ -9,7 +9,7 @@ export type RepositoryPatch = {
   hasIssues?: boolean;
 };
 
-/** Changes settings and tells of each; after a rename the old name redirects. */
+/** Changes settings and publishes each; after a rename the old name redirects. */
 export function editRepository(world: World, target: Target, patch: RepositoryPatch): void {
   const { repository, by: sender } = target;
   const before = { ...repository };
@@ -20,7 +20,7 @@ export function editRepository(world: World, target: Target, patch: RepositoryPa
   repository.updatedAt = nowInSeconds(world);
   world.names.set(fullNameOf(repository).toLowerCase(), repository.id);
   world.version += 1;
-  const tell = (action: string, changes?: () => Record<string, unknown>): void =>
+  const publishAction = (action: string, changes?: () => Record<string, unknown>): void =>
     publish(world, {
       event: 'repository',
       action,
@@ -29,9 +29,9 @@ export function editRepository(world: World, target: Target, patch: RepositoryPa
       ...(changes ? { changes } : {}),
     });
   if (before.name !== repository.name)
-    tell('renamed', () => ({ repository: { name: { from: before.name } } }));
+    publishAction('renamed', () => ({ repository: { name: { from: before.name } } }));
   if (before.isPrivate !== repository.isPrivate)
-    tell(repository.isPrivate ? 'privatized' : 'publicized');
+    publishAction(repository.isPrivate ? 'privatized' : 'publicized');
   if (before.isArchived !== repository.isArchived)
-    tell(repository.isArchived ? 'archived' : 'unarchived');
+    publishAction(repository.isArchived ? 'archived' : 'unarchived');
 }

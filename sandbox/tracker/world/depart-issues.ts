@@ -1,5 +1,5 @@
 import type { IssueTarget } from './change-issues.ts';
-import { tell } from './change-issues.ts';
+import { publishIssueChange } from './change-issues.ts';
 import { labelsNamed } from './change-labels.ts';
 import { repositoryDocument } from '../api/documents/repository.ts';
 import { issueDocument } from '../api/documents/issues.ts';
@@ -11,7 +11,7 @@ export function deleteIssue(world: World, target: IssueTarget): void {
   const { repository, issue } = target;
   repository.departures.set(issue.number, { kind: 'deleted' });
   withdrawIssue(world, repository, issue.number);
-  tell(world, target, { action: 'deleted', issue });
+  publishIssueChange(world, target, { action: 'deleted', issue });
 }
 
 /** Moves an issue: it gets a number and an id of the other repository, the old number redirects. */
@@ -36,17 +36,17 @@ export function transferIssue(
     number,
   });
   withdrawIssue(world, repository, issue.number);
-  tellOfTransfer(world, target, { destination, moved });
+  publishTransfer(world, target, { destination, moved });
   return moved;
 }
 
-function tellOfTransfer(
+function publishTransfer(
   world: World,
   target: IssueTarget,
   { destination, moved }: { destination: Repository; moved: IssueRecord },
 ): void {
   const { repository, issue, by } = target;
-  tell(world, target, {
+  publishIssueChange(world, target, {
     action: 'transferred',
     issue,
     changes: () => ({
@@ -54,7 +54,7 @@ function tellOfTransfer(
       new_repository: repositoryDocument(world, destination),
     }),
   });
-  tell(
+  publishIssueChange(
     world,
     { repository: destination, by },
     {

@@ -28,7 +28,7 @@ export function inOrder(index: IssueIndex, sort: SortKey): readonly IssueRecord[
   return rows;
 }
 
-/** Puts a record in place of the one with the same number. The two common orders are kept as they are. */
+/** Puts a record in place of the one with the same number. The two common orders stay as they are. */
 export function putIssue(index: IssueIndex, record: IssueRecord): void {
   takeOut(index, record.number);
   index.byNumber.set(record.number, record);
@@ -38,7 +38,7 @@ export function putIssue(index: IssueIndex, record: IssueRecord): void {
   }
 }
 
-/** Puts many records at once: the orders are made anew when they are next asked for. */
+/** Puts many records at once: the orders are made anew when they are next read. */
 export function putIssues(index: IssueIndex, records: readonly IssueRecord[]): void {
   for (const record of records) index.byNumber.set(record.number, record);
   index.ordered.clear();

@@ -2,8 +2,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 
 /**
- * What the sandbox tracker keeps. Issues are immutable records: a change commits a new record in
- * place of the old one, so that a lagging replica is nothing but an index that is told later.
+ * What the sandbox tracker stores. Issues are immutable records: a change commits a new record in
+ * place of the old one, so that a lagging replica is nothing but an index that is updated later.
  * Instants are milliseconds since the Unix epoch, always whole seconds, as the real tracker has them.
  */
 
@@ -85,7 +85,7 @@ export type IssueIndex = {
   readonly ordered: Map<SortKey, IssueRecord[]>;
 };
 
-/** A change as webhooks tell it. Records are those after the change. */
+/** A change as webhooks report it. Records are those after the change. */
 export type TrackerChange = {
   event: 'issues' | 'issue_comment' | 'label' | 'repository';
   action: string;

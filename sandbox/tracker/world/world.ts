@@ -74,7 +74,7 @@ export function fullNameOf(repository: Repository): string {
   return `${repository.owner.login}/${repository.name}`;
 }
 
-/** The repository that answers to a name now, or did before it was renamed. */
+/** The repository of a name: that which has it now, or had it before it was renamed. */
 export function repositoryNamed(world: World, fullName: string): Repository | undefined {
   return world.repositories.get(world.names.get(fullName.toLowerCase()) ?? 0);
 }

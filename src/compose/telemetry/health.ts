@@ -75,8 +75,8 @@ export function directoryCheck(partners: Pick<Partners, 'workerStatus'>): Health
     check: async () => {
       const { directory } = await partners.workerStatus();
       const { state, issues, lastError } = directory;
-      const trouble = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
-      return { isReady: true, state, detail: `${issues} issues seen.${trouble}` };
+      const lastFailure = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
+      return { isReady: true, state, detail: `${issues} issues seen.${lastFailure}` };
     },
   };
 }
@@ -90,8 +90,8 @@ export function issuerCheck({ verifier }: Identity): HealthCheck {
       const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
       if (state === 'unknown')
         return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
-      const trouble = failure === undefined ? '' : ` Last failure: ${failure}`;
-      return { isReady: true, state, detail: `${known}${trouble}` };
+      const lastFailure = failure === undefined ? '' : ` Last failure: ${failure}`;
+      return { isReady: true, state, detail: `${known}${lastFailure}` };
     },
   };
 }

@@ -108,7 +108,7 @@ async function removeIssue(
   task: LeadTask,
   issue: EditableIssue,
 ): Promise<LeadResult> {
-  // Noted before the call: when the answer is lost, an absent issue counts as deleted by us.
+  // Noted before the call: when the response is lost, an absent issue counts as deleted by us.
   const tried: LeadProgress = { ...task.lead, removal: 'tried' };
   if (deps.editor.canRemove) {
     await task.turn();
@@ -151,7 +151,7 @@ async function editIssue(
   return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
 }
 
-/** The marker is looked up first: the answer to an earlier try may have been lost. */
+/** The marker is looked up first: the response to an earlier try may have been lost. */
 async function commentOnce(
   { editor, pacer, refusals }: LeadDeps,
   { receiptId, lead, turn }: LeadTask,
@@ -234,9 +234,9 @@ async function isListed(
   number: number,
 ): Promise<'listed' | 'unlisted' | 'unknown'> {
   try {
-    const answer = await deps.isListed(number);
-    if (answer === undefined) return 'unknown';
-    return answer ? 'listed' : 'unlisted';
+    const found = await deps.isListed(number);
+    if (found === undefined) return 'unknown';
+    return found ? 'listed' : 'unlisted';
   } catch (error) {
     if (isTrackportError(error, 'store-unavailable') || !isTrackportError(error)) throw error;
     return 'unknown';

@@ -1,12 +1,12 @@
-import { refusal } from '../answer.ts';
-import type { AppDesk } from './app-desk.ts';
+import { refusal } from '../response.ts';
+import type { AppTokens } from './app-tokens.ts';
 import type { Caller, TokenGrant } from './caller.ts';
 import type { World } from '../../world/model.ts';
 import { accountOf } from '../../world/world.ts';
 
 /** Who calls, from the `Authorization` header. @throws Refusal 401 for an unknown credential */
 export function identify(
-  deps: { world: World; tokens: ReadonlyMap<string, TokenGrant>; apps: AppDesk },
+  deps: { world: World; tokens: ReadonlyMap<string, TokenGrant>; apps: AppTokens },
   authorization: string | undefined,
 ): Caller {
   const { world } = deps;

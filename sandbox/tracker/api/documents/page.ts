@@ -1,5 +1,5 @@
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
-import type { Answer } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
 import type { IssueRecord, Repository, World } from '../../world/model.ts';
 import { fullNameOf } from '../../world/world.ts';
 
@@ -13,7 +13,7 @@ const REFRESH_SECONDS = 3;
 const FRESH_MS = 30 * SECOND;
 
 /** The list, newest first, which loads itself again every three seconds. */
-export function listPage(world: World, repository: Repository): Answer {
+export function listPage(world: World, repository: Repository): TrackerResponse {
   const newest = [...repository.issues.byNumber.values()].sort((a, b) => b.number - a.number);
   const open = newest.filter(({ state }) => state === 'open').length;
   const now = world.clock.now();
@@ -39,7 +39,7 @@ function listRow(repository: Repository, issue: IssueRecord, now: number): strin
 }
 
 /** One issue with its body, labels and comments. */
-export function issuePage(repository: Repository, issue: IssueRecord): Answer {
+export function issuePage(repository: Repository, issue: IssueRecord): TrackerResponse {
   const comments = issue.comments.map(
     ({ author, body, createdAt }) =>
       `<section><small>${escape(author.login)}, ${time(createdAt)}</small><pre>${escape(body)}</pre></section>`,
@@ -55,7 +55,7 @@ export function issuePage(repository: Repository, issue: IssueRecord): Answer {
 }
 
 /** What an address says about an issue that is not there. */
-export function missingPage(text: string): Answer {
+export function missingPage(text: string): TrackerResponse {
   return htmlAnswer('Not here', `<p>${escape(text)}</p><p><a href="/">All issues</a></p>`, {
     status: 404,
   });
@@ -122,7 +122,7 @@ function htmlAnswer(
   title: string,
   main: string,
   { status = 200, refreshSeconds }: { status?: number; refreshSeconds?: number } = {},
-): Answer {
+): TrackerResponse {
   const refresh = refreshSeconds ? `<meta http-equiv="refresh" content="${refreshSeconds}">` : '';
   const text = `<!doctype html><html lang="en"><head><meta charset="utf-8">${refresh}
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)} · sandbox tracker</title><style>${STYLE}</style></head>

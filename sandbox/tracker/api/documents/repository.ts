@@ -75,7 +75,7 @@ export function repositoryDocument(world: World, repository: Repository): Record
   };
 }
 
-/** A repository as reading it alone answers, with what the caller may do there. */
+/** A repository as in the response of its own route, with what the caller may do there. */
 export function fullRepositoryDocument(
   world: World,
   repository: Repository,

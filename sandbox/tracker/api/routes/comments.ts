@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import { emptyAnswer, invalid, jsonAnswer, notFound, refusal } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
+import { emptyResponse, invalid, jsonResponse, notFound, refusal } from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
 import {
   addComment,
@@ -23,7 +23,7 @@ export const commentRoutes: readonly Route[] = [
 ];
 
 /** Comments still have page numbers and `last`, unlike issues. */
-function listComments(context: RouteContext): Answer {
+function listComments(context: RouteContext): TrackerResponse {
   const { world, repository, request } = context;
   const issue = issueOf(context);
   const since = instantOf(request.query, 'since') ?? 0;
@@ -33,35 +33,35 @@ function listComments(context: RouteContext): Answer {
     { query: request.query, page: pageOf(request.query), perPage: perPageOf(request.query) },
   );
   const documents = rows.map((comment) => commentDocument(world, repository, { issue, comment }));
-  return jsonAnswer(documents, { headers });
+  return jsonResponse(documents, { headers });
 }
 
-function postComment(context: RouteContext): Answer {
+function postComment(context: RouteContext): TrackerResponse {
   const target = issueTargetOf(context);
   if (target.issue.locked && !isAbleTo(context.caller, 'write'))
     throw refusal(403, 'Unable to create comment because issue is locked.');
   const comment = addComment(context.world, target, bodyOf(context));
   const document = commentDocument(context.world, context.repository, { ...target, comment });
-  return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });
+  return jsonResponse(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
-function readComment(context: RouteContext): Answer {
-  return jsonAnswer(commentDocument(context.world, context.repository, commentOf(context)));
+function readComment(context: RouteContext): TrackerResponse {
+  return jsonResponse(commentDocument(context.world, context.repository, commentOf(context)));
 }
 
-function patchComment(context: RouteContext): Answer {
+function patchComment(context: RouteContext): TrackerResponse {
   const { world, repository, caller } = context;
   const { issue, comment } = commentOf(context);
   const target = { repository, by: caller.account, issue };
   const edited = editComment(world, target, { comment, body: bodyOf(context) });
-  return jsonAnswer(commentDocument(world, repository, { issue, comment: edited }));
+  return jsonResponse(commentDocument(world, repository, { issue, comment: edited }));
 }
 
-function dropComment(context: RouteContext): Answer {
+function dropComment(context: RouteContext): TrackerResponse {
   const { world, repository, caller } = context;
   const { issue, comment } = commentOf(context);
   deleteComment(world, { repository, by: caller.account, issue }, comment);
-  return emptyAnswer();
+  return emptyResponse();
 }
 
 function bodyOf({ body }: RouteContext): string {

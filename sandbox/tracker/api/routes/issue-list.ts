@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import { invalid, refusal } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
+import { invalid, refusal } from '../response.ts';
 import { cursorAt, parseCursor } from '../documents/cursor.ts';
 import { issueDocument } from '../documents/issues.ts';
 import { instantOf, pageOf, perPageOf } from '../input.ts';
@@ -14,7 +14,7 @@ const NO_DEEP_PAGES =
   'Pagination with the page parameter is not supported for large datasets, please use cursor based pagination (after/before)';
 
 /** `GET …/issues`: keyset cursors in `Link`, never `last`; page numbers only up to the wall. */
-export function listIssuesRoute(pageWall: number): (context: RouteContext) => Answer {
+export function listIssuesRoute(pageWall: number): (context: RouteContext) => TrackerResponse {
   return (context) => {
     const { world, repository, request } = context;
     const query = parseListQuery(request.query);
@@ -53,19 +53,25 @@ function arrayOf(rows: readonly Buffer[]): Buffer {
 function relationsOf(
   { rows, hasNext, hasPrevious }: IssueRows,
   query: ListQuery,
-  asked: URLSearchParams,
+  requested: URLSearchParams,
 ) {
   const [first, last] = [rows[0], rows.at(-1)];
   const relations: { rel: string; query: URLSearchParams }[] = [];
   if (first && hasPrevious) {
     const before = cursorAt(first, query.sort);
     const page = String(Math.max(1, query.page - 1));
-    relations.push({ rel: 'prev', query: withQuery(asked, { after: undefined, before, page }) });
+    relations.push({
+      rel: 'prev',
+      query: withQuery(requested, { after: undefined, before, page }),
+    });
   }
   if (last && hasNext) {
     const after = cursorAt(last, query.sort);
     const page = String(query.page + 1);
-    relations.unshift({ rel: 'next', query: withQuery(asked, { before: undefined, after, page }) });
+    relations.unshift({
+      rel: 'next',
+      query: withQuery(requested, { before: undefined, after, page }),
+    });
   }
   return relations;
 }

@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import { emptyAnswer, invalid, jsonAnswer, movedTo, notFound, refusal } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
+import { emptyResponse, invalid, jsonResponse, movedTo, notFound, refusal } from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
 import type { IssuePatch } from '../../world/change-issues.ts';
 import { createIssue, editIssue, lockIssue } from '../../world/change-issues.ts';
@@ -52,18 +52,18 @@ export function issueTargetOf(context: RouteContext) {
   return { repository, by: caller.account, issue: issueOf(context) };
 }
 
-function readIssue(context: RouteContext): Answer {
+function readIssue(context: RouteContext): TrackerResponse {
   const issue = issueOf(context);
   // Like the real one: not the time of the last change, and no use as one.
   const headers = { 'last-modified': new Date(issue.createdAt).toUTCString() };
-  return jsonAnswer(detailOf(context, issue), { headers });
+  return jsonResponse(detailOf(context, issue), { headers });
 }
 
 function detailOf({ world, repository, apiVersion }: RouteContext, issue: IssueRecord) {
   return issueDocument(world, repository, issue, { detail: true, apiVersion });
 }
 
-function openIssue(context: RouteContext): Answer {
+function openIssue(context: RouteContext): TrackerResponse {
   const { world, repository, caller, body } = context;
   const title = textOf(body, 'title');
   if (!title?.trim()) throw invalid({ resource: 'Issue', field: 'title', code: 'missing_field' });
@@ -79,10 +79,10 @@ function openIssue(context: RouteContext): Answer {
     },
   );
   const document = detailOf(context, issue);
-  return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });
+  return jsonResponse(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
-function patchIssue(context: RouteContext): Answer {
+function patchIssue(context: RouteContext): TrackerResponse {
   const target = issueTargetOf(context);
   const { world, body } = context;
   const patch = {
@@ -91,7 +91,7 @@ function patchIssue(context: RouteContext): Answer {
     ...statePatch(body, target.issue),
   };
   const issue = editIssue(world, target, patch);
-  return jsonAnswer(detailOf(context, issue));
+  return jsonResponse(detailOf(context, issue));
 }
 
 function textPatch(body: RouteContext['body']): IssuePatch {
@@ -137,7 +137,7 @@ function statePatch(body: RouteContext['body'], issue: IssueRecord): IssuePatch 
   };
 }
 
-function lock(context: RouteContext, locked: boolean): Answer {
+function lock(context: RouteContext, locked: boolean): TrackerResponse {
   lockIssue(context.world, issueTargetOf(context), locked);
-  return emptyAnswer();
+  return emptyResponse();
 }

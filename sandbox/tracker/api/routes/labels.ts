@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import { emptyAnswer, invalid, jsonAnswer, notFound, refusal } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
+import { emptyResponse, invalid, jsonResponse, notFound, refusal } from '../response.ts';
 import { editIssue } from '../../world/change-issues.ts';
 import { createLabel, deleteLabel, editLabel } from '../../world/change-labels.ts';
 import { labelDocument } from '../documents/issues.ts';
@@ -40,43 +40,43 @@ function labelOf({ repository, params }: RouteContext): Label {
   throw notFound();
 }
 
-function listLabels(context: RouteContext): Answer {
+function listLabels(context: RouteContext): TrackerResponse {
   const { world, repository, request } = context;
   const { rows, headers } = numberedPage(
     { world, repository, path: 'labels' },
     [...repository.labels.values()],
     { query: request.query, page: pageOf(request.query), perPage: perPageOf(request.query) },
   );
-  return jsonAnswer(documentsOf(context, rows), { headers });
+  return jsonResponse(documentsOf(context, rows), { headers });
 }
 
-function readLabel(context: RouteContext): Answer {
-  return jsonAnswer(labelDocument(context.world, context.repository, labelOf(context)));
+function readLabel(context: RouteContext): TrackerResponse {
+  return jsonResponse(labelDocument(context.world, context.repository, labelOf(context)));
 }
 
-function addLabel(context: RouteContext): Answer {
+function addLabel(context: RouteContext): TrackerResponse {
   const { world, repository, caller, body } = context;
   const name = freeName(context, textOf(body, 'name'));
   const label = createLabel(world, { repository, by: caller.account }, { name, ...looksOf(body) });
   const document = labelDocument(world, repository, label);
-  return jsonAnswer(document, { status: 201, headers: { location: String(document['url']) } });
+  return jsonResponse(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
-function patchLabel(context: RouteContext): Answer {
+function patchLabel(context: RouteContext): TrackerResponse {
   const { world, repository, caller, body } = context;
   const label = labelOf(context);
-  const asked = textOf(body, 'new_name');
-  const isSame = asked === undefined || asked.toLowerCase() === label.name.toLowerCase();
-  const name = isSame ? (asked ?? label.name) : freeName(context, asked);
+  const newName = textOf(body, 'new_name');
+  const isSame = newName === undefined || newName.toLowerCase() === label.name.toLowerCase();
+  const name = isSame ? (newName ?? label.name) : freeName(context, newName);
   const target = { repository, by: caller.account, label };
   const edited = editLabel(world, target, { name, ...looksOf(body) });
-  return jsonAnswer(labelDocument(world, repository, edited));
+  return jsonResponse(labelDocument(world, repository, edited));
 }
 
-function dropLabel(context: RouteContext): Answer {
+function dropLabel(context: RouteContext): TrackerResponse {
   const { world, repository, caller } = context;
   deleteLabel(world, { repository, by: caller.account, label: labelOf(context) });
-  return emptyAnswer();
+  return emptyResponse();
 }
 
 function looksOf(body: RouteContext['body']) {
@@ -102,37 +102,37 @@ function checkedName(name: string): string {
   throw invalid({ resource: 'Label', field: 'name', code: 'invalid', value: name });
 }
 
-function labelsOfIssue(context: RouteContext): Answer {
-  return jsonAnswer(documentsOf(context, issueOf(context).labels));
+function labelsOfIssue(context: RouteContext): TrackerResponse {
+  return jsonResponse(documentsOf(context, issueOf(context).labels));
 }
 
 function namesIn({ body }: RouteContext): string[] {
   return (namesOf(body, 'labels') ?? []).map(checkedName);
 }
 
-function relabel(context: RouteContext, labels: (had: string[]) => string[]): Answer {
+function relabel(context: RouteContext, labels: (had: string[]) => string[]): TrackerResponse {
   const target = issueTargetOf(context);
   const names = labels(target.issue.labels.map(({ name }) => name));
   const issue = editIssue(context.world, target, { labels: names });
-  return jsonAnswer(documentsOf(context, issue.labels));
+  return jsonResponse(documentsOf(context, issue.labels));
 }
 
-function putOnIssue(context: RouteContext): Answer {
+function putOnIssue(context: RouteContext): TrackerResponse {
   const added = namesIn(context);
   return relabel(context, (had) => [...had, ...added]);
 }
 
-function replaceOnIssue(context: RouteContext): Answer {
+function replaceOnIssue(context: RouteContext): TrackerResponse {
   const names = namesIn(context);
   return relabel(context, () => names);
 }
 
-function clearIssue(context: RouteContext): Answer {
+function clearIssue(context: RouteContext): TrackerResponse {
   relabel(context, () => []);
-  return emptyAnswer();
+  return emptyResponse();
 }
 
-function takeOffIssue(context: RouteContext): Answer {
+function takeOffIssue(context: RouteContext): TrackerResponse {
   const name = (context.params['name'] ?? '').toLowerCase();
   const carries = issueOf(context).labels.some((label) => label.name.toLowerCase() === name);
   if (!carries) throw refusal(404, 'Label does not exist');

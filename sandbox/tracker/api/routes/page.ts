@@ -1,14 +1,14 @@
-import type { Answer } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
 import type { Repository, World } from '../../world/model.ts';
 import { issuePage, listPage, missingPage } from '../documents/page.ts';
 import type { TrackerRequest } from '../route.ts';
 import { fullNameOf } from '../../world/world.ts';
 
 /** Pages for people; undefined when the request is not for one. */
-export function answerPage(
+export function respondWithPage(
   { world, repository }: { world: World; repository: Repository },
   { method, path }: TrackerRequest,
-): Answer | undefined {
+): TrackerResponse | undefined {
   if (method !== 'GET') return undefined;
   if (path === '/' || path === `/${fullNameOf(repository)}`) return listPage(world, repository);
   const [, place, number] =

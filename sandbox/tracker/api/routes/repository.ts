@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts';
-import { jsonAnswer } from '../answer.ts';
+import type { TrackerResponse } from '../response.ts';
+import { jsonResponse } from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
 import { editRepository } from '../../world/change-repository.ts';
 import { textOf } from '../input.ts';
@@ -11,12 +11,12 @@ export const repositoryRoutes: readonly Route[] = [
   { method: 'PATCH', pattern: '', needs: 'admin', handle: patchRepository },
 ];
 
-function readRepository({ world, repository, caller }: RouteContext): Answer {
+function readRepository({ world, repository, caller }: RouteContext): TrackerResponse {
   const rights = { admin: isAbleTo(caller, 'admin'), push: isAbleTo(caller, 'write') };
-  return jsonAnswer(fullRepositoryDocument(world, repository, rights));
+  return jsonResponse(fullRepositoryDocument(world, repository, rights));
 }
 
-function patchRepository(context: RouteContext): Answer {
+function patchRepository(context: RouteContext): TrackerResponse {
   const { world, repository, caller, body } = context;
   const name = textOf(body, 'name');
   const flag = (key: string) => {

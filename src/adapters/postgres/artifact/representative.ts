@@ -12,14 +12,14 @@ export type ArtifactRow = {
 };
 
 const SET_ARTIFACT = `
-  UPDATE catalog_artifact SET face_serial = @face, versions = @versions, pinned_serial = @pinned
+  UPDATE catalog_artifact SET face_serial = @representative, versions = @versions, pinned_serial = @pinned
   WHERE serial = @artifact`;
 
 const DELETE_ARTIFACT = 'DELETE FROM catalog_artifact WHERE serial = @artifact';
 
 const SET_REPRESENTATIVE = `
-  UPDATE catalog_version SET is_face = (serial = @face)
-  WHERE artifact_serial = @artifact AND is_face <> (serial = @face)`;
+  UPDATE catalog_version SET is_face = (serial = @representative)
+  WHERE artifact_serial = @artifact AND is_face <> (serial = @representative)`;
 
 /**
  * Chooses the version that stands for the artifact in lists and searches (the columns `face_serial`
@@ -38,7 +38,7 @@ export async function refreshRepresentative(
     await session.run(DELETE_ARTIFACT, { artifact: artifact.serial });
     return;
   }
-  const values = { artifact: artifact.serial, face: chosen.serial };
+  const values = { artifact: artifact.serial, representative: chosen.serial };
   if (chosen.serial !== artifact.faceSerial) await session.run(SET_REPRESENTATIVE, values);
   await session.run(SET_ARTIFACT, {
     ...values,

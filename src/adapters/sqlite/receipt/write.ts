@@ -49,7 +49,7 @@ const READ_ORIGINAL = `
 const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
 
 /**
- * What an operator gave back is given back for the deliveries before: one that comes now asks anew.
+ * What an operator gave back is given back for the deliveries before: one that comes now is a new request.
  * Parameter: the event's id.
  */
 const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT NULL`;
@@ -89,7 +89,7 @@ type Repeat = { event: NewEvent; before: SameEvent };
 
 /**
  * Writes one delivery inside the caller's transaction: the events that are new under a receipt of
- * their own, and those that came before as what they ask for now.
+ * their own, and those that came before as what they request now.
  */
 export function createDeliveryWriter({
   connection,
@@ -110,11 +110,11 @@ export function createDeliveryWriter({
     if (fresh.length === 0 && first) {
       const original = readOriginal.get(first.before.receipt);
       if (original)
-        return { kind: 'repeat', receipt: asAnswered(original), queued: queuedAgain, written: [] };
+        return { kind: 'repeat', receipt: asAccepted(original), queued: queuedAgain, written: [] };
     }
     insert(delivery, fresh);
     const queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length + queuedAgain;
-    return { kind: 'accepted', receipt: asAnswered(delivery), queued, written: fresh };
+    return { kind: 'accepted', receipt: asAccepted(delivery), queued, written: fresh };
   };
 }
 
@@ -185,7 +185,7 @@ function createInserter({ handle, sealer, claims }: Writing) {
   };
 }
 
-/** Answers whether the event waits for the worker because of this repeat. */
+/** Returns whether the event waits for the worker because of this repeat. */
 function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const queueAgain = handle.prepare(QUEUE_AGAIN);
   const markAgain = handle.prepare<[number, Buffer, number]>(MARK_AGAIN);
@@ -195,10 +195,10 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
   const setLeads = handle.prepare<[string | null, number]>(SET_LEADS);
   const queue = ({ event, before }: Repeat, now: number): boolean => {
-    const wish = wishOf(event, before);
+    const effect = effectOf(event, before);
     const identity = payloadIdentity(before.receiptId, before.position);
     const payload = sealer.seal(identity, event.payload);
-    if (wish === 'queue') {
+    if (effect === 'queue') {
       queueAgain.run(now, payload, before.event);
       refreshStatus.run(before.receipt);
       return true;
@@ -209,7 +209,7 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
   };
   return (repeat: Repeat, now: number): boolean => {
     const { event, before } = repeat;
-    if (wishOf(event, before) === 'nothing') return false;
+    if (effectOf(event, before) === 'nothing') return false;
     if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
     const isQueued = queue(repeat, now);
     claims.claim(before, claims.find(event.names), now);
@@ -219,17 +219,17 @@ function createRepeatWorker({ handle, sealer, claims }: Writing) {
 }
 
 /**
- * What a repeat asks for. An event without an id may be a new wish with the same bytes, also while
- * the first one waits; one that ended without effect gets another chance; all else is a redelivery.
+ * What a repeat sets going. An event without an id may be a new request with the same bytes, also
+ * while the first one waits; one that ended without effect gets another chance; all else is a redelivery.
  */
-function wishOf(event: NewEvent, before: SameEvent): 'nothing' | 'again' | 'queue' {
+function effectOf(event: NewEvent, before: SameEvent): 'nothing' | 'again' | 'queue' {
   const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
   if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
   return before.outcome === 'PENDING' ? 'again' : 'queue';
 }
 
-/** The receipt as it was first answered, whatever has become of it since. */
-function asAnswered(receipt: OriginalRow | NewReceipt): Receipt {
+/** The receipt as the first response had it, whatever has become of it since. */
+function asAccepted(receipt: OriginalRow | NewReceipt): Receipt {
   const { id, partnerId, eventType, externalId, correlationId, receivedAt } = receipt;
   return {
     id,

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { HOUR, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { randomBase62 } from '#shared/ids.ts';
-import { jsonAnswer, notFound, refusal } from '../answer.ts';
-import type { Answer } from '../answer.ts';
+import { jsonResponse, notFound, refusal } from '../response.ts';
+import type { TrackerResponse } from '../response.ts';
 import type { Ability, Caller } from './caller.ts';
 import { accountDocument } from '../documents/issues.ts';
 import type { World } from '../../world/model.ts';
@@ -18,11 +18,11 @@ export type AppGrant = {
 };
 
 /** Issues and knows installation tokens. */
-export type AppDesk = {
+export type AppTokens = {
   callerOfJwt(jwt: string): Caller;
   callerOfToken(token: string): Caller | undefined;
-  mintToken(installationId: number): Answer;
-  describeApp(): Answer;
+  mintToken(installationId: number): TrackerResponse;
+  describeApp(): TrackerResponse;
   /** A suspended installation keeps its tokens but is refused with 403. */
   suspend(installationId: number, isSuspended: boolean): void;
   /** Makes every token minted so far a bad credential. */
@@ -30,7 +30,7 @@ export type AppDesk = {
 };
 
 type Minted = { installationId: number; can: Ability; expiresAt: number };
-type Desk = {
+type State = {
   world: World;
   app: AppGrant | undefined;
   minted: Map<string, Minted>;
@@ -40,23 +40,23 @@ type Desk = {
 const JWT_LIFETIME_MAX_SECONDS = 600;
 const JWT_SKEW_SECONDS = 60;
 
-export function createAppDesk(world: World, app: AppGrant | undefined): AppDesk {
-  const desk: Desk = { world, app, minted: new Map(), suspended: new Set() };
+export function createAppTokens(world: World, app: AppGrant | undefined): AppTokens {
+  const state: State = { world, app, minted: new Map(), suspended: new Set() };
   return {
-    callerOfJwt: (jwt) => callerOfJwt(desk, jwt),
-    callerOfToken: (token) => callerOfToken(desk, token),
-    mintToken: (installationId) => mintToken(desk, installationId),
-    describeApp: () => describeApp(desk),
+    callerOfJwt: (jwt) => callerOfJwt(state, jwt),
+    callerOfToken: (token) => callerOfToken(state, token),
+    mintToken: (installationId) => mintToken(state, installationId),
+    describeApp: () => describeApp(state),
     suspend: (installationId, isSuspended) => {
-      if (isSuspended) desk.suspended.add(installationId);
-      else desk.suspended.delete(installationId);
+      if (isSuspended) state.suspended.add(installationId);
+      else state.suspended.delete(installationId);
     },
-    revokeTokens: () => desk.minted.clear(),
+    revokeTokens: () => state.minted.clear(),
   };
 }
 
-function callerOfJwt(desk: Desk, jwt: string): Caller {
-  const { app, world } = desk;
+function callerOfJwt(state: State, jwt: string): Caller {
+  const { app, world } = state;
   const [head = '', claims = '', signature = ''] = jwt.split('.');
   const { iss, iat, exp } = jsonPart(claims);
   if (!app || String(iss) !== String(app.id) || jsonPart(head)['alg'] !== 'RS256')
@@ -88,29 +88,29 @@ function jsonPart(part: string): Record<string, unknown> {
   }
 }
 
-function callerOfToken(desk: Desk, token: string): Caller | undefined {
-  const minted = desk.minted.get(token);
-  if (!desk.app || !minted || minted.expiresAt <= desk.world.clock.now()) return undefined;
-  if (desk.suspended.has(minted.installationId))
+function callerOfToken(state: State, token: string): Caller | undefined {
+  const minted = state.minted.get(token);
+  if (!state.app || !minted || minted.expiresAt <= state.world.clock.now()) return undefined;
+  if (state.suspended.has(minted.installationId))
     throw refusal(403, 'This installation has been suspended');
   return {
     kind: 'installation',
-    account: accountOf(desk.world, `${desk.app.slug}[bot]`),
+    account: accountOf(state.world, `${state.app.slug}[bot]`),
     can: minted.can,
     quotaKey: `installation-${minted.installationId}`,
   };
 }
 
-function mintToken(desk: Desk, installationId: number): Answer {
-  const installation = desk.app?.installations.find(({ id }) => id === installationId);
+function mintToken(state: State, installationId: number): TrackerResponse {
+  const installation = state.app?.installations.find(({ id }) => id === installationId);
   if (!installation) throw notFound();
-  if (desk.suspended.has(installationId))
+  if (state.suspended.has(installationId))
     throw refusal(403, 'This installation has been suspended');
   const token = `ghs_${randomBase62(36)}`;
-  const expiresAt = desk.world.clock.now() + HOUR;
-  desk.minted.set(token, { installationId, can: installation.can, expiresAt });
+  const expiresAt = state.world.clock.now() + HOUR;
+  state.minted.set(token, { installationId, can: installation.can, expiresAt });
   const level = installation.can === 'read' ? 'read' : 'write';
-  return jsonAnswer(
+  return jsonResponse(
     {
       token,
       expires_at: toRfc3339(Math.floor(expiresAt / SECOND) * SECOND),
@@ -121,11 +121,11 @@ function mintToken(desk: Desk, installationId: number): Answer {
   );
 }
 
-function describeApp({ app, world }: Desk): Answer {
+function describeApp({ app, world }: State): TrackerResponse {
   if (!app) throw notFound();
   const since = toRfc3339(0);
   const page = `${world.origin}/apps/${app.slug}`;
-  return jsonAnswer({
+  return jsonResponse({
     id: app.id,
     slug: app.slug,
     node_id: `A_${app.id}`,

@@ -1,9 +1,9 @@
-/** What the tracker answers. The body is ready bytes, JSON unless a header says otherwise. */
-export type Answer = {
+/** A response of the tracker. The body is ready bytes, JSON unless a header says otherwise. */
+export type TrackerResponse = {
   status: number;
   body?: Buffer;
   headers: Record<string, string>;
-  /** Of an answer that is remembered: what was made of its body already. */
+  /** Of a response that is remembered: what was made of its body already. */
   made?: Made;
 };
 
@@ -12,25 +12,25 @@ type Made = { compressed?: Buffer; digests: Map<string, string> };
 
 const DOCS = 'https://docs.github.com/rest';
 
-export function jsonAnswer(
+export function jsonResponse(
   value: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-): Answer {
+): TrackerResponse {
   return { status, body: Buffer.from(JSON.stringify(value)), headers };
 }
 
-export function emptyAnswer(): Answer {
+export function emptyResponse(): TrackerResponse {
   return { status: 204, headers: {} };
 }
 
-/** An error answer on its way up; the handler of the request turns it into bytes. */
+/** An error response on its way up; the handler of the request turns it into bytes. */
 export class Refusal extends Error {
-  readonly answer: Answer;
+  readonly response: TrackerResponse;
 
-  constructor(answer: Answer) {
-    super(`refused with ${answer.status}`);
+  constructor(response: TrackerResponse) {
+    super(`refused with ${response.status}`);
     this.name = 'Refusal';
-    this.answer = answer;
+    this.response = response;
   }
 }
 
@@ -41,7 +41,7 @@ export function refusal(
   more: { headers?: Record<string, string>; members?: Record<string, unknown> } = {},
 ): Refusal {
   const document = { message, ...more.members, documentation_url: DOCS, status: String(status) };
-  return new Refusal(jsonAnswer(document, { status, headers: more.headers ?? {} }));
+  return new Refusal(jsonResponse(document, { status, headers: more.headers ?? {} }));
 }
 
 export type FieldError = {
@@ -67,6 +67,6 @@ export function movedTo(method: string, url: string): Refusal {
   const isRead = method === 'GET' || method === 'HEAD';
   const document = { message: 'Moved Permanently', url, documentation_url: DOCS };
   return new Refusal(
-    jsonAnswer(document, { status: isRead ? 301 : 307, headers: { location: url } }),
+    jsonResponse(document, { status: isRead ? 301 : 307, headers: { location: url } }),
   );
 }

@@ -1,55 +1,57 @@
 import type { TrackerRequest } from '../tracker/api/route.ts';
 
-export type GateMatch = {
+export type BarrierMatch = {
   method?: string;
   /** Regular expression that the path must match; default every path. */
   path?: string;
   /**
-   * Where matching requests wait: `before` they have any effect, or `after` their answer is made,
+   * Where matching requests wait: `before` they have any effect, or `after` their response is made,
    * so that it is old when it leaves. Default `after`.
    */
   when?: 'before' | 'after';
 };
 
-/** A gate holds back answers until it opens. */
-export type Gate = {
+/** A barrier holds back responses until it opens. */
+export type Barrier = {
   /** Resolves once this many requests (default 1) wait or have waited here. */
   arrived(count?: number): Promise<void>;
   /** Lets all go, and everything that comes later. */
   open(): void;
 };
 
-export type Gates = {
-  hold(match?: GateMatch): Gate;
+export type Barriers = {
+  hold(match?: BarrierMatch): Barrier;
   pass(request: TrackerRequest, when: 'before' | 'after'): Promise<void>;
   openAll(): void;
 };
 
-type ClosedGate = Gate & { match: GateMatch; path: RegExp; enter(): Promise<void> };
+type ClosedBarrier = Barrier & { match: BarrierMatch; path: RegExp; enter(): Promise<void> };
 
-export function createGates(): Gates {
-  const closed = new Set<ClosedGate>();
+export function createBarriers(): Barriers {
+  const closed = new Set<ClosedBarrier>();
   return {
     hold: (match = {}) => {
-      const gate = createGate(match, () => closed.delete(gate));
-      closed.add(gate);
-      return gate;
+      const barrier = createBarrier(match, () => closed.delete(barrier));
+      closed.add(barrier);
+      return barrier;
     },
     pass: async (request, when) => {
-      for (const gate of closed) if (isAt(gate, request, when)) await gate.enter();
+      for (const barrier of closed) if (isAt(barrier, request, when)) await barrier.enter();
     },
     openAll: () => {
-      for (const gate of closed) gate.open();
+      for (const barrier of closed) barrier.open();
     },
   };
 }
 
-function isAt(gate: ClosedGate, request: TrackerRequest, when: 'before' | 'after'): boolean {
-  const { method, when: place = 'after' } = gate.match;
-  return place === when && (!method || method === request.method) && gate.path.test(request.path);
+function isAt(barrier: ClosedBarrier, request: TrackerRequest, when: 'before' | 'after'): boolean {
+  const { method, when: place = 'after' } = barrier.match;
+  return (
+    place === when && (!method || method === request.method) && barrier.path.test(request.path)
+  );
 }
 
-function createGate(match: GateMatch, forget: () => void): ClosedGate {
+function createBarrier(match: BarrierMatch, forget: () => void): ClosedBarrier {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   const watchers: { count: number; seen: () => void }[] = [];
   let entered = 0;

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.ts';
-import { movedTo, notFound, refusal } from './answer.ts';
+import type { TrackerResponse } from './response.ts';
+import { movedTo, notFound, refusal } from './response.ts';
 import type { Caller } from './callers/caller.ts';
 import { isAbleTo, isInScope } from './callers/caller.ts';
 import { objectOf } from './input.ts';
@@ -17,7 +17,7 @@ export type Place = {
   isOldName: boolean;
 };
 
-/** Repositories answer under their name and, for ever, under their numeric id. */
+/** Repositories are found under their name and, for ever, under their numeric id. */
 export function placeAt(world: World, segments: readonly string[]): Place | undefined {
   const [root = '', first = '', second = ''] = segments;
   if (root === 'repositories' && /^\d+$/.test(first)) {
@@ -25,18 +25,18 @@ export function placeAt(world: World, segments: readonly string[]): Place | unde
     return { repository, rest: segments.slice(2), isOldName: false };
   }
   if (root !== 'repos' || segments.length < 3) return undefined;
-  const asked = `${first}/${second}`.toLowerCase();
-  const repository = repositoryNamed(world, asked);
-  const isOldName = repository !== undefined && fullNameOf(repository).toLowerCase() !== asked;
+  const fullName = `${first}/${second}`.toLowerCase();
+  const repository = repositoryNamed(world, fullName);
+  const isOldName = repository !== undefined && fullNameOf(repository).toLowerCase() !== fullName;
   return { repository, rest: segments.slice(3), isOldName };
 }
 
 /** @throws Refusal for everything but a success */
-export function answerInRepository(
+export function respondInRepository(
   deps: Responder,
   request: TrackerRequest,
   { caller, place }: { caller: Caller; place: Place },
-): Answer {
+): TrackerResponse {
   const { repository, rest } = place;
   if (!repository || !mayRead(caller, repository)) throw notFound();
   if (place.isOldName) throw movedTo(request.method, currentUrl(deps.world, request, place));
@@ -48,7 +48,7 @@ export function answerInRepository(
   const body = request.method === 'GET' ? {} : objectOf(request.body);
   const { params, route } = match;
   const apiVersion = apiVersionOf(request);
-  const render = (): Answer =>
+  const render = (): TrackerResponse =>
     route.handle({ world: deps.world, repository, caller, request, params, body, apiVersion });
   return request.method === 'GET' && route.pattern === 'issues'
     ? remembered(deps, request, render)
@@ -83,15 +83,19 @@ function checkRights(route: Route, caller: Caller, repository: Repository): void
 
 const REMEMBERED_MAX = 200;
 
-/** Lists are rendered once per state of the world, whoever asks how often. */
-function remembered(deps: Responder, request: TrackerRequest, render: () => Answer): Answer {
+/** Lists are rendered once per state of the world, however many requests there are for them. */
+function remembered(
+  deps: Responder,
+  request: TrackerRequest,
+  render: () => TrackerResponse,
+): TrackerResponse {
   const { memo, world } = deps;
-  if (memo.version !== world.version || memo.answers.size > REMEMBERED_MAX) {
+  if (memo.version !== world.version || memo.responses.size > REMEMBERED_MAX) {
     memo.version = world.version;
-    memo.answers.clear();
+    memo.responses.clear();
   }
   const key = `${apiVersionOf(request)} ${request.path}?${request.query.toString()}`;
-  const answer = memo.answers.get(key) ?? { ...render(), made: { digests: new Map() } };
-  memo.answers.set(key, answer);
-  return answer;
+  const response = memo.responses.get(key) ?? { ...render(), made: { digests: new Map() } };
+  memo.responses.set(key, response);
+  return response;
 }

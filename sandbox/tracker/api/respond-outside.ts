@@ -1,19 +1,19 @@
-import type { Answer } from './answer.ts';
-import { jsonAnswer, notFound, refusal } from './answer.ts';
+import type { TrackerResponse } from './response.ts';
+import { jsonResponse, notFound, refusal } from './response.ts';
 import type { Caller } from './callers/caller.ts';
 import { accountDocument } from './documents/issues.ts';
-import { answerGraphql } from '../graphql/graphql.ts';
+import { respondToGraphql } from '../graphql/graphql.ts';
 import { objectOf } from './input.ts';
 import type { Responder } from './responder.ts';
 import type { TrackerRequest } from './route.ts';
 import { API_VERSIONS } from './route.ts';
 
 /** What is not below a repository: limits, the caller, the app, GraphQL. @throws Refusal */
-export function answerOutside(
+export function respondOutside(
   deps: Responder,
   request: TrackerRequest,
   { caller, segments }: { caller: Caller; segments: readonly string[] },
-): Answer {
+): TrackerResponse {
   const isMint = /^app\/installations\/\d+\/access_tokens$/.test(segments.join('/'));
   switch (`${request.method} /${isMint ? 'app/…/access_tokens' : segments.join('/')}`) {
     case 'GET /rate_limit':
@@ -21,9 +21,9 @@ export function answerOutside(
     case 'GET /user':
       return currentUser(deps, caller);
     case 'GET /versions':
-      return jsonAnswer(API_VERSIONS);
+      return jsonResponse(API_VERSIONS);
     case 'POST /graphql':
-      return answerGraphql(deps.world, caller, objectOf(request.body));
+      return respondToGraphql(deps.world, caller, objectOf(request.body));
     case 'GET /app':
       return asApp(caller, () => deps.apps.describeApp());
     case 'POST /app/…/access_tokens':
@@ -33,16 +33,16 @@ export function answerOutside(
   }
 }
 
-function asApp(caller: Caller, answer: () => Answer): Answer {
-  if (caller.kind === 'app') return answer();
+function asApp(caller: Caller, response: () => TrackerResponse): TrackerResponse {
+  if (caller.kind === 'app') return response();
   throw refusal(401, 'A JSON web token could not be decoded');
 }
 
-function currentUser({ world }: Responder, caller: Caller): Answer {
+function currentUser({ world }: Responder, caller: Caller): TrackerResponse {
   if (caller.kind === 'anonymous') throw refusal(401, 'Requires authentication');
   if (caller.kind !== 'user') throw refusal(403, 'Resource not accessible by integration');
   const joined = new Date(0).toISOString();
-  return jsonAnswer({
+  return jsonResponse({
     ...accountDocument(world, caller.account),
     ...EMPTY_PROFILE,
     created_at: joined,
@@ -65,11 +65,11 @@ const EMPTY_PROFILE = {
   following: 0,
 };
 
-function rateLimits({ quota }: Responder, caller: Caller): Answer {
+function rateLimits({ quota }: Responder, caller: Caller): TrackerResponse {
   const [core, graphql] = ['core', 'graphql'].map((resource) => {
     const { limit, remaining, resetAt } = quota.state(caller.quotaKey, resource);
     return { limit, used: limit - remaining, remaining, reset: Math.ceil(resetAt / 1000) };
   });
   const search = { limit: 30, used: 0, remaining: 30, reset: core?.reset ?? 0 };
-  return jsonAnswer({ resources: { core, search, graphql }, rate: core });
+  return jsonResponse({ resources: { core, search, graphql }, rate: core });
 }
