@@ -88,6 +88,16 @@ END $$;
 CREATE FUNCTION note_claims_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1
+  WHERE EXISTS (
+    SELECT 1 FROM former JOIN latter USING (id)
+    WHERE (former.repository_id, former.number, former.released_at)
+      IS DISTINCT FROM (latter.repository_id, latter.number, latter.released_at));
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION note_claims_dropped() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1
   WHERE EXISTS (SELECT 1 FROM former);
   RETURN NULL;
 END $$;
@@ -95,8 +105,9 @@ END $$;
 CREATE TRIGGER claim_made AFTER INSERT ON claim REFERENCING NEW TABLE AS made
   FOR EACH STATEMENT EXECUTE FUNCTION note_claims_made();
 
-CREATE TRIGGER claim_changed AFTER UPDATE ON claim REFERENCING OLD TABLE AS former
+CREATE TRIGGER claim_changed AFTER UPDATE ON claim
+  REFERENCING OLD TABLE AS former NEW TABLE AS latter
   FOR EACH STATEMENT EXECUTE FUNCTION note_claims_changed();
 
 CREATE TRIGGER claim_dropped AFTER DELETE ON claim REFERENCING OLD TABLE AS former
-  FOR EACH STATEMENT EXECUTE FUNCTION note_claims_changed();
+  FOR EACH STATEMENT EXECUTE FUNCTION note_claims_dropped();

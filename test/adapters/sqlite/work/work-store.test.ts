@@ -1,26 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
+import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import { SECOND } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
+import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { describeWorkStore } from '../../../contract/work-store.ts';
 import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
-const next = {
-  progress: { stage: 'match', askedAt: 1, misses: 0 },
-  dueAt: 0,
-  attempts: 0,
-  now: 0,
-} as const;
-const matching = { stage: 'match' as const, askedAt: 1, misses: 0 };
 
 const payloadKey = Buffer.alloc(32, 1);
 const sealer = createPayloadSealer(payloadKey);
@@ -62,211 +55,6 @@ async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now 
 
 const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) =>
   store.confirm(item, { leads: numbers, conflicts: [] }, { actions: act.actions, now });
-
-describe('a lease', () => {
-  test('gives each due event to one worker, oldest due first, with its payload', async () => {
-    const { store, accept } = await setUp();
-    await accept('b', 20);
-    await accept('a', 10);
-    await accept('later', 99);
-    const items = await store.lease('match', 50, 10);
-    expect(items.map(({ payload }) => payload?.toString())).toEqual(['a', 'b']);
-    expect(await store.lease('match', 50, 10)).toEqual([]);
-    expect(await store.nextDueAt('match')).toBe(99);
-  });
-
-  test('ends after 25 seconds; then whoever had it can write nothing any more', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    const lost = await leaseOne(store);
-    expect(await store.lease('match', 25 * SECOND - 1, 1)).toEqual([]);
-    const mine = await leaseOne(store, 'match', 25 * SECOND);
-    expect(await claimAll(store, lost, [1])).toBeUndefined();
-    expect(await store.saveProgress(lost, matching, 0)).toBe(false);
-    expect(await store.reschedule(lost, { dueAt: 0, attempts: 1 })).toBe(false);
-    expect(await store.settle(lost, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe('lost');
-    expect(await store.settle(mine, { outcome: 'UNMATCHED', attempts: 1 }, 0)).toBe('settled');
-  });
-
-  test('is renewed with the progress, and forgotten when the only worker starts anew', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    const item = await leaseOne(store);
-    expect(await store.saveProgress(item, matching, 20 * SECOND)).toBe(true);
-    expect(await store.lease('match', 30 * SECOND, 1)).toEqual([]);
-    await store.forgetLeases(1e9);
-    expect((await leaseOne(store, 'match', 30 * SECOND)).progress).toEqual(matching);
-  });
-
-  test('that is given back leaves the event due', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    await store.giveBack(await leaseOne(store));
-    expect((await leaseOne(store)).payload?.toString()).toBe('a');
-  });
-
-  test('of many events is given back at once, each due at its own time', async () => {
-    const { store, accept } = await setUp();
-    for (const text of ['a', 'b']) await accept(text);
-    const [first, second] = await store.lease('match', 0, 2);
-    if (!first || !second) throw new Error('nothing is due');
-    await store.postpone([
-      { item: first, progress: { ...matching, misses: 1 }, dueAt: 10 },
-      { item: second, progress: matching, dueAt: 20 },
-    ]);
-    expect(await store.nextDueAt('match')).toBe(10);
-    const [due] = await store.lease('match', 15, 2);
-    expect(due).toMatchObject({ event: first.event, progress: { misses: 1 } });
-  });
-
-  test('of an event sealed under another key brings no payload', async () => {
-    const { database, accept } = await setUp();
-    await accept('a');
-    const sealer = createPayloadSealer(Buffer.alloc(32, 2));
-    const other = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
-    expect(await leaseOne(other)).not.toHaveProperty('payload');
-  });
-});
-
-describe('a claim', () => {
-  test('and the event’s progress are one: then the event is due for its actions', async () => {
-    const { store, accept, receipts } = await setUp();
-    const id = await accept('a');
-    const item = await leaseOne(store);
-    expect(await claimAll(store, item, [3, 1])).toEqual([1, 3]);
-    expect(await store.lease('match', 50, 1)).toEqual([]);
-    const due = await leaseOne(store, 'act', 5);
-    expect(due.progress).toEqual({
-      ...act,
-      leads: [
-        { number: 1, state: 'open' },
-        { number: 3, state: 'open' },
-      ],
-    });
-    expect(await store.held(due)).toEqual([1, 3]);
-    expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '3']);
-  });
-
-  test('is undone together with the progress when the commit fails', async () => {
-    const { database, store, accept } = await setUp();
-    await accept('a');
-    const item = await leaseOne(store);
-    database.handle.exec(
-      `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event
-       BEGIN SELECT RAISE(ABORT, 'no'); END`,
-    );
-    await expect(claimAll(store, item, [1])).rejects.toThrow('no');
-    expect(await store.held(item)).toEqual([]);
-  });
-
-  const auditOf = (database: Database, number: number) =>
-    createAuditLog(database)
-      .listOf(`claim/${number}`)
-      .map(({ action, actor, changes }) => [action, actor.kind, changes?.['reason']]);
-
-  test('for now is taken back, audited, by a match that is certain of other leads', async () => {
-    const { database, store, accept } = await setUp();
-    await accept('a');
-    await store.claim(await leaseOne(store), { leads: [1, 2], conflicts: [] }, next);
-    expect(await claimAll(store, await leaseOne(store), [2, 3])).toEqual([2, 3]);
-    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'better-match']]);
-    expect(auditOf(database, 2)).toEqual([]);
-  });
-
-  test('for now of a lead that turns out to be in conflict is taken back at once', async () => {
-    const { database, store, receipts, accept } = await setUp();
-    const id = await accept('a');
-    await store.claim(await leaseOne(store), { leads: [1, 2], conflicts: [] }, next);
-    const better = { leads: [2], conflicts: [1] };
-    expect(await store.claim(await leaseOne(store), better, next)).toEqual([2]);
-    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'lead-id-conflict']]);
-    expect((await receipts.read(id))?.events[0]).toMatchObject({
-      leadIds: ['2'],
-      note: 'lead-id-conflict',
-    });
-  });
-
-  test('for now is taken back when the event ends UNMATCHED, and one for good is not', async () => {
-    const { database, store, receipts, accept } = await setUp();
-    const wrong = await accept('a');
-    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
-    const item = await leaseOne(store);
-    await store.settle(item, { outcome: 'UNMATCHED', attempts: 3 }, 7);
-    expect(await store.held(item)).toEqual([]);
-    expect((await receipts.read(wrong))?.events[0]?.leadIds).toEqual([]);
-    expect(auditOf(database, 1)).toEqual([['claim.withdraw', 'system', 'unmatched']]);
-    const id = await accept('b');
-    await claimAll(store, await leaseOne(store), [1]);
-    const acting = await leaseOne(store, 'act', 5);
-    await store.settle(acting, { outcome: 'UNMATCHED', attempts: 1 }, 8);
-    expect(await store.held(acting)).toEqual([1]);
-    expect((await receipts.read(id))?.events[0]?.outcome).toBe('UNMATCHED');
-  });
-
-  test('for now stays when the event ends FAILED: the person is still to be deleted', async () => {
-    const { database, store, accept } = await setUp();
-    await accept('a');
-    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
-    const item = await leaseOne(store);
-    await store.settle(item, { outcome: 'FAILED', lastError: 'partner-unknown', attempts: 1 }, 7);
-    expect(await store.held(item)).toEqual([1]);
-    expect(auditOf(database, 1)).toEqual([]);
-  });
-
-  test('for now that an operator gave back is neither made again nor audited twice', async () => {
-    const { database, store, accept } = await setUp();
-    await accept('a');
-    await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
-    database.handle.exec('UPDATE claim SET releasedAt = 3');
-    expect(await claimAll(store, await leaseOne(store), [2])).toEqual([2]);
-    expect(auditOf(database, 1)).toEqual([]);
-  });
-
-  test('of a repository that is another one now is not held any more', async () => {
-    const { database, store, accept } = await setUp();
-    await accept('a');
-    const item = await leaseOne(store);
-    await claimAll(store, item, [1]);
-    await openedDirectory(database, REPOSITORY_ID + 1);
-    expect(await store.held(item)).toEqual([]);
-  });
-});
-
-describe('an end', () => {
-  test('of DONE drops the payload, every other keeps it for a replay', async () => {
-    const { store, accept, receipts, database } = await setUp();
-    const payloads = database.handle.prepare('SELECT count(payload) FROM event').pluck();
-    const id = await accept('a');
-    await store.settle(await leaseOne(store), { outcome: 'DONE', attempts: 1 }, 7);
-    expect(payloads.get()).toBe(0);
-    expect(await receipts.read(id)).toMatchObject({
-      status: 'PROCESSED',
-      events: [{ outcome: 'DONE', attempts: 1, completedAt: 7 }],
-    });
-    const failed = await accept('b');
-    const lastError = 'transferred';
-    await store.settle(await leaseOne(store), { outcome: 'FAILED', attempts: 2, lastError }, 8);
-    expect(payloads.get()).toBe(1);
-    expect(await receipts.read(failed)).toMatchObject({
-      status: 'FAILED',
-      events: [{ outcome: 'FAILED', lastError }],
-    });
-    expect(await store.counts()).toEqual({ open: 0, deadLetters: 1 });
-  });
-
-  test('of an event that came again meanwhile is a new start', async () => {
-    const { store, accept, receipts } = await setUp();
-    const id = await accept('a', 3);
-    const item = await leaseOne(store, 'match', 3);
-    await accept('a', 4);
-    expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe('again');
-    expect((await receipts.read(id))?.status).toBe('ACCEPTED');
-    expect(await store.counts()).toEqual({ open: 1, deadLetters: 0, oldestReceivedAt: 3 });
-    const again = await leaseOne(store, 'match', 7);
-    expect(again.payload?.toString()).toBe('a');
-    expect(again).not.toHaveProperty('progress');
-  });
-});
 
 test('a worker can begin while another process writes for a moment', async () => {
   const { database, store, accept } = await setUp();
@@ -313,102 +101,22 @@ test('what is written of several events at once shares one commit', async () => 
   expect(commits).toBe(1);
 });
 
-describe('an event without an id that comes again', () => {
-  const found = { ...matching, misses: 1 };
-  const waiting = { dueAt: 90_000, attempts: 1, lastError: 'not-found' } as const;
-
-  test('is matched anew at once while it waits, and still knows what to take back', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    const match = { leads: [2], conflicts: [] };
-    await store.claim(await leaseOne(store), match, { ...next, progress: found });
-    await store.reschedule(await leaseOne(store), { ...waiting, progress: found });
-    await accept('a', 50);
-    const again = await leaseOne(store, 'match', 50);
-    expect(again).toMatchObject({ attempts: 0, progress: { ...found, askedAt: 50, misses: 0 } });
-  });
-
-  test('is matched anew at once while its actions wait, and keeps its claims', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    await claimAll(store, await leaseOne(store), [1]);
-    await store.reschedule(await leaseOne(store, 'act', 5), waiting);
-    await accept('a', 50);
-    const again = await leaseOne(store, 'match', 50);
-    expect(again).not.toHaveProperty('progress');
-    expect(await store.held(again)).toEqual([1]);
-  });
-
-  test.each<[string, (store: WorkStore, item: WorkItem) => Promise<unknown>]>([
-    ['claims', (store, item) => claimAll(store, item, [1])],
-    ['waits', (store, item) => store.reschedule(item, waiting)],
-    [
-      'waits with others',
-      (store, item) => store.postpone([{ item, progress: matching, dueAt: 90_000 }]),
-    ],
-    ['is given back', (store, item) => store.giveBack(item)],
-    ['is left behind by a crash', (store) => store.forgetLeases(1e9)],
-  ])('is matched anew as soon as the run in hand %s', async (_end, endRun) => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    const item = await leaseOne(store);
-    await accept('a', 50);
-    expect(await store.lease('match', 50, 1)).toEqual([]);
-    await endRun(store, item);
-    expect(await leaseOne(store, 'match', 50)).toMatchObject({ attempts: 0 });
-    expect(await store.lease('act', 50, 1)).toEqual([]);
-  });
-
-  test('is left to the worker that took it over', async () => {
-    const { store, accept } = await setUp();
-    await accept('a');
-    const late = await leaseOne(store);
-    await leaseOne(store, 'match', 30 * SECOND);
-    await accept('a', 30 * SECOND);
-    expect(await store.settle(late, { outcome: 'DONE', attempts: 1 }, 7)).toBe('lost');
-    expect(await store.lease('match', 31 * SECOND, 1)).toEqual([]);
-  });
-});
-
-describe('a clock that is set back', () => {
-  test('while the worker runs moves what it had put ahead, and not what came since', async () => {
-    const { store, accept } = await setUp();
-    await accept('before', 1000);
-    await accept('since', 90);
-    await store.moveBack(900, 100);
-    const due = await store.lease('match', 100, 10);
-    expect(due.map(({ dueAt, payload }) => [dueAt, payload?.toString()])).toEqual([
-      [90, 'since'],
-      [100, 'before'],
-    ]);
-  });
-
-  test('before a restart makes what was received after that instant due at once', async () => {
-    const { store, accept } = await setUp();
-    await accept('early', 10);
-    await accept('ahead', 1000);
-    for (const item of await store.lease('match', 1000, 2))
-      await store.reschedule(item, { dueAt: 5000, attempts: 1, progress: matching });
-    await store.forgetLeases(500);
-    const due = await store.lease('match', 500, 10);
-    expect(due.map(({ payload }) => payload?.toString())).toEqual(['ahead']);
-  });
-
-  test('before a restart has late leads looked for at once, and from then on', async () => {
-    const { store, accept } = await setUp();
-    await accept('a', 1000);
-    const item = await leaseOne(store, 'match', 1000);
-    const lookAgain = { keyHash: Buffer.from('k'), dueAt: 1060, createdBefore: 1060 };
-    const match = { leads: [1], conflicts: [] };
-    await store.confirm(item, match, { actions: act.actions, now: 1000, lookAgain });
-    await store.forgetLeases(900);
-    expect(await store.dueLooks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
-  });
-});
-
-test('an event that comes again before anybody has begun it is asked for from then on', async () => {
-  const { store, accept } = await setUp();
-  await accept('a', 3);
-  await accept('a', 50);
-  expect(await leaseOne(store, 'match', 50)).toMatchObject({ dueAt: 50, attempts: 0 });
+describeWorkStore('SQLite', async () => {
+  const database = temporaryDatabase();
+  const repository = REPOSITORY;
+  return {
+    storeWith: (key) =>
+      createWorkStore({ ...storeDeps, sealer: createPayloadSealer(key), database }),
+    receiptsWith: (key) => createReceiptStore({ database, payloadKey: key, repository }),
+    directory: createLeadDirectory(database, { repository }),
+    auditOf: async (subject) => createAuditLog(database).listOf(subject),
+    release: async () => void database.handle.exec('UPDATE claim SET releasedAt = 3'),
+    failProgress: async () =>
+      void database.handle.exec(
+        `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event
+         BEGIN SELECT RAISE(ABORT, 'no'); END`,
+      ),
+    countPayloads: async () =>
+      Number(database.handle.prepare('SELECT count(payload) FROM event').pluck().get()),
+  };
 });

@@ -1,0 +1,51 @@
+import { leadsToClaim, type MatchName } from '#partners/deletions/match.ts';
+import type { Session } from '../database.ts';
+import { readDirectoryView } from '../directory/view.ts';
+import { claimsOf, heldClaims, insertClaims, REPOSITORY_NOT_KNOWN } from './write.ts';
+
+/** An event that is accepted, or that has come again. */
+type AcceptedEvent = {
+  /** `event.id`. */
+  event: number;
+  receiptId: string;
+  /** The leads to claim, in ascending order. */
+  leads: readonly number[];
+  at: number;
+};
+
+/** Claims of the transaction that accepts events, until the worker knows better. */
+export type AcceptanceClaims = {
+  /** The leads to claim by what an event names, in ascending order. */
+  find(names: readonly MatchName[]): number[];
+  claim(events: readonly AcceptedEvent[]): Promise<void>;
+  /** What the event holds; an operator may have given leads of it back. */
+  held(event: number): Promise<number[]>;
+};
+
+/**
+ * Reads what the lead directory knows of all that these events name. `repository` is `owner/name`, in
+ * any case.
+ */
+export async function openAcceptanceClaims(
+  session: Session,
+  repository: string,
+  names: readonly MatchName[],
+): Promise<AcceptanceClaims> {
+  const directory = await readDirectoryView(session, repository, names);
+  const row = await session.get<{ repositoryId: number }>(
+    'SELECT repository_id FROM tracker_repository WHERE name = @name',
+    { name: repository.toLowerCase() },
+  );
+  const repositoryId = row?.repositoryId ?? REPOSITORY_NOT_KNOWN;
+  return {
+    find: (own) => leadsToClaim(own, directory).sort((left, right) => left - right),
+    claim: (events) =>
+      insertClaims(
+        session,
+        events.flatMap(({ leads, at, ...owner }) =>
+          claimsOf({ ...owner, repositoryId, numbers: leads }, at),
+        ),
+      ),
+    held: (event) => heldClaims(session, { repositoryId, event }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
+import { createNextFlight } from '#shared/resilience/single-flight.ts';
+import { appendAudit } from '../audit-log.ts';
+import { createClaimLists, OF_REPOSITORY } from './lists.ts';
+import { createClaimReader } from './view.ts';
+import type { Database } from '../database.ts';
+import { claimTransaction } from '../locks.ts';
+
+export type ClaimsOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+const RELEASE = `
+  UPDATE claim SET released_at = @at
+  WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
+  RETURNING event`;
+
+const NOTE_RELEASE = "UPDATE event SET note = 'claim-released' WHERE id = ANY(@events::bigint[])";
+
+/** Several claims of one lead share its removed_at, so that DISTINCT leaves one line. */
+const REMOVALS = `
+  SELECT DISTINCT removed_at, number FROM claim
+  WHERE released_at IS NULL AND approved AND removed_at >= @since
+    AND (removed_at, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
+    AND labels @> @labels
+  ORDER BY removed_at, number LIMIT @limit`;
+
+/** The claims in PostgreSQL. Keeps the claimed numbers in memory and reads only what changed. */
+export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
+  const repository = options.repository.toLowerCase();
+  return {
+    current: createNextFlight(createClaimReader(database, repository)),
+    ...createClaimLists(database, repository),
+    release: (number, entry) =>
+      claimTransaction(database, async (session) => {
+        const values = { repository, number, at: entry.at };
+        const released = await session.all<{ event: number }>(RELEASE, values);
+        if (released.length === 0) return 0;
+        await session.run(NOTE_RELEASE, { events: released.map(({ event }) => event) });
+        await appendAudit(session, entry);
+        return released.length;
+      }),
+    listRemovals: (query) => database.all<Removal>(REMOVALS, toValues(query, repository)),
+  };
+}
+
+function toValues(query: RemovalQuery, repository: string) {
+  return {
+    repository,
+    since: query.since,
+    afterRemovedAt: query.after?.removedAt ?? -1,
+    afterNumber: query.after?.number ?? -1,
+    labels: query.labels,
+    limit: query.limit,
+  };
+}

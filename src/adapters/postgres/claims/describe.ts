@@ -1,0 +1,53 @@
+import type { Session } from '../database.ts';
+import { type DescribedLead, REPOSITORY_NOT_KNOWN } from './write.ts';
+
+const DESCRIBE = `
+  UPDATE claim SET is_described = true, approved = @approved, labels = @labels,
+    removed_at = CASE WHEN @approved
+      THEN greatest(@at, (SELECT last_removed_at + 1 FROM claim_version)) ELSE removed_at END
+  WHERE repository_id = @repositoryId AND number = @number AND NOT is_described`;
+
+const NOTE_REMOVAL = `
+  UPDATE claim_version SET last_removed_at = greatest(last_removed_at,
+    (SELECT max(removed_at) FROM claim
+     WHERE repository_id = @repositoryId AND number = @number))`;
+
+/**
+ * Completes the claims of a lead that was claimed by its number alone. In the removals feed it comes
+ * behind all that readers have read by now.
+ */
+export async function describeClaims(
+  session: Session,
+  lead: DescribedLead,
+  at: number,
+): Promise<void> {
+  if ((await session.run(DESCRIBE, { ...lead, at })) > 0) await session.run(NOTE_REMOVAL, lead);
+}
+
+/** Whether `describeClaims` has anything to complete. */
+export async function hasUndescribedClaims(session: Session): Promise<boolean> {
+  const row = await session.get('SELECT 1 FROM claim WHERE NOT is_described LIMIT 1');
+  return row !== undefined;
+}
+
+const ADOPT = `
+  UPDATE claim SET repository_id = @repositoryId
+  WHERE repository_id = ${REPOSITORY_NOT_KNOWN} AND NOT EXISTS (
+    SELECT 1 FROM claim AS own WHERE own.repository_id = @repositoryId
+      AND own.number = claim.number AND own.event = claim.event)`;
+
+const KNOWN_NOW = `
+  SELECT DISTINCT lead.repository_id, lead.number, lead.approved, lead.labels
+  FROM claim JOIN directory_lead AS lead USING (repository_id, number)
+  WHERE claim.repository_id = @repositoryId AND NOT is_described`;
+
+/** Gives the repository the claims that were made before its number was known. */
+export async function adoptClaims(
+  session: Session,
+  repositoryId: number,
+  at: number,
+): Promise<void> {
+  if ((await session.run(ADOPT, { repositoryId })) === 0) return;
+  for (const lead of await session.all<DescribedLead>(KNOWN_NOW, { repositoryId }))
+    await describeClaims(session, lead, at);
+}

@@ -1,0 +1,57 @@
+import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
+import type { Session } from '../database.ts';
+
+/**
+ * Claims of the repository that `repository` names. While the store does not know its number yet,
+ * every claim counts, whatever repository it is from: a renamed repository must not show for a
+ * moment what was deleted.
+ */
+export const OF_REPOSITORY = `
+  (claim.repository_id = (SELECT repository_id FROM tracker_repository WHERE name = @repository)
+    OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
+
+/** A claimed lead stands where the first of its claims in force does. */
+const CLAIMED_LEADS = `
+  SELECT id, number, claimed_at,
+    (SELECT array_agg(receipt_id ORDER BY first) FROM (
+      SELECT receipt_id, min(id) AS first FROM claim AS other
+      WHERE other.repository_id = claim.repository_id AND other.number = claim.number
+        AND other.released_at IS NULL
+      GROUP BY receipt_id) AS receipts) AS receipt_ids
+  FROM claim
+  WHERE released_at IS NULL AND ${OF_REPOSITORY}
+    AND NOT EXISTS (
+      SELECT 1 FROM claim AS earlier
+      WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
+        AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
+
+const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
+const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
+
+type ClaimedRow = ClaimedLead & { id: number };
+
+/** Claims as operators look at them. */
+export function createClaimLists(
+  session: Session,
+  repository: string,
+): Pick<ClaimStore, 'list' | 'find'> {
+  return {
+    list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
+      // One more than asked for tells whether there are more.
+      const values = { repository, before: after, limit: limit + 1 };
+      const rows = await session.all<ClaimedRow>(LIST, values);
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const hasMore = rows.length > limit && last !== undefined;
+      return { items: items.map(toClaimedLead), ...(hasMore && { next: last.id }) };
+    },
+    find: async (number) => {
+      const row = await session.get<ClaimedRow>(FIND, { repository, number });
+      return row && toClaimedLead(row);
+    },
+  };
+}
+
+function toClaimedLead({ number, claimedAt, receiptIds }: ClaimedRow): ClaimedLead {
+  return { number, claimedAt, receiptIds };
+}

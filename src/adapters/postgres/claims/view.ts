@@ -1,0 +1,53 @@
+import type { Claims } from '#leads/claims/claim-store.ts';
+import type { Session } from '../database.ts';
+import { OF_REPOSITORY } from './lists.ts';
+
+type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };
+
+const VERSION = `
+  SELECT version, withdrawn,
+    (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
+  FROM claim_version`;
+
+/** Claims get their ids in the order in which they are committed, for their writers take turns. */
+const CLAIMED = `
+  SELECT id, number FROM claim
+  WHERE id > @after AND released_at IS NULL AND ${OF_REPOSITORY}
+  ORDER BY id`;
+
+/**
+ * Asked on every answer with leads, on every instance: reads one row when no claim was made, else the
+ * new claims, and all of them after a release. One call at a time.
+ */
+export function createClaimReader(session: Session, repository: string): () => Promise<Claims> {
+  let row: VersionRow | undefined;
+  let lastId = 0;
+  let numbers = new Set<number>();
+  let claims: Claims = { has: () => true };
+  const readNew = async (): Promise<void> => {
+    const values = { repository, after: lastId };
+    for (const { id, number } of await session.all<{ id: number; number: number }>(
+      CLAIMED,
+      values,
+    )) {
+      numbers.add(number);
+      lastId = id;
+    }
+    const held = numbers;
+    claims = { has: (number) => held.has(number) };
+  };
+  return async () => {
+    const now = await session.get<VersionRow>(VERSION, { repository });
+    if (!now) throw new Error('the store has no claim version');
+    const isSame = row?.version === now.version && row.repositoryId === now.repositoryId;
+    if (isSame) return claims;
+    if (row?.withdrawn !== now.withdrawn || row.repositoryId !== now.repositoryId) {
+      numbers = new Set();
+      lastId = 0;
+      row = undefined; // should the next statement fail, all of it is read again
+    }
+    await readNew();
+    row = now;
+    return claims;
+  };
+}

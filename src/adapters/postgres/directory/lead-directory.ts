@@ -1,0 +1,113 @@
+import type {
+  DirectoryChecks,
+  DirectoryState,
+  LeadDirectory,
+} from '#leads/directory/lead-directory.ts';
+import { adoptClaims } from '../claims/describe.ts';
+import { numbersOf } from '../claims/write.ts';
+import type { Database, Session } from '../database.ts';
+import { claimTransaction } from '../locks.ts';
+import type { RowOf } from '../row.ts';
+import { createEntryWriter } from './entries.ts';
+import * as sql from './statements.ts';
+
+/** Rows of a finished crawl that are looked at at once. */
+const CHUNK_ROWS = 5000;
+
+export type LeadDirectoryOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+  /** Milliseconds since the Unix epoch; default the system's clock. */
+  now?: () => number;
+};
+
+type IdRow = { repositoryId: number };
+type LeadRow = { updatedAt: number };
+
+/** The lead directory in PostgreSQL. */
+export function createLeadDirectory(
+  database: Database,
+  { repository, now = Date.now }: LeadDirectoryOptions,
+): LeadDirectory {
+  const name = repository.toLowerCase();
+  const readId = async (session: Session): Promise<number | undefined> =>
+    (await session.get<IdRow>(sql.REPOSITORY_ID, { name }))?.repositoryId;
+  const write = (work: (session: Session, id: number) => Promise<unknown>): Promise<void> =>
+    claimTransaction(database, async (session) => {
+      const id = await readId(session);
+      if (id !== undefined) await work(session, id);
+    });
+  const put = createEntryWriter(now);
+  const lead = (number: number) => database.get<LeadRow>(sql.LEAD, { name, number });
+  return {
+    repositoryId: () => readId(database),
+    open: (id, checks, at) =>
+      claimTransaction(database, (session) => open(session, { name, id, at, ...checks })),
+    checks: async () => {
+      const id = await readId(database);
+      return id === undefined ? undefined : database.get<DirectoryChecks>(sql.CHECKS, { id });
+    },
+    state: async () => toState(await database.get(sql.STATE, { name })),
+    find: async (hash) => numbersOf(await database.all(sql.FIND, { name, hash })),
+    has: async (number) => (await lead(number)) !== undefined,
+    updatedAt: async (number) => (await lead(number))?.updatedAt,
+    put: (entries) => write((session, id) => put(session, id, entries)),
+    putCaughtUp: (entries, reached) =>
+      write(async (session, id) => {
+        await put(session, id, entries);
+        await session.run(sql.CAUGHT_UP, { id, reached });
+      }),
+    startCrawl: (at) => write((session, id) => session.run(sql.START_CRAWL, { id, at })),
+    putCrawled: (entries, reached) =>
+      write(async (session, id) => {
+        await put(session, id, entries);
+        await session.run(sql.CRAWLED, { id, seen: entries.length, reached });
+      }),
+    unseen: async (after) => {
+      const id = await readId(database);
+      return id === undefined ? { numbers: [] } : readUnseen(database, id, after);
+    },
+    remove: (number) => write((session, id) => remove(session, { id, number })),
+    noteMoved: (number) => write((session, id) => session.run(sql.NOTE_MOVED, { id, number })),
+    completeCrawl: (at) => write((session, id) => session.run(sql.COMPLETE_CRAWL, { id, at })),
+  };
+}
+
+type Opening = DirectoryChecks & { name: string; id: number; at: number };
+
+async function open(session: Session, opening: Opening): Promise<void> {
+  const { id, at, key, rules } = opening;
+  await session.run(sql.IDENTIFY, opening);
+  await adoptClaims(session, id, at);
+  const stored = await session.get<DirectoryChecks>(sql.CHECKS, { id });
+  if (stored?.key.equals(key) && stored.rules.equals(rules)) return;
+  if (stored && !stored.key.equals(key)) {
+    await session.run(sql.DROP_ALL_KEYS, { id });
+    await session.run(sql.DROP_ALL_LEADS, { id });
+  }
+  await session.run(sql.BEGIN, opening);
+}
+
+/** One chunk: a million rows must not be held at once. */
+async function readUnseen(
+  session: Session,
+  id: number,
+  after: number,
+): Promise<{ numbers: number[]; next?: number }> {
+  const values = { id, after, size: CHUNK_ROWS };
+  const chunk = await session.get<{ last: number }>(sql.CHUNK_END, values);
+  if (!chunk) return { numbers: [] };
+  const { last } = chunk;
+  return { numbers: numbersOf(await session.all(sql.UNSEEN, { id, after, last })), next: last };
+}
+
+/** A lead that was claimed a moment ago keeps its row. */
+async function remove(session: Session, row: { id: number; number: number }): Promise<void> {
+  if ((await session.run(sql.DROP_LEAD, row)) > 0) await session.run(sql.DROP_KEYS, row);
+}
+
+function toState(row: RowOf<DirectoryState> | undefined): DirectoryState | undefined {
+  if (!row) return undefined;
+  const { completedAt, ...rest } = row;
+  return { ...rest, ...(completedAt !== null && { completedAt }) };
+}

@@ -1,0 +1,32 @@
+import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+
+const OF_RECEIPT = {
+  partnerId: 'receipt.partner_id = @partnerId',
+  status: 'receipt.status = @status',
+  correlationId: 'receipt.correlation_id = @correlationId',
+  since: 'receipt.received_at >= @since',
+} as const;
+
+const OF_EVENT = {
+  outcome: 'event.outcome = @outcome',
+  eventId: 'event.event_id = @eventId',
+  externalId: 'event.external_id = @externalId',
+  leadId: 'event.lead_ids @> ARRAY[@leadId::text]',
+} as const;
+
+/** Which receipts a filter finds. What it says of events is met by one and the same event. */
+export function receiptConditions(filter: ReceiptFilter): string {
+  const ofReceipt = given(OF_RECEIPT, filter);
+  const ofEvent = given(OF_EVENT, filter);
+  const found = `receipt.number IN (SELECT event.receipt FROM event WHERE ${ofEvent.join(' AND ')})`;
+  const conditions = [...ofReceipt, ...(ofEvent.length > 0 ? [found] : [])];
+  return conditions.length > 0 ? conditions.join(' AND ') : 'true';
+}
+
+function given<Name extends keyof ReceiptFilter>(
+  conditions: Readonly<Record<Name, string>>,
+  filter: ReceiptFilter,
+): string[] {
+  const names = Object.keys(conditions) as Name[];
+  return names.filter((name) => filter[name] !== undefined).map((name) => conditions[name]);
+}

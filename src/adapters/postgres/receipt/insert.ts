@@ -1,0 +1,135 @@
+import type { EventIdKeys } from '#partners/event.ts';
+import { type PayloadSealer, payloadIdentity } from '#partners/receipts/payload.ts';
+import { statusOf } from '#partners/receipts/receipt.ts';
+import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
+import type { Session } from '../database.ts';
+import * as sql from './statements.ts';
+
+/** A delivery with those of its events that are new. */
+export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] };
+
+export type Writing = { session: Session; sealer: PayloadSealer; claims: AcceptanceClaims };
+
+/** An event on its way into the table. */
+type Row = {
+  event: NewEvent;
+  delivery: NewReceipt;
+  receipt: number;
+  leads: readonly number[];
+  isIdReused: boolean;
+};
+
+/** Writes receipts, their events and claims in a few statements, however many they are. */
+export async function insertDeliveries(
+  writing: Writing,
+  fresh: readonly FreshDelivery[],
+): Promise<void> {
+  if (fresh.length === 0) return;
+  const { session, claims } = writing;
+  const numbers = await insertReceipts(session, fresh);
+  const isIdReused = await openReusedIds(session, fresh);
+  const rows = fresh.flatMap(({ delivery, events }) =>
+    events.map((event): Row => ({
+      event,
+      delivery,
+      receipt: numbers.get(delivery.id) ?? 0,
+      leads: claims.find(event.names),
+      isIdReused: isIdReused(event.idKeys),
+    })),
+  );
+  if (rows.length === 0) return;
+  const ids = await insertEvents(writing, rows);
+  await insertSameEvents(session, rows, ids);
+  await claims.claim(
+    rows.map(({ delivery, leads }, place) => ({
+      event: ids[place] ?? 0,
+      receiptId: delivery.id,
+      leads,
+      at: delivery.receivedAt,
+    })),
+  );
+}
+
+async function insertReceipts(
+  session: Session,
+  fresh: readonly FreshDelivery[],
+): Promise<Map<string, number>> {
+  const deliveries = fresh.map(({ delivery }) => delivery);
+  const rows = await session.all<{ number: number; id: string }>(sql.INSERT_RECEIPTS, {
+    ids: deliveries.map(({ id }) => id),
+    partnerIds: deliveries.map(({ partnerId }) => partnerId),
+    paths: deliveries.map(({ path }) => path),
+    eventTypes: deliveries.map(({ eventType }) => eventType),
+    externalIds: deliveries.map(({ externalId }) => externalId ?? null),
+    correlationIds: deliveries.map(({ correlationId }) => correlationId),
+    statuses: fresh.map(({ events }) => statusOf(events.map(({ outcome }) => outcome))),
+    receivedAts: deliveries.map(({ receivedAt }) => receivedAt),
+  });
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
+/**
+ * Tells of one event after another whether its id came before with another person, in the store or
+ * in an event before it.
+ */
+async function openReusedIds(
+  session: Session,
+  fresh: readonly FreshDelivery[],
+): Promise<(keys: EventIdKeys | undefined) => boolean> {
+  const ids = fresh.flatMap(({ events }) => events.flatMap(({ idKeys }) => idKeys?.id ?? []));
+  const persons = new Map<string, Set<string>>();
+  const note = (id: Buffer, person: Buffer | null): Set<string> => {
+    const known = persons.get(id.toString('hex')) ?? new Set();
+    persons.set(id.toString('hex'), known);
+    if (person) known.add(person.toString('hex'));
+    return known;
+  };
+  type PersonsRow = { idKey: Buffer; lowest: Buffer | null; highest: Buffer | null };
+  const rows = ids.length > 0 ? await session.all<PersonsRow>(sql.PERSONS_OF_IDS, { ids }) : [];
+  for (const { idKey, lowest, highest } of rows)
+    for (const one of [lowest, highest]) note(idKey, one);
+  return (keys) => keys !== undefined && note(keys.id, keys.person).size > 1;
+}
+
+/** Answers the ids in the order of the rows. */
+async function insertEvents({ session, sealer }: Writing, rows: readonly Row[]): Promise<number[]> {
+  const isPending = ({ event }: Row): boolean => event.outcome === 'PENDING';
+  const inserted = await session.all<{ id: number; receipt: number; position: number }>(
+    sql.INSERT_EVENTS,
+    {
+      receipts: rows.map(({ receipt }) => receipt),
+      positions: rows.map(({ event }) => event.position),
+      eventTypes: rows.map(({ event }) => event.eventType ?? null),
+      eventIds: rows.map(({ event }) => event.eventId ?? null),
+      externalIds: rows.map(({ event }) => event.externalId ?? null),
+      outcomes: rows.map(({ event }) => event.outcome),
+      notes: rows.map(({ isIdReused }) => (isIdReused ? 'event-id-reused' : null)),
+      leads: rows.map(({ leads }) => (leads.length > 0 ? JSON.stringify(leads.map(String)) : null)),
+      lastErrors: rows.map(({ event }) => event.lastError ?? null),
+      completedAts: rows.map((row) => (isPending(row) ? null : row.delivery.receivedAt)),
+      payloads: rows.map((row) => (isPending(row) ? seal(sealer, row) : null)),
+      dueAts: rows.map((row) => (isPending(row) ? row.delivery.receivedAt : null)),
+    },
+  );
+  const ids = new Map(inserted.map(({ id, receipt, position }) => [`${receipt}/${position}`, id]));
+  return rows.map(({ receipt, event }) => ids.get(`${receipt}/${event.position}`) ?? 0);
+}
+
+function seal(sealer: PayloadSealer, { delivery, event }: Row): Buffer {
+  return sealer.seal(payloadIdentity(delivery.id, event.position), event.payload);
+}
+
+async function insertSameEvents(
+  session: Session,
+  rows: readonly Row[],
+  ids: readonly number[],
+): Promise<void> {
+  await session.run(sql.INSERT_SAME_EVENTS, {
+    keys: rows.map(({ event }) => event.sameEventKey),
+    events: ids,
+    firstSeenAts: rows.map(({ delivery }) => delivery.receivedAt),
+    idKeys: rows.map(({ event }) => event.idKeys?.id ?? null),
+    personKeys: rows.map(({ event }) => event.idKeys?.person ?? null),
+  });
+}

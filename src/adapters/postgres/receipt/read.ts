@@ -1,0 +1,94 @@
+import {
+  type Outcome,
+  outcomes,
+  type Receipt,
+  type ReceiptDetail,
+  type ReceiptEvent,
+  type ReceiptSummary,
+} from '#partners/receipts/receipt.ts';
+import type { ReceiptReport, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { Session } from '../database.ts';
+import { present } from '../row.ts';
+import { receiptConditions } from './conditions.ts';
+
+const COLUMNS = `
+  receipt.number, receipt.id, receipt.partner_id, receipt.event_type, receipt.external_id,
+  receipt.correlation_id, receipt.status, receipt.received_at`;
+
+const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = @id`;
+
+const READ_EVENTS = `
+  SELECT event_type, event_id, external_id, outcome, erasure, note,
+    coalesce(lead_ids, '{}') AS lead_ids, attempts, last_error, completed_at
+  FROM event WHERE receipt = @number ORDER BY position`;
+
+const READ_STATUS = `
+  SELECT position, event_type, event_id, outcome, erasure, completed_at, due_at
+  FROM event WHERE receipt = @number ORDER BY position`;
+
+const COUNT_OUTCOMES = `
+  SELECT receipt, outcome, count(*) AS count FROM event
+  WHERE receipt = ANY(@numbers::bigint[])
+    AND outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})
+  GROUP BY receipt, outcome`;
+
+type ReceiptRow = Receipt & { number: number };
+type StatusEvent = ReceiptReport['events'][number];
+type StatusRow = StatusEvent & { dueAt: number | null };
+type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
+
+/** Reads receipts, newest first. */
+export function createReceiptReader(
+  session: Session,
+): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
+  const readRow = (id: string) => session.get<ReceiptRow>(READ_RECEIPT, { id });
+  return {
+    list: async (filter, limit, after = Number.MAX_SAFE_INTEGER) => {
+      const rows = await session.all<ReceiptRow>(
+        `SELECT ${COLUMNS} FROM receipt
+         WHERE ${receiptConditions(filter)} AND receipt.number < @after
+         ORDER BY receipt.number DESC LIMIT @limit`,
+        { ...filter, after, limit: limit + 1 },
+      );
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const numbers = page.map(({ number }) => number);
+      const counts = await session.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
+      const receipts = toSummaries(page, counts);
+      return rows.length > limit && last ? { receipts, next: last.number } : { receipts };
+    },
+    read: async (id): Promise<ReceiptDetail | undefined> => {
+      const row = await readRow(id);
+      if (!row) return undefined;
+      const events = await session.all<ReceiptEvent>(READ_EVENTS, row);
+      return { ...toReceipt(row), events: events.map((event) => present(event) as ReceiptEvent) };
+    },
+    readStatus: async (id): Promise<ReceiptReport | undefined> => {
+      const row = await readRow(id);
+      return row && toReport(row, await session.all<StatusRow>(READ_STATUS, row));
+    },
+  };
+}
+
+function toSummaries(rows: readonly ReceiptRow[], counts: readonly OutcomeRow[]): ReceiptSummary[] {
+  const byReceipt = Map.groupBy(counts, ({ receipt }) => receipt);
+  return rows.map((row) => {
+    const own = byReceipt.get(row.number) ?? [];
+    const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
+    return { ...toReceipt(row), outcomes: counted };
+  });
+}
+
+function toReceipt({ number: _number, ...row }: ReceiptRow): Receipt {
+  return present(row) as Receipt;
+}
+
+function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): ReceiptReport {
+  const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
+  return {
+    id,
+    status,
+    events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
+    ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
+  };
+}

@@ -1,0 +1,66 @@
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { toLeadIds } from '../claims/write.ts';
+import { START_AGAIN } from '../start-again.ts';
+import type { Writing } from './insert.ts';
+import * as sql from './statements.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+
+/** The event as it was first accepted. */
+export type SameEvent = {
+  key: Buffer;
+  event: number;
+  receipt: number;
+  receiptId: string;
+  position: number;
+  outcome: Outcome;
+};
+
+export type Repeat = { event: NewEvent; before: SameEvent };
+
+/** Answers whether the event waits for the worker because of this repeat. */
+export async function workRepeat(writing: Writing, repeat: Repeat, now: number): Promise<boolean> {
+  const { session, claims } = writing;
+  const { event, before } = repeat;
+  const request = requestOf(repeat);
+  if (request === 'nothing') return false;
+  const owner = { event: before.event };
+  if ((await session.run(sql.FORGET_RELEASES, owner)) > 0)
+    await session.run(sql.REFRESH_NOTE, owner);
+  const isQueued = await queue(writing, repeat, { request, now });
+  const leads = claims.find(event.names);
+  await claims.claim([{ ...before, leads, at: now }]);
+  const leadIds = toLeadIds(await claims.held(before.event));
+  await session.run(sql.SET_LEADS, { ...owner, leadIds });
+  return isQueued;
+}
+
+async function queue(
+  { session, sealer }: Writing,
+  { event, before }: Repeat,
+  { request, now }: { request: 'again' | 'queue'; now: number },
+): Promise<boolean> {
+  const owner = { event: before.event };
+  const identity = payloadIdentity(before.receiptId, before.position);
+  const values = { ...owner, now, payload: sealer.seal(identity, event.payload) };
+  if (request === 'queue') {
+    await session.run(sql.QUEUE_AGAIN, values);
+    await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
+    return true;
+  }
+  const row = await session.get<{ isBegun: boolean }>(sql.IS_BEGUN, owner);
+  await session.run(sql.MARK_AGAIN, values);
+  const isStarted = (await session.run(START_AGAIN, { ...owner, lease: null })) > 0;
+  return isStarted && row?.isBegun === true; // else it has waited for the worker before
+}
+
+/**
+ * What a repeat asks for. An event without an id may ask anew with the same bytes, also while the
+ * first one waits; one that ended without effect gets another chance; all else is a redelivery.
+ */
+function requestOf({ event, before }: Repeat): 'nothing' | 'again' | 'queue' {
+  const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
+  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
+  return before.outcome === 'PENDING' ? 'again' : 'queue';
+}

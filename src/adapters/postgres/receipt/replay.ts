@@ -1,0 +1,125 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type {
+  ReceiptFilter,
+  ReceiptStore,
+  ReplayResult,
+} from '#partners/receipts/receipt-store.ts';
+import { appendAudit } from '../audit-log.ts';
+import type { Database, Session } from '../database.ts';
+import { claimTransaction } from '../locks.ts';
+import { AS_NEW } from '../start-again.ts';
+import { receiptConditions } from './conditions.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+
+const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+
+/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
+const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
+
+const FIND_NUMBER = 'SELECT number FROM receipt WHERE id = @id';
+
+/**
+ * A lead id that has found nobody so far means none of the leads that were created since the partner
+ * asked: it is an operator who asks now.
+ */
+const QUEUE_RECEIPTS = `
+  UPDATE event SET ${AS_NEW}, due_at = @now::bigint,
+    progress = CASE WHEN lead_ids IS NULL THEN jsonb_build_object('stage', 'match',
+      'askedAt', @now::bigint, 'misses', 0,
+      'requestedAt', (SELECT received_at FROM receipt WHERE number = event.receipt)) END
+  WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
+
+const COUNT_OTHERS = `
+  SELECT outcome, count(*) AS count FROM event
+  WHERE receipt = @receipt AND NOT (${CAN_BE_REPLAYED}) GROUP BY outcome`;
+
+/** Whoever replays what ended for a release, and names it, wants the release taken back. */
+const FORGET_RELEASES = `
+  DELETE FROM claim WHERE released_at IS NOT NULL AND event IN
+    (SELECT id FROM event
+     WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
+
+/** Rows that are purged in one transaction: a month's worth must not hold up others. */
+const CHUNK_ROWS = 1000;
+
+const FORGET_SAME_EVENTS = `
+  DELETE FROM same_event WHERE key IN
+    (SELECT key FROM same_event WHERE first_seen_at < @before LIMIT ${CHUNK_ROWS})`;
+
+const DROP_PAYLOADS = `
+  UPDATE event SET payload = NULL WHERE id IN
+    (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
+     LIMIT ${CHUNK_ROWS})`;
+
+/** Puts dead letters back into the queue, and ends the time for which they are kept. */
+export function createReceiptReplayer(
+  database: Database,
+): Pick<ReceiptStore, 'replay' | 'replayAll' | 'purge'> {
+  const inChunks = async (sql: string, before: number): Promise<number> => {
+    for (let sum = 0; ;) {
+      const changes = await claimTransaction(database, (session) => session.run(sql, { before }));
+      if (changes === 0) return sum;
+      sum += changes;
+    }
+  };
+  return {
+    replay: (id, entry) =>
+      claimTransaction(database, async (session) => {
+        const receipt = (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+        if (receipt === undefined) return undefined;
+        await session.run(FORGET_RELEASES, { receipt });
+        const left = toCounts(await session.all(COUNT_OTHERS, { receipt }));
+        return queue(session, [receipt], { entry, left });
+      }),
+    replayAll: (filter, entry) =>
+      claimTransaction(database, async (session) => {
+        const left = toCounts(await countDropped(session, filter));
+        return queue(session, await receiptsToReplay(session, filter), { entry, left });
+      }),
+    purge: async (before) => ({
+      keys: await inChunks(FORGET_SAME_EVENTS, before),
+      payloads: await inChunks(DROP_PAYLOADS, before),
+    }),
+  };
+}
+
+async function queue(
+  session: Session,
+  receipts: readonly number[],
+  { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
+): Promise<ReplayResult> {
+  const queued = await session.run(QUEUE_RECEIPTS, { receipts, now: entry.at });
+  if (queued > 0) {
+    await session.run(REFRESH_RECEIPT_STATUS, { receipts });
+    await appendAudit(session, { ...entry, changes: { ...entry.changes, queued } });
+  }
+  return { queued, left };
+}
+
+type CountRow = { outcome: Outcome; count: number };
+
+function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+const foundBy = (filter: ReceiptFilter): string =>
+  `SELECT receipt.number FROM receipt WHERE ${receiptConditions(filter)}`;
+
+function countDropped(session: Session, filter: ReceiptFilter): Promise<CountRow[]> {
+  return session.all(
+    `SELECT outcome, count(*) AS count FROM event
+     WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN (${foundBy(filter)})
+     GROUP BY outcome`,
+    filter,
+  );
+}
+
+async function receiptsToReplay(session: Session, filter: ReceiptFilter): Promise<number[]> {
+  const rows = await session.all<{ receipt: number }>(
+    `SELECT DISTINCT receipt FROM event
+     WHERE ${CAN_BE_REPLAYED} AND receipt IN (${foundBy(filter)})`,
+    filter,
+  );
+  return rows.map(({ receipt }) => receipt);
+}

@@ -1,0 +1,74 @@
+import { AS_NEW, KEPT_NOTE } from '../start-again.ts';
+
+/** Numbers follow the order in which deliveries are accepted. */
+export const INSERT_RECEIPTS = `
+  INSERT INTO receipt
+    (id, partner_id, path, event_type, external_id, correlation_id, status, received_at)
+  SELECT id, partner_id, path, event_type, external_id, correlation_id, status, received_at
+  FROM unnest(@ids::text[], @partnerIds::text[], @paths::text[], @eventTypes::text[],
+      @externalIds::text[], @correlationIds::text[], @statuses::text[], @receivedAts::bigint[])
+      WITH ORDINALITY AS given (id, partner_id, path, event_type, external_id, correlation_id,
+        status, received_at, place)
+  ORDER BY place
+  RETURNING number, id`;
+
+/** The leads of an event come as a JSON array. */
+export const INSERT_EVENTS = `
+  INSERT INTO event (receipt, position, event_type, event_id, external_id, outcome, note, lead_ids,
+    last_error, completed_at, payload, due_at)
+  SELECT receipt, position, event_type, event_id, external_id, outcome, note,
+    CASE WHEN leads IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(leads::jsonb)) END,
+    last_error, completed_at, payload, due_at
+  FROM unnest(@receipts::bigint[], @positions::integer[], @eventTypes::text[], @eventIds::text[],
+      @externalIds::text[], @outcomes::text[], @notes::text[], @leads::text[],
+      @lastErrors::text[], @completedAts::bigint[], @payloads::bytea[], @dueAts::bigint[])
+      WITH ORDINALITY AS given (receipt, position, event_type, event_id, external_id, outcome,
+        note, leads, last_error, completed_at, payload, due_at, place)
+  ORDER BY place
+  RETURNING id, receipt, position`;
+
+export const INSERT_SAME_EVENTS = `
+  INSERT INTO same_event (key, event, first_seen_at, id_key, person_key)
+  SELECT * FROM unnest(@keys::bytea[], @events::bigint[], @firstSeenAts::bigint[],
+    @idKeys::bytea[], @personKeys::bytea[])`;
+
+export const FIND_SAME_EVENTS = `
+  SELECT same_event.key, event.id AS event, event.receipt, event.position, event.outcome,
+    receipt.id AS receipt_id
+  FROM same_event JOIN event ON event.id = same_event.event
+    JOIN receipt ON receipt.number = event.receipt
+  WHERE same_event.key = ANY(@keys::bytea[])`;
+
+/** Both ends are looked at in the index, however often the id came with the same person. */
+export const PERSONS_OF_IDS = `
+  SELECT id_key,
+    (SELECT min(person_key) FROM same_event WHERE same_event.id_key = given.id_key) AS lowest,
+    (SELECT max(person_key) FROM same_event WHERE same_event.id_key = given.id_key) AS highest
+  FROM unnest(@ids::bytea[]) AS given (id_key)`;
+
+export const READ_ORIGINAL = `
+  SELECT id, partner_id, event_type, external_id, correlation_id, received_at
+  FROM receipt WHERE number = @receipt`;
+
+/** From here on no worker takes it into its hands. */
+export const IS_BEGUN = `
+  SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
+  FROM event WHERE id = @event FOR UPDATE`;
+
+export const QUEUE_AGAIN = `
+  UPDATE event SET ${AS_NEW}, progress = NULL, due_at = @now, payload = @payload
+  WHERE id = @event`;
+
+/**
+ * What an operator gave back is given back for the deliveries before: one that comes now asks anew.
+ */
+export const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at IS NOT NULL';
+
+export const REFRESH_NOTE = `
+  UPDATE event SET note = ${KEPT_NOTE} WHERE id = @event AND note IS NOT NULL`;
+
+export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds::text[] WHERE id = @event';
+
+/** An event that a late lead has opened again has no payload any more: this one is as good. */
+export const MARK_AGAIN = `
+  UPDATE event SET again = @now, payload = coalesce(payload, @payload) WHERE id = @event`;

@@ -1,0 +1,93 @@
+import { SECOND } from '#shared/clock.ts';
+import { readProgress } from '#partners/deletions/deletion-progress.ts';
+import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
+import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { Database } from '../database.ts';
+import { START_AGAIN } from '../start-again.ts';
+import { createVersionReader } from '../version.ts';
+import * as sql from './statements.ts';
+import type { MatchRuntime } from './matches.ts';
+
+export type WorkStoreDeps = {
+  database: Database;
+  sealer: PayloadSealer;
+  newId: NewId;
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+/** Writes of the worker that come at the same time share one commit. */
+export type Together = <T>(write: (runtime: MatchRuntime) => Promise<T>) => Promise<T>;
+
+/** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
+export const LEASE_MS = 25 * SECOND;
+
+type Leasing = Pick<
+  WorkStore,
+  'lease' | 'nextDueAt' | 'changedElsewhere' | 'forgetLeases' | 'moveBack'
+>;
+
+/** Which event is whose. */
+export function createLeasing(
+  { database, sealer, newId }: WorkStoreDeps,
+  together: Together,
+): Leasing {
+  const version = createVersionReader(database);
+  let seen: number | undefined;
+  return {
+    lease: async (stage, now, limit, aheadMaxMs) => {
+      if (aheadMaxMs !== undefined)
+        await database.run(sql.DUE_TOO_LATE, { stage, now, latest: now + aheadMaxMs });
+      const values = { stage, now, limit, token: newId(), until: now + LEASE_MS };
+      const rows = await database.all<LeasedRow>(sql.LEASE, values);
+      return rows.map((row) => toItem(sealer, row));
+    },
+    nextDueAt: async (stage) =>
+      (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
+    changedElsewhere: async () => {
+      const before = seen;
+      seen = await version();
+      return seen !== before;
+    },
+    forgetLeases: (now) =>
+      together(async ({ session }) => {
+        await session.run(sql.FORGET_LEASES);
+        for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
+          await session.run(START_AGAIN, { event, lease: null });
+        await session.run(sql.DUE_NOW, { now });
+        await session.run(sql.LOOKS_NOW, { now });
+      }),
+    moveBack: (by, now) =>
+      together(async ({ session }) => {
+        await session.run(sql.MOVE_BACK, { by, now });
+        await session.run(sql.MOVE_LOOKS_BACK, { by });
+      }),
+  };
+}
+
+type LeasedRow = Omit<WorkItem, 'payload' | 'progress'> & {
+  position: number;
+  payload: Buffer | null;
+  progress: string | null;
+};
+
+function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
+  const { position: _position, payload: sealed, progress: stored, ...item } = row;
+  const payload = sealed && openPayload(sealer, row, sealed);
+  const progress = readProgress(stored);
+  return { ...item, ...(payload && { payload }), ...(progress && { progress }) };
+}
+
+/** Undefined when it was sealed under another secret key. */
+function openPayload(
+  sealer: PayloadSealer,
+  { receiptId, position }: LeasedRow,
+  sealed: Buffer,
+): Buffer | undefined {
+  try {
+    return sealer.open(payloadIdentity(receiptId, position), sealed);
+  } catch {
+    return undefined;
+  }
+}

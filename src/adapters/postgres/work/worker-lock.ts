@@ -1,0 +1,32 @@
+import { SECOND } from '#shared/clock.ts';
+import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { Session } from '../database.ts';
+
+/**
+ * How long it stays with an instance that does not say again that it wants it: one that died or lost
+ * the store is followed by another within this time.
+ */
+const LEASE_MS = 15 * SECOND;
+
+/** By the server's clock, which is one for all instances. */
+const TAKE = `
+  UPDATE worker_lease
+  SET holder = @holder, until = clock_timestamp() + make_interval(secs => ${LEASE_MS / SECOND})
+  WHERE holder = @holder OR until < clock_timestamp()`;
+
+const RELEASE = `
+  UPDATE worker_lease SET holder = NULL, until = '-infinity' WHERE holder = @holder`;
+
+/**
+ * The right to work on a PostgreSQL store, as a row that its holder keeps by taking it again in time.
+ * It does not hang on a connection: one that the network cut off may live on at the server for hours.
+ * `holder` is another one for each instance.
+ */
+export function createWorkerLock(session: Pick<Session, 'run'>, holder: string): WorkerLock {
+  return {
+    take: async () => (await session.run(TAKE, { holder })) > 0,
+    release: async () => {
+      await session.run(RELEASE, { holder });
+    },
+  };
+}

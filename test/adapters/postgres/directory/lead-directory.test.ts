@@ -1,0 +1,14 @@
+import { insertClaims } from '#adapters/postgres/claims/write.ts';
+import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { describeLeadDirectory } from '../../../contract/lead-directory.ts';
+import { REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
+import { temporaryPostgres } from '../../../support/postgres/database.ts';
+
+describeLeadDirectory('PostgreSQL', async () => {
+  const database = await temporaryPostgres();
+  const claim = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, at: 0 };
+  return {
+    directory: createLeadDirectory(database, { repository: REPOSITORY }),
+    claim: (number) => insertClaims(database, [{ ...claim, number }]),
+  };
+});

@@ -1,0 +1,41 @@
+import { onTestFinished } from 'vitest';
+import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { newUuid } from '#shared/ids.ts';
+import { describeWorkStore } from '../../../contract/work-store.ts';
+import { REPOSITORY } from '../../../support/directory.ts';
+import { temporaryPostgres } from '../../../support/postgres/database.ts';
+
+const REFUSE_PROGRESS = 'ALTER TABLE event ADD CONSTRAINT no CHECK (progress IS NULL) NOT VALID';
+const repository = REPOSITORY;
+
+describeWorkStore('PostgreSQL', async () => {
+  const database = await temporaryPostgres();
+  return {
+    storeWith: (key) =>
+      createWorkStore({
+        database,
+        sealer: createPayloadSealer(key),
+        newId: newUuid,
+        repository,
+      }),
+    receiptsWith: (key) =>
+      createReceiptStore({ database, sealer: createPayloadSealer(key), repository }),
+    directory: createLeadDirectory(database, { repository }),
+    auditOf: (subject) => createAuditLog(database).listOf(subject),
+    release: async (number) => {
+      await database.run('UPDATE claim SET released_at = 3 WHERE number = @number', { number });
+    },
+    failProgress: async () => {
+      await database.exec(REFUSE_PROGRESS);
+      onTestFinished(() => database.exec('ALTER TABLE event DROP CONSTRAINT no'));
+    },
+    countPayloads: async () => {
+      const sql = 'SELECT count(payload) AS payloads FROM event';
+      return (await database.get<{ payloads: number }>(sql))?.payloads ?? 0;
+    },
+  };
+});

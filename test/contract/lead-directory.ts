@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  directoryChecks,
+  hashIdentity,
+  type LeadDirectory,
+} from '#leads/directory/lead-directory.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
+import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+
+/** What the contract needs of an engine. Everything is released when the running test ends. */
+type LeadDirectoryFixture = {
+  directory: LeadDirectory;
+  /** Claims the lead as the worker does. */
+  claim(number: number): Promise<void>;
+};
+
+type Open = () => Promise<LeadDirectoryFixture>;
+
+const email = (value: string): LeadIdentity => ({ kind: 'email', value });
+const ADA = email('ada@example.com');
+const EVE = email('eve@example.com');
+const hash = (identity: LeadIdentity): Buffer => hashIdentity(directoryKey, identity);
+const checks = directoryChecks(leadRules, directoryKey);
+
+/** One body for every engine: what `LeadDirectory` promises. */
+export function describeLeadDirectory(engine: string, open: Open): void {
+  describe(`lead directory on ${engine}`, () => {
+    let fixture: LeadDirectoryFixture;
+    let directory: LeadDirectory;
+
+    beforeEach(async () => {
+      fixture = await open();
+      ({ directory } = fixture);
+    });
+
+    test('knows nothing, and takes nothing, before it is opened', async () => {
+      await directory.put([entry(1, { identities: [ADA] })]);
+      await directory.completeCrawl(5);
+      expect(await directory.repositoryId()).toBeUndefined();
+      expect(await directory.state()).toBeUndefined();
+      expect(await directory.checks()).toBeUndefined();
+      await directory.open(REPOSITORY_ID, checks, 0);
+      expect(await directory.has(1)).toBe(false);
+      expect(await directory.find(hash(ADA))).toEqual([]);
+    });
+
+    test('is crawled from its opening on, until the crawl is complete', async () => {
+      await directory.open(REPOSITORY_ID, checks, 7);
+      const started = { crawl: 1, crawling: true, startedAt: 7, issues: 0, reached: 0 };
+      expect(await directory.state()).toEqual({ ...started, caughtUpTo: 0 });
+      await directory.putCrawled([entry(1), entry(2)], 50);
+      await directory.putCrawled([entry(3)], 40);
+      expect(await directory.state()).toMatchObject({ issues: 3, reached: 50, caughtUpTo: 0 });
+      await directory.completeCrawl(60);
+      await directory.putCaughtUp([entry(4)], 55);
+      const ended = { crawling: false, completedAt: 60, caughtUpTo: 55 };
+      expect(await directory.state()).toMatchObject(ended);
+      await directory.startCrawl(90);
+      const next = { crawl: 2, crawling: true, startedAt: 90, issues: 0, reached: 0 };
+      expect(await directory.state()).toMatchObject({ ...next, completedAt: 60 });
+    });
+
+    test('keeps its rows when it is opened as before, and drops them for another key', async () => {
+      await directory.open(REPOSITORY_ID, checks, 0);
+      await directory.put([entry(1, { identities: [ADA] })]);
+      await directory.open(REPOSITORY_ID, checks, 5);
+      expect(await directory.find(hash(ADA))).toEqual([1]);
+      const otherRules = { ...checks, rules: Buffer.alloc(16, 1) };
+      await directory.open(REPOSITORY_ID, otherRules, 6);
+      expect(await directory.find(hash(ADA))).toEqual([1]);
+      expect(await directory.state()).toMatchObject({ crawl: 2, crawling: true, startedAt: 6 });
+      await directory.open(REPOSITORY_ID, { ...otherRules, key: Buffer.alloc(16, 2) }, 7);
+      expect(await directory.find(hash(ADA))).toEqual([]);
+      expect(await directory.has(1)).toBe(false);
+    });
+
+    describe('once it is open', () => {
+      beforeEach(() => directory.open(REPOSITORY_ID, checks, 0));
+
+      test('finds every lead of a person, in ascending order', async () => {
+        await directory.put([9, 10, 2].map((number) => entry(number, { identities: [ADA] })));
+        expect(await directory.find(hash(ADA))).toEqual([2, 9, 10]);
+        expect(await directory.find(hash(EVE))).toEqual([]);
+      });
+
+      test('adds the identities that an edit brings, and keeps those that it takes away', async () => {
+        await directory.put([entry(1, { identities: [ADA], updatedAt: 5 })]);
+        await directory.put([entry(1, { identities: [EVE], updatedAt: 4 })]);
+        await directory.put([entry(1, { identities: [EVE, EVE], updatedAt: 6 })]);
+        expect(await directory.find(hash(ADA))).toEqual([1]);
+        expect(await directory.find(hash(EVE))).toEqual([1]);
+        expect(await directory.updatedAt(1)).toBe(6);
+      });
+
+      test('takes an issue that stands twice on a page as the newer of both', async () => {
+        const [old, young] = [entry(1, { updatedAt: 4 }), entry(1, { updatedAt: 9 })];
+        await directory.put([young, old, entry(2)]);
+        expect(await directory.updatedAt(1)).toBe(9);
+        await directory.put([old, young]);
+        expect(await directory.updatedAt(1)).toBe(9);
+        expect(await directory.updatedAt(7)).toBeUndefined();
+      });
+
+      test('tells what a crawl has not met, but for what moved or is claimed', async () => {
+        await directory.put([1, 2, 3, 4].map((number) => entry(number)));
+        await directory.noteMoved(2);
+        await fixture.claim(3);
+        await directory.startCrawl(9);
+        await directory.putCrawled([entry(4)], 10);
+        expect(await directory.unseen(0)).toEqual({ numbers: [1], next: 4 });
+        expect(await directory.unseen(4)).toEqual({ numbers: [] });
+      });
+
+      test('drops a row with its identities, unless the lead is claimed', async () => {
+        for (const number of [1, 2]) await directory.put([entry(number, { identities: [ADA] })]);
+        await fixture.claim(2);
+        for (const number of [1, 2, 3]) await directory.remove(number);
+        expect([await directory.has(1), await directory.has(2)]).toEqual([false, true]);
+        expect(await directory.find(hash(ADA))).toEqual([2]);
+      });
+    });
+  });
+}
