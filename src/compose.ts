@@ -96,7 +96,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
-  const store = openServiceStore(deps);
+  const store = await openServiceStore(deps);
   held.push('the store', () => store.close());
   const cut = new AbortController();
   const parts = await createParts({ ...deps, settings, registry, store, cut: cut.signal }, held);

@@ -1,7 +1,4 @@
-import { createAccess } from '#access/index.ts';
-import type { Access } from '#access/index.ts';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
@@ -9,7 +6,7 @@ import type { Log } from '#shared/log.ts';
 import type { Store } from './store.ts';
 
 export type AccessDeps = {
-  store: Pick<Store, 'database' | 'cursors'>;
+  store: Pick<Store, 'stores' | 'cursors'>;
   clock: Clock;
   log: Log;
   /** Calls per minute of a consumer without a limit of its own. */
@@ -18,10 +15,10 @@ export type AccessDeps = {
 
 /** Access on the open store. Close it before the store. */
 export function composeAccess({ store, clock, log, limitPerMinute }: AccessDeps): Access {
-  const { database, cursors } = store;
+  const { stores, cursors } = store;
   return createAccess({
-    store: createConsumerStore({ database, clock }),
-    audit: createAuditLog(database),
+    store: stores.consumers(),
+    audit: stores.audit(),
     cursors,
     clock,
     newId: newUuid,

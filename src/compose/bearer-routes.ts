@@ -1,7 +1,6 @@
 import type { Access } from '#access/index.ts';
 import type { Limiter } from '#access/limit.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { CatalogRules } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -14,6 +13,7 @@ import { createIdempotency } from '#shared/idempotency.ts';
 
 import { composeCatalog } from './catalog.ts';
 import type { Store } from './store.ts';
+import type { Stores } from './stores/stores.ts';
 
 export type BearerRoutesDeps = {
   verifier: Pick<TokenVerifier, 'verify'>;
@@ -22,7 +22,7 @@ export type BearerRoutesDeps = {
   claimedLeads: ClaimedLeads;
   receipts: Partners['receipts'];
   bodies: Pick<BodyReaders, 'specBody'>;
-  store: Pick<Store, 'database' | 'cursors'>;
+  store: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'artifacts' | 'idempotency'> };
   /** The limiter of refused credentials that the app uses too. */
   refusalLimiter: Limiter;
   clock: Clock;
@@ -35,7 +35,7 @@ export function composeBearerRoutes(
   const { verifier, access, claimedLeads, receipts, bodies, store, refusalLimiter, clock } = deps;
   const refusals = createRefusalLimiter({ limiter: refusalLimiter });
   const authorize = createAuthorizeBearer({ verifier, refusals });
-  const idempotency = createIdempotency({ store: createIdempotencyStore(store.database), clock });
+  const idempotency = createIdempotency({ store: store.stores.idempotency(), clock });
   const catalog = composeCatalog({ rules: deps.catalogRules, clock, store });
   return {
     catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },

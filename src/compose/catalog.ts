@@ -1,10 +1,10 @@
-import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';
+import type { Stores } from './stores/stores.ts';
 
 /** The catalog on the open store, with the rules of the configuration. */
 export function composeCatalog({
@@ -14,10 +14,10 @@ export function composeCatalog({
 }: {
   rules: () => CatalogRules;
   clock: Clock;
-  store: Pick<Store, 'database' | 'cursors'>;
+  store: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'artifacts'> };
 }): Catalog {
   return createCatalog({
-    store: createArtifactStore(store.database),
+    store: store.stores.artifacts(),
     clock,
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),

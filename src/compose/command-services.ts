@@ -1,14 +1,10 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { readMigrationState } from '#adapters/sqlite/migrate.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
-import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { composeAccess } from './access.ts';
@@ -66,13 +62,10 @@ function explainMissingSandbox(error: unknown): never {
 /** Services of the commands that work on the store alone. */
 function createStoreServices(clock: Clock) {
   const withStore =
-    <T>(make: (store: Store, config: Config) => T) =>
-    (config: Config): Promise<Opened<T>> => {
-      const store = openStore({ config, clock, log: silentLog });
-      return Promise.resolve({
-        services: make(store, config),
-        close: () => store.close(),
-      });
+    <T>(make: (store: Store, config: Config) => T | Promise<T>) =>
+    async (config: Config): Promise<Opened<T>> => {
+      const store = await openStore({ config, clock, log: silentLog });
+      return { services: await make(store, config), close: () => store.close() };
     };
   const toAccess = (store: Store, { consumers }: Config) => ({
     access: composeAccess({
@@ -84,25 +77,17 @@ function createStoreServices(clock: Clock) {
   });
   return {
     consumer: withStore(toAccess),
-    receipt: withStore(({ database, secretKey, cursors }, { tracker: { repository } }) => ({
+    receipt: withStore(({ stores, cursors }) => ({
       receipts: createReceipts({
-        store: createReceiptStore({
-          database,
-          payloadKey: deriveKey(secretKey, 'payloads'),
-          repository,
-        }),
+        store: stores.receipts(),
         cursors,
         clock,
         // The worker of a running service looks for due events by itself.
         wakeWorker: () => undefined,
       }),
     })),
-    claim: withStore(({ database, cursors }, { tracker }) => ({
-      claimedLeads: createClaimedLeads({
-        claims: createClaimStore(database, tracker),
-        cursors,
-        clock,
-      }),
+    claim: withStore(({ stores, cursors }) => ({
+      claimedLeads: createClaimedLeads({ claims: stores.claims(), cursors, clock }),
     })),
     audit: withStore(toAccess),
     catalog: async (config: Config) => {
@@ -111,9 +96,9 @@ function createStoreServices(clock: Clock) {
         catalog: composeCatalog({ rules: () => config.catalog, clock, store }),
       }))(config);
     },
-    migrate: withStore(({ database, migrated }) => ({
+    migrate: withStore(async ({ migrated, readApplied }) => ({
       applied: migrated.map(({ name }) => name),
-      present: readMigrationState(database).applied.map(({ name }) => name),
+      present: (await readApplied()).map(({ name }) => name),
     })),
   };
 }

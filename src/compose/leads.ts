@@ -1,5 +1,3 @@
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -31,10 +29,10 @@ export function composeLeads({ config, store, tracker, registry, clock, log }: L
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
 } {
-  const { database, cursors } = store;
+  const { stores, cursors } = store;
   const { leadTracker, repository } = tracker;
   const rules = config.leads;
-  const claims = createClaimStore(database, config.tracker);
+  const claims = stores.claims();
   const leads = createLeads({
     clock,
     tracker: leadTracker,
@@ -48,10 +46,7 @@ export function composeLeads({ config, store, tracker, registry, clock, log }: L
   leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
   const filler = createDirectoryFiller({
     tracker: leadTracker,
-    directory: createLeadDirectory(database, {
-      repository: config.tracker.repository,
-      now: () => clock.now(),
-    }),
+    directory: stores.directory(),
     identifyRepository: () => repository.identify(),
     rules,
     key: directoryKeyOf(store),

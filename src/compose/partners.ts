@@ -1,29 +1,22 @@
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
-import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createPartners } from '#partners/index.ts';
-import type { Partners, PartnersPorts } from '#partners/index.ts';
-import { createPartner, createPartnerList } from '#partners/partner.ts';
-import type { PartnerList } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
+import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createTimedIds, newUuid } from '#shared/ids.ts';
+import { createTimedIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
-import { directoryKeyOf } from './store.ts';
-import type { Store } from './store.ts';
+import { directoryKeyOf, type Store } from './store.ts';
 import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 
@@ -51,7 +44,7 @@ export function composePartners(deps: PartnersDeps): {
   // Without a port of their own the metrics are public.
   const metrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const partners = createPartners({
-    ...storePorts(deps),
+    ...storePorts(deps.store),
     ...trackerPorts(deps),
     ...settingsPorts(deps),
     filler: deps.filler,
@@ -71,16 +64,13 @@ export function composePartners(deps: PartnersDeps): {
 
 type StorePort = 'receipts' | 'work' | 'workerLock' | 'cursors' | 'statusKey' | 'directoryKey';
 
-function storePorts({ config, store }: PartnersDeps): Pick<PartnersPorts, StorePort> {
-  const { database, secretKey, cursors, writes } = store;
-  const { repository } = config.tracker;
-  const payloadKey = deriveKey(secretKey, 'payloads');
-  const sealer = createPayloadSealer(payloadKey);
-  const receipts = createReceiptStore({ database, payloadKey, repository });
+function storePorts(store: Store): Pick<PartnersPorts, StorePort> {
+  const { stores, secretKey, cursors, writes } = store;
+  const receipts = stores.receipts();
   return {
     receipts: { ...receipts, accept: (receipt) => writes.watch(receipts.accept(receipt)) },
-    work: createWorkStore({ database, sealer, newId: newUuid, repository }),
-    workerLock: createWorkerLock(store.path),
+    work: stores.work(),
+    workerLock: stores.workerLock(),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     directoryKey: directoryKeyOf(store),

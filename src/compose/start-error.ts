@@ -1,4 +1,5 @@
 import type { Config } from '#config/schema.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 
 /** Why the service could not start, in one line that says what to do. Exit code 1. */
@@ -30,15 +31,33 @@ export function listenError(
 
 /** A store that could not be opened, or not be written at the start. Other errors pass unchanged. */
 export function storeError(error: unknown, url: Config['store']['url']): unknown {
-  if (url.engine !== 'sqlite' || !isTrackportError(error, 'store-unavailable')) return error;
-  const { path } = url;
+  if (!isTrackportError(error, 'store-unavailable')) return error;
   const code = systemCodeOf(error.cause);
-  const remedy = remedyOf(code);
+  const [name, remedy] =
+    url.engine === 'sqlite'
+      ? [url.path, remedyOf(code)]
+      : [addressOf(url.url), remedyOfServer(code)];
   const reason = code === undefined ? '' : ` (${code})`;
   return new StartError(
-    `The store ${path} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
+    `The store ${name} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
     { cause: error },
   );
+}
+
+/** Without user and password. */
+function addressOf(secret: Secret): string {
+  if (!URL.canParse(secret.reveal())) return 'in store.url';
+  const { host, pathname } = new URL(secret.reveal());
+  return `postgres://${host}${pathname}`;
+}
+
+function remedyOfServer(code: string | undefined): string {
+  if (code === '3D000') return ' Create it (createdb), or name another one in store.url.';
+  if (code?.startsWith('28')) return ' Change user and password in store.url.';
+  if (code === '42501') return ' Give it the right to create tables in its database.';
+  if (code !== undefined && /^E[A-Z]/.test(code))
+    return ' Start the server, or change host and port in store.url.';
+  return '';
 }
 
 function remedyOf(code: string | undefined): string {

@@ -27,17 +27,9 @@ export function crossCheck(given: unknown): Problem[] {
 function checkStore(given: unknown): Problem[] {
   const url = lookUp(given, ['store', 'url']);
   if (typeof url !== 'string' || !/^postgres(?:ql)?:/.test(url)) return [];
-  const unsupported = {
-    path: 'store.url',
-    found: 'the address of a PostgreSQL database',
-    allowed: 'sqlite:PATH: this version keeps its data in SQLite only',
-  };
-  const missingKey = {
-    path: 'secretKey',
-    found: 'nothing',
-    allowed: 'a key, which every instance on PostgreSQL must share',
-  };
-  return isGiven(given, ['secretKey']) ? [unsupported] : [unsupported, missingKey];
+  if (isGiven(given, ['secretKey'])) return [];
+  const allowed = 'a key, which every instance on PostgreSQL must share';
+  return [{ path: 'secretKey', found: 'nothing', allowed }];
 }
 
 function checkPorts(given: unknown): Problem[] {

@@ -65,6 +65,20 @@ test('what is neither passes unchanged', () => {
   const bug = new TypeError('a bug');
   expect(listenError(bug, { host: 'here', port: 80 })).toBe(bug);
   expect(storeError(bug, sqlite)).toBe(bug);
-  const unavailable = new TrackportError('store-unavailable');
-  expect(storeError(unavailable, { engine: 'postgres', url: new Secret('x') })).toBe(unavailable);
+});
+
+test.each([
+  ['ECONNREFUSED', /Start the server, or change host and port in store\.url\.$/],
+  ['28P01', /Change user and password in store\.url\.$/],
+  ['3D000', /Create it \(createdb\), or name another one in store\.url\.$/],
+])('a PostgreSQL server that fails with %s is told without user and password', (code, remedy) => {
+  const url = new Secret('postgres://trackport:hush@db.example.com:5433/leads');
+  const cause = Object.assign(new Error('driver'), { code });
+  const error = new TrackportError('store-unavailable', { detail: 'Gone.', cause });
+  const told = storeError(error, { engine: 'postgres', url });
+  expect(told).toBeInstanceOf(StartError);
+  const { message } = told as StartError;
+  expect(message).toContain('postgres://db.example.com:5433/leads cannot be used: Gone.');
+  expect(message).toMatch(remedy);
+  expect(message).not.toMatch(/hush|trackport:/);
 });

@@ -284,7 +284,6 @@ test('every problem is told at once, those between keys included', () => {
     'portal.clientId',
     'partners.crm.scheme',
     'partners.crm.secrets',
-    'store.url',
     'secretKey',
     'tracker.auth.privateKey',
     'leads.form.b',

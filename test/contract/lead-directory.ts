@@ -10,6 +10,8 @@ import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/direct
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {
   directory: LeadDirectory;
+  /** Numbers of the leads with this identity, as a match finds them. */
+  find(hash: Buffer): Promise<readonly number[]>;
   /** Claims the lead as the worker does. */
   claim(number: number): Promise<void>;
 };
@@ -41,7 +43,7 @@ export function describeLeadDirectory(engine: string, open: Open): void {
       expect(await directory.checks()).toBeUndefined();
       await directory.open(REPOSITORY_ID, checks, 0);
       expect(await directory.has(1)).toBe(false);
-      expect(await directory.find(hash(ADA))).toEqual([]);
+      expect(await fixture.find(hash(ADA))).toEqual([]);
     });
 
     test('is crawled from its opening on, until the crawl is complete', async () => {
@@ -64,13 +66,13 @@ export function describeLeadDirectory(engine: string, open: Open): void {
       await directory.open(REPOSITORY_ID, checks, 0);
       await directory.put([entry(1, { identities: [ADA] })]);
       await directory.open(REPOSITORY_ID, checks, 5);
-      expect(await directory.find(hash(ADA))).toEqual([1]);
+      expect(await fixture.find(hash(ADA))).toEqual([1]);
       const otherRules = { ...checks, rules: Buffer.alloc(16, 1) };
       await directory.open(REPOSITORY_ID, otherRules, 6);
-      expect(await directory.find(hash(ADA))).toEqual([1]);
+      expect(await fixture.find(hash(ADA))).toEqual([1]);
       expect(await directory.state()).toMatchObject({ crawl: 2, crawling: true, startedAt: 6 });
       await directory.open(REPOSITORY_ID, { ...otherRules, key: Buffer.alloc(16, 2) }, 7);
-      expect(await directory.find(hash(ADA))).toEqual([]);
+      expect(await fixture.find(hash(ADA))).toEqual([]);
       expect(await directory.has(1)).toBe(false);
     });
 
@@ -79,16 +81,16 @@ export function describeLeadDirectory(engine: string, open: Open): void {
 
       test('finds every lead of a person, in ascending order', async () => {
         await directory.put([9, 10, 2].map((number) => entry(number, { identities: [ADA] })));
-        expect(await directory.find(hash(ADA))).toEqual([2, 9, 10]);
-        expect(await directory.find(hash(EVE))).toEqual([]);
+        expect(await fixture.find(hash(ADA))).toEqual([2, 9, 10]);
+        expect(await fixture.find(hash(EVE))).toEqual([]);
       });
 
       test('adds the identities that an edit brings, and keeps those that it takes away', async () => {
         await directory.put([entry(1, { identities: [ADA], updatedAt: 5 })]);
         await directory.put([entry(1, { identities: [EVE], updatedAt: 4 })]);
         await directory.put([entry(1, { identities: [EVE, EVE], updatedAt: 6 })]);
-        expect(await directory.find(hash(ADA))).toEqual([1]);
-        expect(await directory.find(hash(EVE))).toEqual([1]);
+        expect(await fixture.find(hash(ADA))).toEqual([1]);
+        expect(await fixture.find(hash(EVE))).toEqual([1]);
         expect(await directory.updatedAt(1)).toBe(6);
       });
 
@@ -116,7 +118,7 @@ export function describeLeadDirectory(engine: string, open: Open): void {
         await fixture.claim(2);
         for (const number of [1, 2, 3]) await directory.remove(number);
         expect([await directory.has(1), await directory.has(2)]).toEqual([false, true]);
-        expect(await directory.find(hash(ADA))).toEqual([2]);
+        expect(await fixture.find(hash(ADA))).toEqual([2]);
       });
     });
   });

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { Config } from '#config/schema.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
@@ -23,9 +22,9 @@ export async function checkStore({
   clock: Clock;
 }): Promise<Finding[]> {
   try {
-    const store = openStore({ config, clock, log: silentLog });
+    const store = await openStore({ config, clock, log: silentLog });
     try {
-      store.database.transaction(() => undefined); // takes the write lock
+      await store.checkWriting();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       return [ok('store', detail), ...(await checkSecretKey(config, store))];
     } finally {
@@ -47,7 +46,7 @@ function secretKeyRemark({ secretKey, store }: Config): string {
 }
 
 async function checkSecretKey(config: Config, store: Store): Promise<Finding[]> {
-  const stored = await createLeadDirectory(store.database, config.tracker).checks();
+  const stored = await store.stores.directory().checks();
   const { key } = directoryChecks(config.leads, directoryKeyOf(store));
   if (!stored || stored.key.equals(key)) return [];
   return [

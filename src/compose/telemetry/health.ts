@@ -8,11 +8,14 @@ import type { Store } from '../store.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
-export function storeCheck({ database, writes }: Pick<Store, 'database' | 'writes'>): HealthCheck {
+export function storeCheck({
+  checkReading,
+  writes,
+}: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
   return {
     name: 'store',
     check: async () => {
-      await database.version();
+      await checkReading();
       await writes.check();
       return { isReady: true, state: 'ok' };
     },

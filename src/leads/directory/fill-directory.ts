@@ -58,7 +58,7 @@ export type LearnedLead = 'lead' | 'pull-request' | 'absent';
 
 /** Fills the lead directory and keeps it. */
 export type DirectoryFiller = {
-  /** Begins the background work: the first crawl, then one a day. */
+  /** Begins the background work: the first crawl, then one a day. Again after `stop`, too. */
   start(): void;
   /** Ends it, and a catch-up in flight; what was read so far stays. */
   stop(): Promise<void>;
@@ -97,7 +97,7 @@ type Runtime = DirectoryDeps &
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
-  const stopping = new AbortController();
+  let stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
   let background: Promise<void> | undefined;
   let catchingUp: Promise<unknown> | undefined;
@@ -112,7 +112,9 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     budget: createCrawlBudget(deps),
     identify: createIdentify(deps),
     isComplete: () => status.state === 'complete',
-    stopping: stopping.signal,
+    get stopping() {
+      return stopping.signal;
+    },
     onProgress: (state) => {
       status = toStatus(state);
     },
@@ -133,23 +135,19 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   };
   return {
     start: () => {
+      if (stopping.signal.aborted) stopping = new AbortController();
       background ??= runInBackground(runtime, onFailure);
     },
     stop: async () => {
       stopping.abort();
       await Promise.allSettled([background, catchingUp, inbox.settled()]);
+      background = undefined;
     },
     identify: () => runtime.identify.run(),
     catchUp: catchUpSince,
     learn: (number) => learn(runtime, number),
     isListed: (number) => isListed({ ...deps, catchUp: catchUpSince }, number),
-    apply: (event) => {
-      if (event.kind === 'everything') runtime.identify.forget();
-      // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
-      // ends with the truth about that issue instead of UNMATCHED.
-      if (event.kind !== 'issue' || (event.isGone && !event.isMoved)) return;
-      inbox.take(event.issue, { isMoved: event.isMoved === true });
-    },
+    apply: (event) => apply({ runtime, inbox }, event),
     settled: () => inbox.settled(),
     status: () => status,
     readStatus: async () => {
@@ -157,6 +155,18 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       if (state) status = toStatus(state);
     },
   };
+}
+
+/** What an event of the tracker changes here. */
+function apply(
+  { runtime, inbox }: { runtime: Runtime; inbox: ReturnType<typeof createDirectoryInbox> },
+  event: TrackerEvent,
+): void {
+  if (event.kind === 'everything') runtime.identify.forget();
+  // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
+  // ends with the truth about that issue instead of UNMATCHED.
+  if (event.kind !== 'issue' || (event.isGone && !event.isMoved)) return;
+  inbox.take(event.issue, { isMoved: event.isMoved === true });
 }
 
 function toStatus(state: DirectoryState): DirectoryStatus {

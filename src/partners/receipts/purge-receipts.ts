@@ -12,6 +12,7 @@ export type PurgeDeps = { store: Pick<ReceiptStore, 'purge'>; clock: Clock; log:
 
 /** Forgets what is 30 days old, at its start and then every hour. */
 export type ReceiptPurger = {
+  /** Again after `stop`, too. */
   start(): void;
   /** Resolves when nothing is under way any more. */
   stop(): Promise<void>;
@@ -19,15 +20,17 @@ export type ReceiptPurger = {
 
 /** A store that fails is tried again with the next hour. */
 export function createReceiptPurger(deps: PurgeDeps): ReceiptPurger {
-  const stopping = new AbortController();
+  let stopping = new AbortController();
   let running: Promise<void> | undefined;
   return {
     start: () => {
+      if (stopping.signal.aborted) stopping = new AbortController();
       running ??= purgeUntil(deps, stopping.signal);
     },
     stop: async () => {
       stopping.abort(new Error('the purger stops'));
       await running;
+      running = undefined;
     },
   };
 }

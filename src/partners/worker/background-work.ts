@@ -16,7 +16,7 @@ export type BackgroundWorkDeps = {
 
 /** What only one process of a store may do at a time. */
 type Jobs = {
-  /** Called again when it failed. @throws {store-unavailable} */
+  /** Called again when it failed, and after `stop`. @throws {store-unavailable} */
   start(): Promise<void>;
   /** Called now and then while another process does the work. */
   standBy(): Promise<void>;
@@ -37,7 +37,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
   const { lock, jobs, clock, log } = deps;
   const stopping = new AbortController();
   let state: ReturnType<BackgroundWork['state']> = 'stopped';
-  let waiting: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
 
   const begin = async (): Promise<boolean> => {
     if (!(await lock.take())) return false;
@@ -45,7 +45,17 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
     state = 'working';
     return true;
   };
+  const pause = (): Promise<void> => sleepUntilAborted(clock, TRY_EVERY_MS, stopping.signal);
 
+  /** Until this process stops, or another one has the right to work. */
+  const work = async (): Promise<void> => {
+    do await pause();
+    while (!stopping.signal.aborted && (await isHeld(lock)));
+    if (stopping.signal.aborted) return;
+    log.warn({}, 'another process has taken over: this one stands by');
+    state = 'standby';
+    await jobs.stop();
+  };
   const standBy = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
@@ -54,24 +64,33 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');
       }
-      await sleepUntilAborted(clock, TRY_EVERY_MS, stopping.signal);
+      await pause();
     }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) await (state === 'working' ? work() : standBy());
   };
 
   return {
     start: async () => {
-      if (await begin()) return;
-      state = 'standby';
-      log.info({}, 'another process works on this store: this one stands by');
-      waiting = standBy();
+      if (!(await begin())) {
+        state = 'standby';
+        log.info({}, 'another process works on this store: this one stands by');
+      }
+      running = run();
     },
     state: () => state,
     stop: async () => {
       stopping.abort(new Error('the work stops'));
-      await waiting;
+      await running;
       await jobs.stop();
       state = 'stopped';
       await lock.release();
     },
   };
+}
+
+/** Without the store nobody can know: then nothing can be written either, and every lease is fenced. */
+function isHeld(lock: WorkerLock): Promise<boolean> {
+  return lock.take().catch(() => true);
 }

@@ -73,7 +73,10 @@ export type WorkerStatus = WorkCounts & {
 
 /** Works off what partners sent. */
 export type DeletionWorker = {
-  /** Takes up what is due, also what an earlier process left behind. @throws {store-unavailable} */
+  /**
+   * Takes up what is due, also what an earlier process left behind; again after `stop`, too.
+   * @throws {store-unavailable}
+   */
   start(): Promise<void>;
   /** Something new is due: to be called after every commit that queued events. */
   wake(): void;
@@ -88,12 +91,16 @@ export type DeletionWorker = {
  * claim never waits behind the paced writes of earlier deletions.
  */
 export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
-  const stop = new AbortController();
-  const loopDeps = createLoopDeps(deps, stop.signal);
+  let stopping = new AbortController();
+  let loopDeps = createLoopDeps(deps, stopping.signal);
   let loops: Promise<void>[] | undefined;
   return {
     start: async () => {
       if (loops) return;
+      if (stopping.signal.aborted) {
+        stopping = new AbortController();
+        loopDeps = createLoopDeps(deps, stopping.signal);
+      }
       await deps.store.forgetLeases(deps.clock.now());
       loops = [
         runMatching(loopDeps),
@@ -105,12 +112,13 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
     wake: () => loopDeps.alarms.match.ring(),
     status: async () => ({
       ...(await deps.store.counts()),
-      ...toState(loopDeps.state, loops !== undefined && !stop.signal.aborted),
+      ...toState(loopDeps.state, loops !== undefined && !stopping.signal.aborted),
       directory: deps.filler.status(),
     }),
     stop: async () => {
-      stop.abort();
+      stopping.abort();
       await Promise.all(loops ?? []);
+      loops = undefined;
     },
   };
 }

@@ -152,11 +152,15 @@ test('a caller who never finishes does not hold the stop up', async () => {
   expect(await run.exited).toBe(0);
 });
 
-test('PostgreSQL is refused with what this version supports, exit 2', async () => {
-  const file = configFile({ tracker: auth, store: { url: 'postgres://u:secret-word@db/x' } });
+test('a PostgreSQL server that is not there ends the start in one line without its password', async () => {
+  const file = configFile({
+    tracker: auth,
+    store: { url: 'postgres://u:secret-word@127.0.0.1:1/x' },
+    secretKey: Buffer.alloc(32, 1).toString('base64'),
+  });
   const { code, stderr } = await runTrackport(['serve', '--config', file]);
-  expect(code).toBe(2);
-  expect(stderr).toContain('this version keeps its data in SQLite only');
+  expect(code).toBe(1);
+  expect(stderr).toContain('postgres://127.0.0.1:1/x cannot be used');
   expect(stderr).not.toContain('secret-word');
 });
 

@@ -8,10 +8,12 @@ import { createFakeClock } from '../../support/clock.ts';
 /** Locks of several processes on one store, in memory. */
 function createLocks() {
   let holder: symbol | undefined;
-  return (): WorkerLock => {
+  let isAway = false;
+  const create = (): WorkerLock => {
     const me = Symbol('process');
     return {
       take: async () => {
+        if (isAway) throw new TrackportError('store-unavailable');
         holder ??= me;
         return holder === me;
       },
@@ -20,11 +22,22 @@ function createLocks() {
       },
     };
   };
+  /** Another process has it now, until it gives it back. */
+  const steal = () => {
+    const thief = Symbol('thief');
+    holder = thief;
+    return {
+      release: () => {
+        if (holder === thief) holder = undefined;
+      },
+    };
+  };
+  return { create, steal, failLocks: () => void (isAway = true) };
 }
 
 function setUp() {
   const clock = createFakeClock();
-  const createLock = createLocks();
+  const { create: createLock, steal, failLocks } = createLocks();
   const logged: string[] = [];
   const write: Log['info'] = (_fields, text) => void logged.push(text);
   const log: Log = { isDebug: () => false, debug: write, info: write, warn: write, error: write };
@@ -52,7 +65,7 @@ function setUp() {
     onTestFinished(() => work.stop());
     return { work, done };
   };
-  return { clock, logged, createProcess };
+  return { clock, logged, createProcess, steal, failLocks };
 }
 
 test('the first process works, the second stands by and says so once', async () => {
@@ -115,4 +128,30 @@ test('one that stands by can be stopped and never begins', async () => {
   await clock.advance(10_000);
   expect(second.done).not.toContain('start');
   expect(second.work.state()).toBe('stopped');
+});
+
+test('a process that another one took over from stands by, and works again when that is gone', async () => {
+  const { clock, logged, createProcess, steal } = setUp();
+  const first = createProcess();
+  await first.work.start();
+  const thief = steal();
+  await clock.advance(2000);
+  expect(first.done).toEqual(['start', 'stop', 'stand by']);
+  expect(first.work.state()).toBe('standby');
+  expect(logged).toEqual(['another process has taken over: this one stands by']);
+  thief.release();
+  await clock.advance(2000);
+  await clock.advance(2000);
+  expect(first.done.at(-1)).toBe('start');
+  expect(first.work.state()).toBe('working');
+});
+
+test('a process that cannot ask the store goes on', async () => {
+  const { clock, createProcess, failLocks } = setUp();
+  const first = createProcess();
+  await first.work.start();
+  failLocks();
+  await clock.advance(2000);
+  expect(first.done).toEqual(['start']);
+  expect(first.work.state()).toBe('working');
 });

@@ -3,11 +3,11 @@ import { createLimiter } from '#access/limit.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { refusedToken } from '#access/tokens/token-verifier.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { AuditLog } from '#adapters/sqlite/audit-log.ts';
+import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
+import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
+import { type AuditLog, createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
@@ -21,8 +21,7 @@ import { composeBearerRoutes } from '../../../src/compose/bearer-routes.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
 import { catalogRules } from '../catalog.ts';
-import { createFakeClock } from '../clock.ts';
-import type { FakeClock } from '../clock.ts';
+import { createFakeClock, type FakeClock } from '../clock.ts';
 import { REPOSITORY } from '../directory.ts';
 import { buildPartners } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
@@ -108,7 +107,13 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       }),
       receipts: partners.receipts,
       bodies: createBodyReaders({ clock: systemClock }),
-      store: { database, cursors },
+      store: {
+        stores: {
+          artifacts: () => createArtifactStore(database),
+          idempotency: () => createIdempotencyStore(database),
+        },
+        cursors,
+      },
       refusalLimiter,
       clock,
     }),

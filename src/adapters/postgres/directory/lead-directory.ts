@@ -48,7 +48,6 @@ export function createLeadDirectory(
       return id === undefined ? undefined : database.get<DirectoryChecks>(sql.CHECKS, { id });
     },
     state: async () => toState(await database.get(sql.STATE, { name })),
-    find: async (hash) => numbersOf(await database.all(sql.FIND, { name, hash })),
     has: async (number) => (await lead(number)) !== undefined,
     updatedAt: async (number) => (await lead(number))?.updatedAt,
     put: (entries) => write((session, id) => put(session, id, entries)),

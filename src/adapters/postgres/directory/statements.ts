@@ -8,10 +8,6 @@ const IS_CLAIMED = `
 
 export const REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
-export const FIND = `
-  SELECT number FROM directory_key WHERE key_hash = @hash AND repository_id = ${NAMED}
-  ORDER BY number`;
-
 export const LEAD = `
   SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
 

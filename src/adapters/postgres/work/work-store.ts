@@ -47,7 +47,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   };
 }
 
-type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldInHand' | 'holdsElsewhere'>;
+type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldUnderLease' | 'holdsElsewhere'>;
 
 function createItemReads(runtime: MatchRuntime): ItemReads {
   const { session, repository } = runtime;
@@ -57,7 +57,7 @@ function createItemReads(runtime: MatchRuntime): ItemReads {
       return { ...matchLeads(names, directory, createdBefore), ...unknownOf(names, directory) };
     },
     held: ({ event }) => held(runtime, event),
-    heldInHand: async (item) =>
+    heldUnderLease: async (item) =>
       (await isMine(runtime, item)) ? held(runtime, item.event) : undefined,
     holdsElsewhere: async ({ event }) =>
       (await session.get(sql.HELD_ELSEWHERE, { event, name: repository })) !== undefined,

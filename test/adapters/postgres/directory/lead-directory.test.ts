@@ -1,5 +1,6 @@
 import { insertClaims } from '#adapters/postgres/claims/write.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
 import { describeLeadDirectory } from '../../../contract/lead-directory.ts';
 import { REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
@@ -9,6 +10,10 @@ describeLeadDirectory('PostgreSQL', async () => {
   const claim = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, at: 0 };
   return {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
+    find: async (hash) => {
+      const names = [{ kind: 'email' as const, hash }];
+      return (await readDirectoryView(database, REPOSITORY, names)).find(hash);
+    },
     claim: (number) => insertClaims(database, [{ ...claim, number }]),
   };
 });

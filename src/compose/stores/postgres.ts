@@ -1,0 +1,69 @@
+import { createArtifactStore } from '#adapters/postgres/artifact/artifact-store.ts';
+import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
+import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
+import { openDatabase, type Database } from '#adapters/postgres/database.ts';
+import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
+import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
+import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
+import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
+import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { Clock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+
+import type { OpenStore, Stores, StoresOptions } from './stores.ts';
+
+export type PostgresStoreDeps = {
+  /** `postgres://user:password@host/database`. */
+  url: string;
+  clock: Clock;
+  log: Log;
+};
+
+/** Connects and brings the store to the newest schema. @throws {store-unavailable} */
+export async function openPostgresStore({
+  url,
+  clock,
+  log,
+}: PostgresStoreDeps): Promise<OpenStore> {
+  const database = openDatabase({ url });
+  try {
+    const migrated = await migrate({ database, log });
+    return {
+      stores: (options) => createStores(database, options),
+      writes: createWriteCheck(database, clock),
+      checkReading: async () => {
+        await database.get('SELECT 1');
+      },
+      checkWriting: () => tryWriting(database, clock),
+      readApplied: async () => (await readMigrationState(database)).applied,
+      migrated,
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function createStores(
+  database: Database,
+  { repository, payloadKey, clock }: StoresOptions,
+): Stores {
+  const sealer = createPayloadSealer(payloadKey);
+  return {
+    consumers: () => createConsumerStore({ database, clock }),
+    audit: () => createAuditLog(database),
+    idempotency: () => createIdempotencyStore(database),
+    artifacts: () => createArtifactStore(database),
+    claims: () => createClaimStore(database, { repository }),
+    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    receipts: () => createReceiptStore({ database, sealer, repository }),
+    work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
+    workerLock: () => createWorkerLock(database, newUuid()),
+  };
+}

@@ -1,0 +1,121 @@
+import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
+import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { openDatabase, writeInThread, type Database } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
+import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
+import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { Clock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import type { Migration } from '#shared/migrations.ts';
+
+import type { OpenStore, Stores, StoresOptions } from './stores.ts';
+
+export type SqliteStoreDeps = {
+  /** The SQLite file. */
+  path: string;
+  clock: Clock;
+  log: Log;
+};
+
+export type ThreadedSqliteStoreDeps = SqliteStoreDeps & {
+  /** What the writing thread runs, for tests that disturb it. */
+  writerModule?: URL;
+};
+
+/**
+ * How long a statement of a service may wait for another process's lock, and all its readers with
+ * it. Writes wait elsewhere, and commands and migrations longer: nobody waits for them.
+ */
+const READ_WAIT_MS = 100;
+
+/** Opens the file and brings it to the newest schema. @throws {store-unavailable} */
+export async function openSqliteStore(deps: SqliteStoreDeps): Promise<OpenStore> {
+  const { database, migrated } = openMigrated(deps);
+  return toOpenStore({ ...deps, database, migrated });
+}
+
+/**
+ * The store of a service: a thread of its own writes, so that no reader waits for a disk. Its crash
+ * is thrown where nobody can catch it, which ends the process: what was asked for may be written or
+ * not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
+ * @throws {store-unavailable}
+ */
+export function openThreadedSqliteStore(
+  deps: ThreadedSqliteStoreDeps,
+): OpenStore & { opened(): Promise<void> } {
+  const { log, writerModule } = deps;
+  const opened = openMigrated(deps);
+  const database = writeInThread(opened.database, {
+    ...(writerModule && { module: writerModule }),
+    onCrash: (error) => {
+      log.error(errorFields(error), 'the writing thread has crashed');
+      throw error;
+    },
+  });
+  database.waitAtMost(READ_WAIT_MS);
+  return {
+    ...toOpenStore({ ...deps, ...opened, database }),
+    opened: () => database.writer.opened(),
+  };
+}
+
+type Opened = { database: Database; migrated: readonly Migration[] };
+
+function openMigrated({ path, log }: SqliteStoreDeps): Opened {
+  const database = openDatabase({ path });
+  try {
+    return { database, migrated: migrate({ database, log }) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function toOpenStore({ database, migrated, path, clock }: Opened & SqliteStoreDeps): OpenStore {
+  return {
+    stores: (options) => createStores(database, path, options),
+    writes: createWriteCheck(database, clock),
+    checkReading: async () => {
+      await database.version();
+    },
+    checkWriting: async () => database.transaction(() => undefined), // takes the write lock
+    readApplied: async () => readMigrationState(database).applied,
+    migrated,
+    close: () => closeDatabase(database),
+  };
+}
+
+function createStores(
+  database: Database,
+  path: string,
+  { repository, payloadKey, clock }: StoresOptions,
+): Stores {
+  const sealer = createPayloadSealer(payloadKey);
+  return {
+    consumers: () => createConsumerStore({ database, clock }),
+    audit: () => createAuditLog(database),
+    idempotency: () => createIdempotencyStore(database),
+    artifacts: () => createArtifactStore(database),
+    claims: () => createClaimStore(database, { repository }),
+    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    receipts: () => createReceiptStore({ database, payloadKey, repository }),
+    work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
+    workerLock: () => createWorkerLock(path),
+  };
+}
+
+async function closeDatabase(database: Database): Promise<void> {
+  try {
+    await database.writer.close();
+  } finally {
+    database.close();
+  }
+}

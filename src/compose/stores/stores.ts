@@ -1,0 +1,58 @@
+import type { AuditReader } from '#access/audit/audit-reader.ts';
+import type { ConsumerStore } from '#access/consumer-store.ts';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { ClaimStore } from '#leads/claims/claim-store.ts';
+import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
+import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { IdempotencyStore } from '#shared/idempotency.ts';
+import type { AppliedMigration, Migration } from '#shared/migrations.ts';
+
+/** What the stores of every engine are made with. */
+export type StoresOptions = {
+  /** `owner/name` of the tracker's repository. */
+  repository: string;
+  /** Encrypts the bytes of events. */
+  payloadKey: Buffer;
+  clock: Clock;
+};
+
+/** The ports of one store. Each is made when it is asked for: a command needs few of them. */
+export type Stores = {
+  consumers(): ConsumerStore;
+  audit(): AuditReader;
+  idempotency(): IdempotencyStore;
+  artifacts(): ArtifactStore;
+  claims(): ClaimStore;
+  directory(): LeadDirectory;
+  receipts(): ReceiptStore;
+  work(): WorkStore;
+  workerLock(): WorkerLock;
+};
+
+/** Whether the store takes writes: one that is full, or read-only, still lets everybody read. */
+type WriteCheck = {
+  /** Answers the same. Whether the store took it or failed it is what counts from then on. */
+  watch<T>(write: Promise<T>): Promise<T>;
+  /** Resolves while writing works. @throws {store-unavailable} with why the last write failed */
+  check(): Promise<void>;
+};
+
+/** A store that is open and has the newest schema, whatever engine it has. */
+export type OpenStore = {
+  stores(options: StoresOptions): Stores;
+  /** Whether deliveries can be stored. */
+  writes: WriteCheck;
+  /** Resolves when the store can be read. @throws {store-unavailable} */
+  checkReading(): Promise<void>;
+  /** Resolves when the store can be written at this moment. @throws {store-unavailable} */
+  checkWriting(): Promise<void>;
+  /** Every migration that it has. @throws {store-unavailable} */
+  readApplied(): Promise<readonly AppliedMigration[]>;
+  /** What was applied just now. */
+  migrated: readonly Migration[];
+  /** Resolves when all that was asked for is written. */
+  close(): Promise<void>;
+};
