@@ -5,8 +5,10 @@ import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
-import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
+import { createPartners } from '#partners/index.ts';
+import type { Partners, PartnersPorts } from '#partners/index.ts';
+import { createPartner, createPartnerList } from '#partners/partner.ts';
+import type { PartnerList } from '#partners/partner.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -16,7 +18,8 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
-import { directoryKeyOf, type Store } from './store.ts';
+import { directoryKeyOf } from './store.ts';
+import type { Store } from './store.ts';
 import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import { directoryChecks, type LeadDirectory } from '#leads/directory/lead-directory.ts';
+import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 

@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  directoryChecks,
-  hashIdentity,
-  type LeadDirectory,
-} from '#leads/directory/lead-directory.ts';
+import { directoryChecks, hashIdentity } from '#leads/directory/lead-directory.ts';
+import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 

@@ -9,6 +9,8 @@ export type DatabaseOptions = {
   url: string;
   /** Connections at most, default 10. */
   connectionsMax?: number;
+  /** How long a call waits for one of them, with the time to make it, in ms; default 3 s. */
+  connectTimeoutMs?: number;
 };
 
 /**
@@ -40,7 +42,6 @@ export type Database = Session & {
 };
 
 const CONNECTIONS_MAX = 10;
-/** How long a call waits for a connection, with the time to make one. */
 const CONNECT_TIMEOUT_MS = 3 * SECOND;
 const LOCK_TIMEOUT_MS = 3 * SECOND;
 const STATEMENT_TIMEOUT_MS = 10 * SECOND;
@@ -74,8 +75,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Makes a pool; nothing is connected before the first statement. */
-export function openDatabase({ url, connectionsMax = CONNECTIONS_MAX }: DatabaseOptions): Database {
-  const pool = createPool(url, connectionsMax);
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = createPool(options);
   const read = createStatementReader();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
     if (!values) return guard(() => client.query<unknown[]>(unhurried(sql)));
@@ -102,12 +103,16 @@ function unhurried(text: string): pg.QueryArrayConfig & { query_timeout: number 
   return { text, rowMode: 'array', query_timeout: DAY };
 }
 
-function createPool(url: string, connectionsMax: number): pg.Pool {
+function createPool({
+  url,
+  connectionsMax = CONNECTIONS_MAX,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+}: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'trackport',
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
     keepAlive: true,

@@ -1,5 +1,7 @@
-import { SECOND, type Clock } from '#shared/clock.ts';
-import { isTrackportError, type TrackportError } from '#shared/errors.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { Session } from './database.ts';
 

@@ -2,7 +2,8 @@ import { createArtifactStore } from '#adapters/postgres/artifact/artifact-store.
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
-import { openDatabase, type Database } from '#adapters/postgres/database.ts';
+import { openDatabase } from '#adapters/postgres/database.ts';
+import type { Database } from '#adapters/postgres/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';

@@ -2,7 +2,8 @@ import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import { openDatabase, writeInThread, type Database } from '#adapters/sqlite/database.ts';
+import { openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
@@ -13,7 +14,8 @@ import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/migrations.ts';
 
 import type { OpenStore, Stores, StoresOptions } from './stores.ts';

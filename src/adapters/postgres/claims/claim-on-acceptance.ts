@@ -1,4 +1,5 @@
-import { leadsToClaim, type MatchName } from '#partners/deletions/match.ts';
+import { leadsToClaim } from '#partners/deletions/match.ts';
+import type { MatchName } from '#partners/deletions/match.ts';
 import type { Session } from '../database.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { claimsOf, heldClaims, insertClaims, REPOSITORY_NOT_KNOWN } from './write.ts';

@@ -1,5 +1,6 @@
 import type { Session } from '../database.ts';
-import { type DescribedLead, REPOSITORY_NOT_KNOWN } from './write.ts';
+import { REPOSITORY_NOT_KNOWN } from './write.ts';
+import type { DescribedLead } from './write.ts';
 
 const DESCRIBE = `
   UPDATE claim SET is_described = true, approved = @approved, labels = @labels,

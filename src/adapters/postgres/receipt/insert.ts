@@ -1,5 +1,6 @@
 import type { EventIdKeys } from '#partners/event.ts';
-import { type PayloadSealer, payloadIdentity } from '#partners/receipts/payload.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';

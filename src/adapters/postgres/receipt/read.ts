@@ -1,10 +1,10 @@
-import {
-  type Outcome,
-  outcomes,
-  type Receipt,
-  type ReceiptDetail,
-  type ReceiptEvent,
-  type ReceiptSummary,
+import { outcomes } from '#partners/receipts/receipt.ts';
+import type {
+  Outcome,
+  Receipt,
+  ReceiptDetail,
+  ReceiptEvent,
+  ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptReport, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Session } from '../database.ts';

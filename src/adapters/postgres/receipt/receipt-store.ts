@@ -3,7 +3,8 @@ import type { Database } from '../database.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { createReceiptReader } from './read.ts';
 import { createReceiptReplayer } from './replay.ts';
-import { countTogether, type DeliveryWriterDeps, writeDeliveries } from './write.ts';
+import { countTogether, writeDeliveries } from './write.ts';
+import type { DeliveryWriterDeps } from './write.ts';
 
 export type ReceiptStoreDeps = DeliveryWriterDeps & { database: Database };
 

@@ -3,9 +3,12 @@ import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../database.ts';
-import { present, type RowOf } from '../row.ts';
-import { insertDeliveries, type Writing } from './insert.ts';
-import { type Repeat, type SameEvent, workRepeat } from './repeat.ts';
+import { present } from '../row.ts';
+import type { RowOf } from '../row.ts';
+import { insertDeliveries } from './insert.ts';
+import type { Writing } from './insert.ts';
+import { workRepeat } from './repeat.ts';
+import type { Repeat, SameEvent } from './repeat.ts';
 import * as sql from './statements.ts';
 
 export type DeliveryWriterDeps = {

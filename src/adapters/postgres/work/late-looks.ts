@@ -1,14 +1,12 @@
-import {
-  readProgress,
-  type ActProgress,
-  type LeadProgress,
-} from '#partners/deletions/deletion-progress.ts';
+import { readProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress, LeadProgress } from '#partners/deletions/deletion-progress.ts';
 import type { LateLook, LateLookStore } from '#partners/deletions/late-look-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import type { Stage } from '#partners/worker/work-store.ts';
 import { confirmClaims, numbersOf, toLeadIds } from '../claims/write.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
-import { held, type MatchRuntime } from './matches.ts';
+import { held } from './matches.ts';
+import type { MatchRuntime } from './matches.ts';
 import * as sql from './statements.ts';
 
 /** Looking again for leads that the tracker showed late, in PostgreSQL. */

@@ -1,6 +1,7 @@
 import { SECOND } from '#shared/clock.ts';
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Database } from '../database.ts';

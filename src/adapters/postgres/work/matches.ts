@@ -3,7 +3,6 @@ import type { EventNote } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import {
-  type ClaimOrder,
   claimsOf,
   confirmClaims,
   heldClaims,
@@ -12,6 +11,7 @@ import {
   toLeadIds,
   withdrawClaims,
 } from '../claims/write.ts';
+import type { ClaimOrder } from '../claims/write.ts';
 import type { Session } from '../database.ts';
 import { START_AGAIN } from '../start-again.ts';
 import * as sql from './statements.ts';

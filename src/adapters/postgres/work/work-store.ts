@@ -1,4 +1,5 @@
-import { matchLeads, type DirectoryView, type MatchName } from '#partners/deletions/match.ts';
+import { matchLeads } from '#partners/deletions/match.ts';
+import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
 import type { Database, Session } from '../database.ts';
 import { toLeadIds } from '../claims/write.ts';
@@ -6,11 +7,14 @@ import { readDirectoryView } from '../directory/view.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { claimTransaction } from '../locks.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
-import { present, type RowOf } from '../row.ts';
+import { present } from '../row.ts';
+import type { RowOf } from '../row.ts';
 import { START_AGAIN } from '../start-again.ts';
 import { createLateLooks } from './late-looks.ts';
-import { createLeasing, LEASE_MS, type Together, type WorkStoreDeps } from './leases.ts';
-import { claim, confirm, fence, held, isMine, withdrawAll, type MatchRuntime } from './matches.ts';
+import { createLeasing, LEASE_MS } from './leases.ts';
+import type { Together, WorkStoreDeps } from './leases.ts';
+import { claim, confirm, fence, held, isMine, withdrawAll } from './matches.ts';
+import type { MatchRuntime } from './matches.ts';
 import * as sql from './statements.ts';
 
 /** The worker's store in PostgreSQL. */

@@ -4,7 +4,8 @@ import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claim
 import type { Database, Session } from '#adapters/postgres/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { claimTransaction } from '#adapters/postgres/locks.ts';
-import { describeClaimStore, type TestClaim } from '../../../contract/claim-store.ts';
+import { describeClaimStore } from '../../../contract/claim-store.ts';
+import type { TestClaim } from '../../../contract/claim-store.ts';
 import { REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
 

@@ -3,11 +3,8 @@ import type { Database } from '#adapters/postgres/database.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/postgres/receipt/status.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
-import {
-  describeReceiptStore,
-  type EventState,
-  type ReceiptStoreFixture,
-} from '../../../contract/receipt-store.ts';
+import { describeReceiptStore } from '../../../contract/receipt-store.ts';
+import type { EventState, ReceiptStoreFixture } from '../../../contract/receipt-store.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { sealer } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';

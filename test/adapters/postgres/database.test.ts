@@ -1,0 +1,225 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '#adapters/postgres/database.ts';
+import type { Database, Session } from '#adapters/postgres/database.ts';
+import { createWriteCheck } from '#adapters/postgres/write-check.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import {
+  connectToPostgres,
+  emptyPostgres,
+  migratedPostgres,
+  temporaryPostgres,
+} from '../../support/postgres/database.ts';
+import { startPostgres } from '../../support/postgres/server.ts';
+
+const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
+
+async function withTable(database: Database): Promise<Database> {
+  await database.exec('CREATE TABLE note (id integer PRIMARY KEY, body text)');
+  return database;
+}
+
+const opened = async (): Promise<Database> =>
+  withTable(await connectToPostgres(await emptyPostgres()));
+
+const insert = (session: Session, id: number, body = ''): Promise<number> =>
+  session.run('INSERT INTO note (id, body) VALUES (@id, @body)', { id, body });
+
+const count = async (session: Session): Promise<number | undefined> =>
+  (await session.get<{ notes: number }>('SELECT count(*) AS notes FROM note'))?.notes;
+
+describe('a statement', () => {
+  test('takes values by name, often, and answers columns in camel case', async () => {
+    const database = await opened();
+    const sql = `SELECT @big::bigint AS big_number, @big::bigint + 1 AS next, @name::text AS name,
+      'a@' ~ '@' AS at_sign, ARRAY[1, 2] @> ARRAY[@one::integer] AS holds`;
+    const big = Number.MAX_SAFE_INTEGER - 1;
+    expect(await database.get(sql, { big, name: '$1 "\'', one: 2, more: 'unused' })).toEqual({
+      bigNumber: big,
+      next: big + 1,
+      name: '$1 "\'',
+      atSign: true,
+      holds: true,
+    });
+    await expect(database.get(sql, { big })).rejects.toThrow('no value for @name');
+  });
+
+  test('takes text with NUL, as something else', async () => {
+    const database = await opened();
+    await insert(database, 1, 'a\0b');
+    const found = 'SELECT body FROM note WHERE body = ANY(@bodies)';
+    expect(await database.all(found, { bodies: ['a\0b'] })).toEqual([{ body: 'a\uFFFDb' }]);
+  });
+
+  test('is durable once it is answered', async () => {
+    const database = await opened();
+    const sql = "SELECT current_setting('synchronous_commit') AS setting";
+    expect(await database.get(sql)).toEqual({ setting: 'on' });
+  });
+});
+
+describe('a transaction', () => {
+  test('is undone when its work fails, and passes the failure on as it is', async () => {
+    const database = await opened();
+    const mistake = new Error('a mistake');
+    const failing = database.transaction(async (session) => {
+      await insert(session, 1);
+      throw mistake;
+    });
+    await expect(failing).rejects.toBe(mistake);
+    expect(await count(database)).toBe(0);
+  });
+
+  test('that breaks a rule of the schema says so, and its connection serves on', async () => {
+    const { url } = await emptyPostgres();
+    const database = openDatabase({ url, connectionsMax: 1 });
+    onTestFinished(() => database.close());
+    await withTable(database);
+    const pid = () => database.get('SELECT pg_backend_pid() AS pid');
+    const before = await pid();
+    const twice = database.transaction(async (session) => {
+      await insert(session, 1);
+      await insert(session, 1);
+    });
+    await expect(twice).rejects.toMatchObject({ code: '23505' });
+    expect(await count(database)).toBe(0);
+    expect(await pid()).toEqual(before);
+  });
+
+  test('that met another one in a deadlock is made once more', async () => {
+    const database = await opened();
+    for (const id of [1, 2]) await insert(database, id);
+    const both = Promise.withResolvers<void>();
+    let locked = 0;
+    const lock = (session: Session, id: number) =>
+      session.run("UPDATE note SET body = body || 'x' WHERE id = @id", { id });
+    const meet = ([first, second]: [number, number]) =>
+      database.transaction(async (session) => {
+        await lock(session, first);
+        locked += 1;
+        if (locked === 2) both.resolve();
+        await both.promise;
+        await lock(session, second);
+      });
+    await Promise.all([meet([1, 2]), meet([2, 1])]);
+    expect(locked).toBe(3);
+    expect(await database.all('SELECT body FROM note')).toEqual([{ body: 'xx' }, { body: 'xx' }]);
+  });
+});
+
+describe('trouble is store-unavailable, and ends by itself:', () => {
+  test('a connection that breaks in the middle', async () => {
+    const database = await opened();
+    const broken = database.transaction(async (session) => {
+      await insert(session, 1);
+      const me = await session.get<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await database.get('SELECT pg_terminate_backend(@pid)', me);
+      await insert(session, 2);
+    });
+    await expect(broken).rejects.toMatchObject(unavailable);
+    expect(await count(database)).toBe(0);
+    await insert(database, 3);
+    expect(await count(database)).toBe(1);
+  });
+
+  test('a pool that has none to give', async () => {
+    const { url } = await emptyPostgres();
+    const database = openDatabase({ url, connectionsMax: 1, connectTimeoutMs: 200 });
+    onTestFinished(() => database.close());
+    await database.transaction(async () => {
+      await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
+    });
+    expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 });
+  });
+
+  test('a statement that takes too long, and a lock that nobody gives back', async () => {
+    const database = await opened();
+    await insert(database, 1);
+    const slow = database.transaction(async (session) => {
+      await session.exec('SET LOCAL statement_timeout = 20');
+      await session.get('SELECT pg_sleep(9)');
+    });
+    await expect(slow).rejects.toMatchObject(unavailable);
+    const update = "UPDATE note SET body = 'x' WHERE id = 1";
+    await database.transaction(async (session) => {
+      await session.run(update);
+      const waiting = database.transaction(async (other) => {
+        await other.exec('SET LOCAL lock_timeout = 20');
+        await other.run(update);
+      });
+      await expect(waiting).rejects.toMatchObject({
+        ...unavailable,
+        detail: 'The store is busy with another process.',
+      });
+    });
+    expect(await database.run(update)).toBe(1);
+  });
+
+  test('a password that is wrong, and a database that is not there', async () => {
+    const { url } = await emptyPostgres();
+    const [wrongPassword, wrongDatabase] = [new URL(url), new URL(url)];
+    wrongPassword.password = 'wrong';
+    wrongDatabase.pathname = '/nowhere';
+    for (const { href } of [wrongPassword, wrongDatabase]) {
+      const database = openDatabase({ url: href });
+      onTestFinished(() => database.close());
+      await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
+    }
+  });
+
+  test('a store that may only be read, as a standby', async () => {
+    const own = await migratedPostgres();
+    const database = await connectToPostgres(own);
+    const clock = createFakeClock();
+    const writes = createWriteCheck(database, clock);
+    await writes.check();
+    const name = new URL(own.url).pathname.slice(1);
+    const setReadOnly = async (state: 'on' | 'off'): Promise<void> => {
+      const other = await connectToPostgres(own);
+      await other.transaction((session) =>
+        session.exec(`SET TRANSACTION READ WRITE;
+          ALTER DATABASE ${name} SET default_transaction_read_only = ${state}`),
+      );
+      // New connections take the setting.
+      await other.get(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+    };
+    await setReadOnly('on');
+    onTestFinished(() => setReadOnly('off'));
+    await clock.advance(10_000);
+    await writes.check().catch(() => undefined); // the connection that was cut off
+    await clock.advance(2000);
+    await expect(writes.check()).rejects.toMatchObject({ detail: 'The store cannot be written.' });
+    expect(await database.get('SELECT count(*) AS consumers FROM consumer')).toBeDefined();
+    await setReadOnly('off');
+    await clock.advance(2000);
+    await writes.check().catch(() => undefined);
+    await clock.advance(2000);
+    await writes.check();
+  });
+
+  test('a server that goes down in the middle and comes back, as in a failover', async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const database = openDatabase({ url: server.url });
+    onTestFinished(() => database.close());
+    await withTable(database);
+    await insert(database, 1);
+    const cut = database.transaction(async (session) => {
+      await insert(session, 2);
+      await server.halt();
+      await insert(session, 3);
+    });
+    await expect(cut).rejects.toMatchObject(unavailable);
+    await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
+    await server.start();
+    expect(await count(database)).toBe(1);
+    await insert(database, 4);
+    expect(await count(database)).toBe(2);
+  });
+});
+
+test('a pool that is closed gives nothing any more, and closes once', async () => {
+  const database = await temporaryPostgres();
+  await Promise.all([database.close(), database.close()]);
+  await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
+});
