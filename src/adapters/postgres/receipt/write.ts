@@ -85,7 +85,7 @@ async function acceptOne(writing: Writing, sorted: Sorted): Promise<Acceptance> 
     const original = await readOriginal(writing.session, first.before.receipt);
     return { kind: 'repeat', receipt: original, queued, written: [] };
   }
-  return { kind: 'accepted', receipt: asAnswered(delivery), queued, written: events };
+  return { kind: 'accepted', receipt: asAccepted(delivery), queued, written: events };
 }
 
 /** The receipt as it was first answered, whatever has become of it since. */
@@ -95,7 +95,7 @@ async function readOriginal(session: Session, receipt: number): Promise<Receipt>
   return { ...(present(row) as Receipt), status: 'ACCEPTED' };
 }
 
-function asAnswered(delivery: NewReceipt): Receipt {
+function asAccepted(delivery: NewReceipt): Receipt {
   const { path: _path, events: _events, ...receipt } = delivery;
   return { ...receipt, status: 'ACCEPTED' };
 }
