@@ -125,6 +125,31 @@ async function workOnce<View>(
   }
 }
 
+/** What is stored for one workspace at most. */
+export type KeyBounds = {
+  keysMax: number;
+  bytesMax: number;
+  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
+  trimEveryKeys: number;
+};
+
+export const defaultKeyBounds: KeyBounds = {
+  keysMax: 10_000,
+  bytesMax: 64 * 1024 * 1024,
+  trimEveryKeys: 100,
+};
+
+/** A stored response as the engines read it. */
+export type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
+
+/** What a store says of the row that it has, or has not, under the digest of `run`. */
+export function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
+  if (!row) return { kind: 'nothing' };
+  const { fingerprint, headers, ...rest } = row;
+  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
+  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
+}
+
 function toRun(
   { workspaceId, principal, route, key, payload }: KeyedRequest,
   now: number,

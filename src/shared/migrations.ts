@@ -12,7 +12,7 @@ type MigrationKind = 'breaking' | 'compatible';
 export type Migration = { number: number; name: string; kind: MigrationKind; sql: string };
 
 /** A migration that a store has. */
-export type AppliedMigration = { number: number; name: string; kind: MigrationKind };
+export type AppliedMigration = Omit<Migration, 'sql'>;
 
 /** Which migrations a store has, and which it lacks. */
 export type MigrationState = { applied: AppliedMigration[]; pending: Migration[] };

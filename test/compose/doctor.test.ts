@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDoctor } from '../../src/compose/doctor/doctor.ts';
-import type { Finding } from '../../src/compose/doctor/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';

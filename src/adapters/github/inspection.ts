@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import type { Clock } from '#shared/clock.ts';
-
+import type { IssueEditorDeps } from './editing/issue-editor.ts';
 import type { TrackerClient } from './transport/client.ts';
 import type { Headers } from './transport/rate-limits.ts';
 import type { Repository, RepositoryFacts } from './repository.ts';
@@ -20,7 +19,7 @@ export type RepositoryInspection = {
   clockAheadMs?: number;
 };
 
-export type InspectionDeps = { client: TrackerClient; repository: Repository; clock: Clock };
+export type InspectionDeps = Omit<IssueEditorDeps, 'adminClient'>;
 
 /**
  * Asks the tracker about the repository and the labels named.

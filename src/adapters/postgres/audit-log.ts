@@ -1,20 +1,13 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
-import type { Actor, AuditEntry } from '#shared/audit.ts';
+import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
+import type { AuditRow } from '#access/audit/audit-row.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import type { Database, Session } from './database.ts';
 
 /** The audit log. Rows are only ever added. */
 export type AuditLog = AuditReader & {
   /** Entries about one subject, oldest first. @throws {store-unavailable} */
   listOf(subject: string): Promise<AuditEntry[]>;
-};
-
-/** A row of `audit`, without its id. */
-export type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
-  actorKind: Actor['kind'];
-  actorSubject: string;
-  actorClientId: string | null;
-  changes: string | null;
-  requestId: string | null;
 };
 
 /** The columns of `AuditRow`. */
@@ -27,7 +20,7 @@ const INSERT = `
 
 /** Call it inside the transaction of the change that the entry is about. */
 export async function appendAudit(session: Session, entry: AuditEntry): Promise<void> {
-  await session.run(INSERT, toRow(entry));
+  await session.run(INSERT, toAuditRow(entry));
 }
 
 export function createAuditLog(database: Database): AuditLog {
@@ -43,13 +36,13 @@ export function createAuditLog(database: Database): AuditLog {
       const last = items.at(-1);
       const hasMore = rows.length > limit && last !== undefined;
       return {
-        items: items.map(toEntry),
+        items: items.map(toAuditEntry),
         ...(hasMore && { next: { at: last.at, id: last.id } }),
       };
     },
     listOf: async (subject) => {
       const sql = `SELECT ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject ORDER BY id`;
-      return (await database.all<AuditRow>(sql, { subject })).map(toEntry);
+      return (await database.all<AuditRow>(sql, { subject })).map(toAuditEntry);
     },
   };
 }
@@ -68,31 +61,5 @@ function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
       ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
       ORDER BY at DESC, id DESC LIMIT @limit`,
     values: { ...filter, afterAt: after?.at, afterId: after?.id },
-  };
-}
-
-function toRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
-  return {
-    ...rest,
-    actorKind: actor.kind,
-    actorSubject: actor.subject,
-    actorClientId: actor.clientId ?? null,
-    changes: changes === undefined ? null : JSON.stringify(changes),
-    requestId: requestId ?? null,
-  };
-}
-
-export function toEntry(row: AuditRow): AuditEntry {
-  return {
-    at: row.at,
-    actor: {
-      kind: row.actorKind,
-      subject: row.actorSubject,
-      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
-    },
-    action: row.action,
-    subject: row.subject,
-    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
-    ...(row.requestId !== null && { requestId: row.requestId }),
   };
 }

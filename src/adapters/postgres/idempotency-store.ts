@@ -1,20 +1,9 @@
-import { IDEMPOTENCY_TTL_MS, refuseTaken } from '#shared/idempotency.ts';
-import type { Found, IdempotencyStore, StoredRun, KeyedRun } from '#shared/idempotency.ts';
+import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
+import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
 import type { Database, Session } from './database.ts';
 
-/** What is stored for one workspace at most. */
-type Bounds = {
-  keysMax: number;
-  bytesMax: number;
-  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
-  trimEveryKeys: number;
-};
-
-const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
-
-type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
 const FIND = `
   SELECT fingerprint, status, headers, body FROM idempotency_key
@@ -47,7 +36,7 @@ const TRIM = `
 /** Stores the responses to calls with an idempotency key. */
 export function createIdempotencyStore(
   database: Database,
-  bounds: Bounds = defaultBounds,
+  bounds: KeyBounds = defaultKeyBounds,
 ): IdempotencyStore {
   const write = createKeyWriter(bounds);
   return {
@@ -59,20 +48,13 @@ export function createIdempotencyStore(
   };
 }
 
-function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
-  if (!row) return { kind: 'nothing' };
-  const { fingerprint, headers, ...rest } = row;
-  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
-  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
-}
-
 /**
  * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
 export type KeyWriter = (session: Session, run: StoredRun) => Promise<void>;
 
-export function createKeyWriter(bounds: Bounds = defaultBounds): KeyWriter {
+export function createKeyWriter(bounds: KeyBounds = defaultKeyBounds): KeyWriter {
   let written = 0;
   return async (session, { response, ...run }) => {
     const headers = JSON.stringify(response.headers);

@@ -1,5 +1,7 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
-import type { Actor, AuditEntry } from '#shared/audit.ts';
+import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
+import type { AuditRow } from '#access/audit/audit-row.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import type { Connection } from './connection.ts';
 import { guard } from './errors.ts';
 
@@ -9,15 +11,6 @@ export type AuditLog = AuditReader & {
   append(entry: AuditEntry): void;
   /** Entries about one subject, oldest first. @throws {store-unavailable} */
   listOf(subject: string): AuditEntry[];
-};
-
-/** A row of `audit`, without its id. */
-export type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
-  actorKind: Actor['kind'];
-  actorSubject: string;
-  actorClientId: string | null;
-  changes: string | null;
-  requestId: string | null;
 };
 
 const INSERT = `
@@ -32,7 +25,7 @@ export function createAuditLog({ handle }: Connection): AuditLog {
   const listOfSubject = handle.prepare<[string], AuditRow>(LIST_OF_SUBJECT);
   return {
     append: (entry) => {
-      guard(() => insert.run(toRow(entry)));
+      guard(() => insert.run(toAuditRow(entry)));
     },
     list: async ({ filter, limit, after }) =>
       guard(() => {
@@ -45,11 +38,11 @@ export function createAuditLog({ handle }: Connection): AuditLog {
         const last = items.at(-1);
         const hasMore = rows.length > limit && last !== undefined;
         return {
-          items: items.map(toEntry),
+          items: items.map(toAuditEntry),
           ...(hasMore && { next: { at: last.at, id: last.id } }),
         };
       }),
-    listOf: (subject) => guard(() => listOfSubject.all(subject).map(toEntry)),
+    listOf: (subject) => guard(() => listOfSubject.all(subject).map(toAuditEntry)),
   };
 }
 
@@ -80,30 +73,4 @@ function indexFor({ actor, action, subject }: AuditFilter): string {
   if (subject !== undefined) return 'audit_by_subject';
   if (actor === undefined) return action === undefined ? 'audit_by_time' : 'audit_by_action';
   return action === undefined ? 'audit_by_actor' : 'audit_by_actor_and_action';
-}
-
-function toRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
-  return {
-    ...rest,
-    actorKind: actor.kind,
-    actorSubject: actor.subject,
-    actorClientId: actor.clientId ?? null,
-    changes: changes === undefined ? null : JSON.stringify(changes),
-    requestId: requestId ?? null,
-  };
-}
-
-export function toEntry(row: AuditRow): AuditEntry {
-  return {
-    at: row.at,
-    actor: {
-      kind: row.actorKind,
-      subject: row.actorSubject,
-      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
-    },
-    action: row.action,
-    subject: row.subject,
-    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
-    ...(row.requestId !== null && { requestId: row.requestId }),
-  };
 }

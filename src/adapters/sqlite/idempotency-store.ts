@@ -1,28 +1,17 @@
-import { IDEMPOTENCY_TTL_MS, refuseTaken } from '#shared/idempotency.ts';
-import type { Found, IdempotencyStore, StoredRun, KeyedRun } from '#shared/idempotency.ts';
+import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
+import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { guard } from './errors.ts';
 import type { WriteFamily } from './writer/writer.ts';
 
-/** What is stored for one workspace at most. */
-type Bounds = {
-  keysMax: number;
-  bytesMax: number;
-  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
-  trimEveryKeys: number;
-};
-
-const defaultBounds: Bounds = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
-
-type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
 /** Stores the responses to calls with an idempotency key. */
 export function createIdempotencyStore(
   database: Database,
-  bounds: Bounds = defaultBounds,
+  bounds: KeyBounds = defaultKeyBounds,
 ): IdempotencyStore {
   const write = database.writer.open(idempotencyWrites, bounds);
   const find = database.handle.prepare<[Buffer, number], KeyRow>(
@@ -37,17 +26,10 @@ export function createIdempotencyStore(
 
 type IdempotencyWrites = { put(run: StoredRun): void };
 
-export const idempotencyWrites: WriteFamily<Bounds, IdempotencyWrites> = {
+export const idempotencyWrites: WriteFamily<KeyBounds, IdempotencyWrites> = {
   name: 'idempotency',
   create: (connection, bounds) => ({ put: createKeyWriter(connection, bounds) }),
 };
-
-function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
-  if (!row) return { kind: 'nothing' };
-  const { fingerprint, headers, ...rest } = row;
-  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
-  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
-}
 
 /** An expired row is replaced, any other stays as it is. */
 const PUT = `
@@ -77,7 +59,7 @@ const TRIM = `
  */
 export function createKeyWriter(
   { handle }: Connection,
-  { keysMax, bytesMax, trimEveryKeys }: Bounds = defaultBounds,
+  { keysMax, bytesMax, trimEveryKeys }: KeyBounds = defaultKeyBounds,
 ): (run: StoredRun) => void {
   const put = handle.prepare<[Record<string, Buffer | string | number>]>(PUT);
   const expire = handle.prepare<[string, number, number]>(EXPIRE);

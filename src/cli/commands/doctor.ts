@@ -1,15 +1,7 @@
+import type { Finding } from '#shared/finding.ts';
 import { CommandFailure, printJson } from '../command.ts';
 import type { Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
-
-/** What one check found. `fix` says what to do about it. */
-type Finding = {
-  /** What was looked at: `tracker`, `label approved`, `clock`. */
-  subject: string;
-  state: 'ok' | 'fixed' | 'warning' | 'failed';
-  detail: string;
-  fix?: string;
-};
 
 export type DoctorServices = {
   /** Looks at everything; with `fix` also creates missing labels. */

@@ -2,8 +2,8 @@ import { headingFinder } from '#leads/model/form-layout.ts';
 import type { FormLayout } from '#leads/model/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
-import { failed, ok, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { failed, ok, warning } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 
 export type FormCheckDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;

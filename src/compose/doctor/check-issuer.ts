@@ -3,8 +3,8 @@ import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 
-import { failed, ok } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { failed, ok } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 
 /** The issuer of bearer tokens: its discovery document and its keys, as the service reads them. */
 export async function checkIssuer(

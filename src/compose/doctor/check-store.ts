@@ -10,8 +10,8 @@ import { silentLog } from '#shared/log.ts';
 import { StartError } from '../start-error.ts';
 import { directoryKeyOf, openStore } from '../store.ts';
 import type { Store } from '../store.ts';
-import { failed, ok } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { failed, ok } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 
 /** Whether the store can be read and written, and was filled with the key that is configured. */
 export async function checkStore({

@@ -9,8 +9,8 @@ import { DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
-import { failed, ok, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { failed, ok, warning } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;

@@ -12,8 +12,8 @@ import type { FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
-import { failed, ok, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { failed, ok, warning } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
 
 export type DoctorDeps = { config: Config; clock: Clock };
 

@@ -25,12 +25,7 @@ export type LeadRules = {
 const BODY_CHARACTERS_MAX = 262_144;
 
 /** What a body says about a person and a portal run. Personal data: never logged, never stored. */
-export type BodyFacts = {
-  contact: Contact;
-  correlationId?: string;
-  portalRunUrl?: string;
-  externalIds: Readonly<Record<string, string>>;
-};
+export type BodyFacts = Metadata & { contact: Contact };
 
 const contactFields = [
   'firstName',

@@ -10,6 +10,7 @@ import { isRecord } from '#shared/text/json.ts';
 import { headingFinder } from './form-layout.ts';
 import type { FormLayout } from './form-layout.ts';
 
+/** What a metadata block says. */
 export type Metadata = {
   correlationId?: string;
   /** Only an http or https URL. */

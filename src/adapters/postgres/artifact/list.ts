@@ -6,8 +6,9 @@ import type {
   ListedVersion,
   ListQuery,
 } from '#catalog/artifact-store.ts';
-import { AUDIT_COLUMNS, toEntry } from '../audit-log.ts';
-import type { AuditRow } from '../audit-log.ts';
+import { toAuditEntry } from '#access/audit/audit-row.ts';
+import { AUDIT_COLUMNS } from '../audit-log.ts';
+import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { Session } from '../database.ts';
 import { IN_GROUP } from './relations.ts';
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
@@ -97,7 +98,7 @@ export function createArtifactLists(
       if (!(await isThere(workspaceId, foldId(id)))) return undefined;
       const values = { subject: auditSubject(workspaceId, id), after, limit };
       const rows = await session.all<AuditRow & { id: number }>(LIST_AUDIT, values);
-      return rows.map(({ id: position, ...row }) => ({ entry: toEntry(row), position }));
+      return rows.map(({ id: position, ...row }) => ({ entry: toAuditEntry(row), position }));
     },
   };
 }

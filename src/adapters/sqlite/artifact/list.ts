@@ -9,8 +9,8 @@ import type {
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
 import { auditSubject } from './write.ts';
-import { toEntry } from '../audit-log.ts';
-import type { AuditRow } from '../audit-log.ts';
+import { toAuditEntry } from '#access/audit/audit-row.ts';
+import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { Connection } from '../connection.ts';
 
 const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifactSerial';
@@ -120,7 +120,7 @@ export function createArtifactLists(connection: Connection) {
       const subject = auditSubject(workspaceId, id);
       return audit
         .all(subject, after ?? Number.MAX_SAFE_INTEGER, limit)
-        .map(({ id: position, ...row }) => ({ entry: toEntry(row), position }));
+        .map(({ id: position, ...row }) => ({ entry: toAuditEntry(row), position }));
     },
   };
 }

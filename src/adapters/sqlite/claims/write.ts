@@ -88,7 +88,7 @@ export function toLeadIds(numbers: readonly number[]): string | null {
   return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
 }
 
-type Row = { repositoryId: number; receiptId: string; event: number; number: number };
+type Row = Omit<ClaimOrder, 'numbers'> & { number: number };
 
 function toRow({ repositoryId, receiptId, event }: ClaimOrder, number: number): Row {
   return { repositoryId, receiptId, event, number };

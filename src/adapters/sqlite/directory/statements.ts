@@ -1,19 +1,16 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { DirectoryChecks, HashedIdentity } from '#leads/directory/lead-directory.ts';
+import type {
+  DirectoryChecks,
+  DirectoryState,
+  HashedIdentity,
+} from '#leads/directory/lead-directory.ts';
+import type { RowOf } from '../row.ts';
 
 type LeadKey = { id: number; number: number };
 
 type LeadFacts = { createdAt: number; updatedAt: number; approved: number; labels: string };
 
-type StateRow = {
-  crawl: number;
-  crawling: 0 | 1;
-  startedAt: number;
-  issues: number;
-  reached: number;
-  completedAt: number | null;
-  caughtUpTo: number;
-};
+type StateRow = RowOf<Omit<DirectoryState, 'crawling'>> & { crawling: 0 | 1 };
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 const IS_CLAIMED = `

@@ -1,6 +1,6 @@
-/** What one check found. `fix` says what to do about it. */
+/** What one check of `doctor` found. `fix` says what to do about it. */
 export type Finding = {
-  /** What was looked at. */
+  /** What was looked at: `tracker`, `label approved`, `clock`. */
   subject: string;
   state: 'ok' | 'fixed' | 'warning' | 'failed';
   detail: string;
