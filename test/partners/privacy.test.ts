@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import type { Log } from '#shared/log.ts';
-import { ADMIN, leadIssue, openDesk } from '../support/deletion-desk.ts';
-import type { Desk } from '../support/deletion-desk.ts';
+import { ADMIN, leadIssue } from '../support/deletions/tracker.ts';
+import { openDeletions } from '../support/deletions/world.ts';
+import type { DeletionWorld } from '../support/deletions/world.ts';
 
 const EMAIL = 'augusta.ada@example.com';
 const MESSAGE = 'Please call me about the analytical engine';
@@ -10,8 +11,8 @@ const personal = [EMAIL, 'augusta', MESSAGE, 'analytical'];
 
 const lead = () => leadIssue({ email: EMAIL, message: MESSAGE, correlationId: 'corr-of-ada' });
 
-function storeBytes(desk: Desk): Buffer {
-  const file = desk.database.handle.name;
+function storeBytes(world: DeletionWorld): Buffer {
+  const file = world.database.handle.name;
   const files = ['', '-wal', '-shm']
     .map((suffix) => file + suffix)
     .filter((name) => existsSync(name));
@@ -34,73 +35,78 @@ function recordingLog(): Log & { lines: string[] } {
 
 test('after a deletion is settled nothing of the person is in the store, its log or ours', async () => {
   const log = recordingLog();
-  const desk = await openDesk({ log, actions: ['relabel', 'close', 'comment', 'redact'] });
-  desk.tracker.createIssue(lead());
-  await desk.start();
-  desk.tracker.createIssue(lead());
-  desk.tracker.fault({ kind: 'status', status: 422, json: { message: EMAIL }, method: 'PATCH' });
-  desk.tracker.fault({ kind: 'status', status: 500, text: MESSAGE, method: 'PATCH', skip: 1 });
-  const id = await desk.send({ email: EMAIL, note: MESSAGE, firstName: 'Augusta' });
-  const receipt = await desk.settled(id);
+  const world = await openDeletions({ log, actions: ['relabel', 'close', 'comment', 'redact'] });
+  world.tracker.createIssue(lead());
+  await world.start();
+  world.tracker.createIssue(lead());
+  world.tracker.fault({ kind: 'status', status: 422, json: { message: EMAIL }, method: 'PATCH' });
+  world.tracker.fault({ kind: 'status', status: 500, text: MESSAGE, method: 'PATCH', skip: 1 });
+  const id = await world.send({ email: EMAIL, note: MESSAGE, firstName: 'Augusta' });
+  const receipt = await world.settled(id);
   expect(receipt.events[0]).toMatchObject({ outcome: 'DONE', erasure: 'incomplete-history' });
-  await vi.waitFor(() => expect(readFileSync(`${desk.database.handle.name}-wal`)).toHaveLength(0), {
-    timeout: 5000,
-  });
-  expectNoTrace(storeBytes(desk));
+  await vi.waitFor(
+    () => expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0),
+    {
+      timeout: 5000,
+    },
+  );
+  expectNoTrace(storeBytes(world));
   expectNoTrace(log.lines.join('\n'));
   expectNoTrace(JSON.stringify(receipt));
-  for (const issue of desk.tracker.issues()) {
+  for (const issue of world.tracker.issues()) {
     expectNoTrace(JSON.stringify([issue.title, issue.body, issue.comments]));
   }
   expect(log.lines.length).toBeGreaterThan(0);
 });
 
 test('what is settled leaves the write-ahead log also while the tracker wants no calls', async () => {
-  const desk = await openDesk();
-  const [done, waiting] = [lead(), lead()].map((issue) => desk.tracker.createIssue(issue).number);
+  const world = await openDeletions();
+  const [done, waiting] = [lead(), lead()].map((issue) => world.tracker.createIssue(issue).number);
   const path = `/issues/${waiting}$`;
-  desk.tracker.fault({ kind: 'secondary-limit', retryAfterSeconds: 600, path });
-  await desk.start();
-  const id = await desk.send([{ leadId: done }, { leadId: waiting }]);
+  world.tracker.fault({ kind: 'secondary-limit', retryAfterSeconds: 600, path });
+  await world.start();
+  const id = await world.send([{ leadId: done }, { leadId: waiting }]);
   await vi.waitFor(
     async () => {
-      expect((await desk.read(id)).events.map(({ outcome }) => outcome)).toEqual([
+      expect((await world.read(id)).events.map(({ outcome }) => outcome)).toEqual([
         'DONE',
         'PENDING',
       ]);
-      expect(readFileSync(`${desk.database.handle.name}-wal`)).toHaveLength(0);
+      expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0);
     },
     { timeout: 5000 },
   );
 });
 
 test('while it waits, the payload is in the store in no readable form', async () => {
-  const desk = await openDesk();
-  await desk.send({ email: EMAIL, note: MESSAGE });
-  expectNoTrace(storeBytes(desk));
-  const payload = desk.database.handle.prepare('SELECT payload FROM event').pluck().get();
+  const world = await openDeletions();
+  await world.send({ email: EMAIL, note: MESSAGE });
+  expectNoTrace(storeBytes(world));
+  const payload = world.database.handle.prepare('SELECT payload FROM event').pluck().get();
   expect(payload).toBeInstanceOf(Buffer);
 });
 
 test('the payload of a settled deletion is gone, that of a dead letter is kept for replay', async () => {
-  const desk = await openDesk({ adminToken: ADMIN, worker: { retryMs: [] } });
-  const kept = desk.database.handle.prepare<[], number>('SELECT count(payload) FROM event').pluck();
-  const { number } = desk.tracker.createIssue(lead());
-  await desk.start();
-  await desk.settled(await desk.send({ leadId: String(number) }));
+  const world = await openDeletions({ adminToken: ADMIN, worker: { retryMs: [] } });
+  const kept = world.database.handle
+    .prepare<[], number>('SELECT count(payload) FROM event')
+    .pluck();
+  const { number } = world.tracker.createIssue(lead());
+  await world.start();
+  await world.settled(await world.send({ leadId: String(number) }));
   expect(kept.get()).toBe(0);
-  const failing = desk.tracker.createIssue(lead()).number;
-  desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
-  const receipt = await desk.settled(await desk.send({ leadId: String(failing) }));
+  const failing = world.tracker.createIssue(lead()).number;
+  world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
+  const receipt = await world.settled(await world.send({ leadId: String(failing) }));
   expect(receipt.events[0]?.outcome).toBe('FAILED');
   expect(kept.get()).toBe(1);
-  expectNoTrace(storeBytes(desk));
+  expectNoTrace(storeBytes(world));
 });
 
 test('the lead directory keeps hashes only', async () => {
-  const desk = await openDesk();
-  desk.tracker.createIssue(lead());
-  await desk.start();
-  expectNoTrace(storeBytes(desk));
-  expect(storeBytes(desk).toString('latin1')).not.toContain('corr-of-ada');
+  const world = await openDeletions();
+  world.tracker.createIssue(lead());
+  await world.start();
+  expectNoTrace(storeBytes(world));
+  expect(storeBytes(world).toString('latin1')).not.toContain('corr-of-ada');
 });

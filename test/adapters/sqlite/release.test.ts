@@ -57,102 +57,102 @@ async function setUp() {
   };
 }
 
-type Desk = Awaited<ReturnType<typeof setUp>>;
+type World = Awaited<ReturnType<typeof setUp>>;
 
-async function claimedThenReleased(desk: Desk): Promise<string> {
-  const id = await desk.deliver({ at: 1 });
-  await desk.claim(await desk.lease());
-  await desk.release();
-  expect(await desk.isClaimed()).toBe(false);
+async function claimedThenReleased(world: World): Promise<string> {
+  const id = await world.deliver({ at: 1 });
+  await world.claim(await world.lease());
+  await world.release();
+  expect(await world.isClaimed()).toBe(false);
   return id;
 }
 
 test('the event in hand does not claim again what was given back', async () => {
-  const desk = await setUp();
-  await desk.deliver({ at: 1 });
-  await desk.claimForNow(await desk.lease());
-  const item = await desk.lease();
-  await desk.release();
-  expect(await desk.claim(item)).toEqual([]);
-  await desk.store.forgetLeases(1e9); // nor after a crash
-  expect(await desk.claim(await desk.lease('act'))).toEqual([]);
-  expect(await desk.isClaimed()).toBe(false);
+  const world = await setUp();
+  await world.deliver({ at: 1 });
+  await world.claimForNow(await world.lease());
+  const item = await world.lease();
+  await world.release();
+  expect(await world.claim(item)).toEqual([]);
+  await world.store.forgetLeases(1e9); // nor after a crash
+  expect(await world.claim(await world.lease('act'))).toEqual([]);
+  expect(await world.isClaimed()).toBe(false);
 });
 
 test.each([
-  ['it ended', async ({ store, lease }: Desk) => store.settle(await lease('act'), released, 6)],
+  ['it ended', async ({ store, lease }: World) => store.settle(await lease('act'), released, 6)],
   ['its actions wait', async () => undefined],
-  ['its actions are under way', async ({ lease }: Desk) => lease('act')],
+  ['its actions are under way', async ({ lease }: World) => lease('act')],
 ])('a delivery that comes after it claims anew: %s', async (_when, meanwhile) => {
-  const desk = await setUp();
-  await claimedThenReleased(desk);
-  await meanwhile(desk);
-  await desk.deliver({ at: 7 });
-  await desk.store.forgetLeases(1e9); // also when the process died in between
-  expect(await desk.claim(await desk.lease())).toEqual([1]);
-  expect(await desk.isClaimed()).toBe(true);
+  const world = await setUp();
+  await claimedThenReleased(world);
+  await meanwhile(world);
+  await world.deliver({ at: 7 });
+  await world.store.forgetLeases(1e9); // also when the process died in between
+  expect(await world.claim(await world.lease())).toEqual([1]);
+  expect(await world.isClaimed()).toBe(true);
 });
 
 test('a third delivery claims anew as well, when the second was not begun yet', async () => {
-  const desk = await setUp();
-  await claimedThenReleased(desk);
-  await desk.deliver({ at: 7 });
-  await desk.claim(await desk.lease());
-  await desk.store.settle(await desk.lease('act'), { outcome: 'DONE', attempts: 1 }, 8);
-  await desk.deliver({ at: 9 });
-  await desk.release();
-  await desk.deliver({ at: 10 });
-  expect(await desk.claim(await desk.lease())).toEqual([1]);
+  const world = await setUp();
+  await claimedThenReleased(world);
+  await world.deliver({ at: 7 });
+  await world.claim(await world.lease());
+  await world.store.settle(await world.lease('act'), { outcome: 'DONE', attempts: 1 }, 8);
+  await world.deliver({ at: 9 });
+  await world.release();
+  await world.deliver({ at: 10 });
+  expect(await world.claim(await world.lease())).toEqual([1]);
 });
 
 test('what came again before the release stays released', async () => {
-  const desk = await setUp();
-  await desk.deliver({ at: 1 });
-  await desk.claim(await desk.lease());
-  const item = await desk.lease('act');
-  await desk.deliver({ at: 4 });
-  await desk.release();
-  await desk.store.settle(item, released, 6);
-  expect(await desk.claim(await desk.lease())).toEqual([]);
-  expect(await desk.isClaimed()).toBe(false);
+  const world = await setUp();
+  await world.deliver({ at: 1 });
+  await world.claim(await world.lease());
+  const item = await world.lease('act');
+  await world.deliver({ at: 4 });
+  await world.release();
+  await world.store.settle(item, released, 6);
+  expect(await world.claim(await world.lease())).toEqual([]);
+  expect(await world.isClaimed()).toBe(false);
 });
 
 test('what comes again after the release is matched from the start', async () => {
-  const desk = await setUp();
-  await desk.deliver({ at: 1 });
-  await desk.claimForNow(await desk.lease());
-  await desk.release();
-  await desk.deliver({ at: 7 });
-  expect((await desk.lease()).progress).toEqual({ ...matching, askedAt: 7, requestedAt: 7 });
+  const world = await setUp();
+  await world.deliver({ at: 1 });
+  await world.claimForNow(await world.lease());
+  await world.release();
+  await world.deliver({ at: 7 });
+  expect((await world.lease()).progress).toEqual({ ...matching, askedAt: 7, requestedAt: 7 });
 });
 
 test('a redelivery of an event with an id leaves the one in hand as it is', async () => {
-  const desk = await setUp();
-  await desk.deliver({ at: 1, hasEventId: true });
-  await desk.claimForNow(await desk.lease());
-  await desk.release();
-  await desk.deliver({ at: 7, hasEventId: true });
-  expect(await desk.claim(await desk.lease())).toEqual([]);
+  const world = await setUp();
+  await world.deliver({ at: 1, hasEventId: true });
+  await world.claimForNow(await world.lease());
+  await world.release();
+  await world.deliver({ at: 7, hasEventId: true });
+  expect(await world.claim(await world.lease())).toEqual([]);
 });
 
 test('a replay of this one receipt takes the release back, a replay of all does not', async () => {
-  const desk = await setUp();
-  const id = await claimedThenReleased(desk);
-  await desk.store.settle(await desk.lease('act'), released, 6);
-  expect(await desk.replayAll()).toMatchObject({ queued: 1 });
-  expect(await desk.claim(await desk.lease())).toEqual([]);
-  await desk.store.settle(await desk.lease('act'), released, 9);
-  expect(await desk.replay(id)).toMatchObject({ queued: 1 });
-  expect(await desk.claim(await desk.lease())).toEqual([1]);
+  const world = await setUp();
+  const id = await claimedThenReleased(world);
+  await world.store.settle(await world.lease('act'), released, 6);
+  expect(await world.replayAll()).toMatchObject({ queued: 1 });
+  expect(await world.claim(await world.lease())).toEqual([]);
+  await world.store.settle(await world.lease('act'), released, 9);
+  expect(await world.replay(id)).toMatchObject({ queued: 1 });
+  expect(await world.claim(await world.lease())).toEqual([1]);
 });
 
 test('a replay of an event that failed for another lead leaves what was given back', async () => {
-  const desk = await setUp();
-  const id = await claimedThenReleased(desk);
+  const world = await setUp();
+  const id = await claimedThenReleased(world);
   const failed: Settlement = { outcome: 'FAILED', lastError: 'refused', attempts: 1 };
-  await desk.store.settle(await desk.lease('act'), failed, 6);
-  expect(await desk.replay(id)).toMatchObject({ queued: 1 });
-  expect(await desk.claim(await desk.lease())).toEqual([]);
+  await world.store.settle(await world.lease('act'), failed, 6);
+  expect(await world.replay(id)).toMatchObject({ queued: 1 });
+  expect(await world.claim(await world.lease())).toEqual([]);
 });
 
 describe('the receipt of an event whose lead was given back', () => {
@@ -160,42 +160,42 @@ describe('the receipt of an event whose lead was given back', () => {
     ['while it is worked on', async () => undefined],
     [
       'after it was done',
-      async ({ store, lease }: Desk) =>
+      async ({ store, lease }: World) =>
         store.settle(await lease('act'), { outcome: 'DONE', attempts: 1 }, 3),
     ],
   ])('says so: %s', async (_when, meanwhile) => {
-    const desk = await setUp();
-    const id = await desk.deliver({ at: 1 });
-    await desk.claim(await desk.lease());
-    await meanwhile(desk);
-    expect(await desk.noteOf(id)).toBeUndefined();
-    await desk.release();
-    expect(await desk.noteOf(id)).toBe('claim-released');
+    const world = await setUp();
+    const id = await world.deliver({ at: 1 });
+    await world.claim(await world.lease());
+    await meanwhile(world);
+    expect(await world.noteOf(id)).toBeUndefined();
+    await world.release();
+    expect(await world.noteOf(id)).toBe('claim-released');
   });
 
   test('still says so after a replay of all, which leaves the lead alone', async () => {
-    const desk = await setUp();
-    const id = await claimedThenReleased(desk);
-    await desk.store.settle(await desk.lease('act'), released, 6);
-    await desk.replayAll();
-    expect(await desk.noteOf(id)).toBe('claim-released');
+    const world = await setUp();
+    const id = await claimedThenReleased(world);
+    await world.store.settle(await world.lease('act'), released, 6);
+    await world.replayAll();
+    expect(await world.noteOf(id)).toBe('claim-released');
   });
 
   test.each([
-    ['was replayed by its name', async (desk: Desk, id: string) => desk.replay(id)],
-    ['came again', async (desk: Desk) => desk.deliver({ at: 9 })],
+    ['was replayed by its name', async (world: World, id: string) => world.replay(id)],
+    ['came again', async (world: World) => world.deliver({ at: 9 })],
   ])('says so no more once it %s', async (_what, again) => {
-    const desk = await setUp();
-    const id = await claimedThenReleased(desk);
-    await desk.store.settle(await desk.lease('act'), released, 6);
-    await again(desk, id);
-    expect(await desk.noteOf(id)).toBeUndefined();
+    const world = await setUp();
+    const id = await claimedThenReleased(world);
+    await world.store.settle(await world.lease('act'), released, 6);
+    await again(world, id);
+    expect(await world.noteOf(id)).toBeUndefined();
   });
 
   test('says so no more when it came again before it was begun anew', async () => {
-    const desk = await setUp();
-    const id = await claimedThenReleased(desk);
-    await desk.deliver({ at: 7 });
-    expect(await desk.noteOf(id)).toBeUndefined();
+    const world = await setUp();
+    const id = await claimedThenReleased(world);
+    await world.deliver({ at: 7 });
+    expect(await world.noteOf(id)).toBeUndefined();
   });
 });

@@ -1,11 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
 import { workerCheck } from '../../../src/compose/telemetry/health.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import { leadIssue, openTracker } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
 /** A worker on a store that can be read, and takes no writes while `refuses` says so. */
-async function deskOnFailingStore() {
+async function worldOnFailingStore() {
   const database = temporaryDatabase();
   let isRefusing = false;
   const refusing = <T>(work: () => T): T => {
@@ -13,29 +14,27 @@ async function deskOnFailingStore() {
     return work();
   };
   const failing = withCommits(database, refusing);
-  const { tracker } = await openDesk();
-  const desk = await openDesk({ of: { tracker, database: failing } });
-  await desk.start();
+  const world = await openDeletions({ of: { tracker: await openTracker(), database: failing } });
+  await world.start();
   const refuse = (refuses: boolean): void => {
     isRefusing = refuses;
   };
-  return { desk, refuse };
+  return { world, refuse };
 }
 
 test('the worker is failing while its store takes no writes, and ok again by itself', async () => {
-  const { desk, refuse } = await deskOnFailingStore();
-  const { check } = workerCheck({ workerStatus: () => desk.worker.status() });
+  const { world, refuse } = await worldOnFailingStore();
+  const { check } = workerCheck({ workerStatus: () => world.partners.workerStatus() });
   expect(await check()).toEqual({ isReady: true, state: 'ok' });
-  const { number } = desk.tracker.createIssue(leadIssue());
-  const id = await desk.send({ leadId: number });
+  const { number } = world.tracker.createIssue(leadIssue());
+  const id = await world.send({ leadId: number });
   refuse(true);
-  desk.worker.wake();
   await vi.waitFor(async () => {
     const detail = expect.stringMatching(/^Nothing gets done since .*Z\. .*: store-unavailable\.$/);
     expect(await check()).toEqual({ isReady: true, state: 'failing', detail });
   }, 5000);
   refuse(false);
-  await desk.settled(id);
+  await world.settled(id);
   await vi.waitFor(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }), 5000);
 });
 

@@ -9,7 +9,7 @@ import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads } from '../../support/directory.ts';
-import { disturbWriter, writerModule } from '../../support/disturb-writer.ts';
+import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
 import { connectTo } from '../../support/stores.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
 import type { Composed } from '../support/composed.ts';

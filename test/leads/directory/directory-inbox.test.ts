@@ -7,7 +7,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import type { LogFields } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { leadIssue } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
 import { directoryKey, leadRules } from '../../support/directory.ts';
 
 function setUp() {

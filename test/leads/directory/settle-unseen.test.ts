@@ -6,8 +6,9 @@ import { settleUnseen } from '#leads/directory/settle-unseen.ts';
 import { DAY } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import type { Desk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../support/deletions/world.ts';
 import {
   claimLeads,
   directoryKey,
@@ -21,23 +22,23 @@ const emailOf = (number: number) => `person-${number}@example.com`;
 const byEmail = (number: number) =>
   hashIdentity(directoryKey, { kind: 'email', value: emailOf(number) });
 
-/** A desk after its first crawl of `count` leads. */
-async function filledDesk(count: number) {
+/** A world after its first crawl of `count` leads. */
+async function filledWorld(count: number) {
   const clock = createFakeClock();
-  const desk = await openDesk({ clock });
+  const world = await openDeletions({ clock });
   for (let number = 1; number <= count; number += 1)
-    desk.tracker.createIssue(leadIssue({ email: emailOf(number) }));
-  desk.filler.start();
-  await vi.waitFor(() => expect(desk.filler.status().state).toBe('complete'), 5000);
-  return { clock, desk };
+    world.tracker.createIssue(leadIssue({ email: emailOf(number) }));
+  world.filler.start();
+  await vi.waitFor(() => expect(world.filler.status().state).toBe('complete'), 5000);
+  return { clock, world };
 }
 
-async function crawlNextDay({ clock, desk }: Awaited<ReturnType<typeof filledDesk>>) {
-  const before = (await desk.directory.state())?.completedAt ?? 0;
+async function crawlNextDay({ clock, world }: Awaited<ReturnType<typeof filledWorld>>) {
+  const before = (await world.directory.state())?.completedAt ?? 0;
   await clock.advance(DAY);
   await vi.waitFor(
     async () => {
-      const state = await desk.directory.state();
+      const state = await world.directory.state();
       expect(state).toMatchObject({ crawling: false });
       expect(state?.completedAt).toBeGreaterThan(before);
     },
@@ -45,29 +46,29 @@ async function crawlNextDay({ clock, desk }: Awaited<ReturnType<typeof filledDes
   );
 }
 
-const rowsOf = async (desk: Desk, numbers: number[]) =>
-  Promise.all(numbers.map((number) => desk.directory.has(number)));
+const rowsOf = async (world: DeletionWorld, numbers: number[]) =>
+  Promise.all(numbers.map((number) => world.directory.has(number)));
 
 describe('after the next crawl', () => {
   test('a deleted or hidden issue has no row, one that moved keeps it for good', async () => {
-    const day = await filledDesk(4);
-    const { desk } = day;
-    desk.tracker.deleteIssue(1);
-    desk.tracker.transferIssue(2, 'acme/elsewhere');
-    desk.tracker.transferIssue(3, 'acme/secret', { hidden: true });
+    const day = await filledWorld(4);
+    const { world } = day;
+    world.tracker.deleteIssue(1);
+    world.tracker.transferIssue(2, 'acme/elsewhere');
+    world.tracker.transferIssue(3, 'acme/secret', { hidden: true });
     for (let round = 0; round < 2; round += 1) {
       await crawlNextDay(day);
-      expect(await rowsOf(desk, [1, 2, 3, 4])).toEqual([false, true, false, true]);
+      expect(await rowsOf(world, [1, 2, 3, 4])).toEqual([false, true, false, true]);
     }
-    expect(findLeads(desk.database, byEmail(1))).toEqual([]);
-    expect(findLeads(desk.database, byEmail(2))).toEqual([2]);
+    expect(findLeads(world.database, byEmail(1))).toEqual([]);
+    expect(findLeads(world.database, byEmail(2))).toEqual([2]);
   });
 
   test('an issue of which the webhook told that it moved keeps its row, wherever it is', async () => {
-    const day = await filledDesk(2);
-    const { desk } = day;
+    const day = await filledWorld(2);
+    const { world } = day;
     const { number, title, body, state, createdAt, updatedAt } =
-      desk.tracker.readIssue(1) ?? expect.fail();
+      world.tracker.readIssue(1) ?? expect.fail();
     const issue = {
       number,
       title,
@@ -80,41 +81,41 @@ describe('after the next crawl', () => {
       isPullRequest: false,
       author: 'acme-portal[bot]',
     };
-    desk.tracker.transferIssue(1, 'acme/secret', { hidden: true });
-    desk.filler.apply({ kind: 'issue', issue, isGone: true, isMoved: true });
-    await desk.filler.settled();
+    world.tracker.transferIssue(1, 'acme/secret', { hidden: true });
+    world.filler.apply({ kind: 'issue', issue, isGone: true, isMoved: true });
+    await world.filler.settled();
     const unknown = { ...issue, number: 77, body: leadIssue({ email: emailOf(77) }).body };
-    desk.filler.apply({ kind: 'issue', issue: unknown, isGone: true, isMoved: true });
-    await desk.filler.settled();
+    world.filler.apply({ kind: 'issue', issue: unknown, isGone: true, isMoved: true });
+    await world.filler.settled();
     await crawlNextDay(day);
-    expect(findLeads(desk.database, byEmail(1))).toEqual([1]);
-    expect(findLeads(desk.database, byEmail(77))).toEqual([77]);
+    expect(findLeads(world.database, byEmail(1))).toEqual([1]);
+    expect(findLeads(world.database, byEmail(77))).toEqual([77]);
   });
 
   test('nothing is removed that could not be asked for, and the crawl ends all the same', async () => {
-    const day = await filledDesk(3);
-    const { desk } = day;
-    for (const number of [1, 2]) desk.tracker.deleteIssue(number);
+    const day = await filledWorld(3);
+    const { world } = day;
+    for (const number of [1, 2]) world.tracker.deleteIssue(number);
     const path = '/issues/\\d+$';
-    desk.tracker.fault({ kind: 'status', status: 500, path, count: 1000 });
-    desk.tracker.calls.clear();
+    world.tracker.fault({ kind: 'status', status: 500, path, count: 1000 });
+    world.tracker.calls.clear();
     await crawlNextDay(day);
-    expect(await rowsOf(desk, [1, 2, 3])).toEqual([true, true, true]);
-    expect(desk.tracker.calls.count({ path: new RegExp(path) })).toBe(1);
-    desk.tracker.clearFaults();
+    expect(await rowsOf(world, [1, 2, 3])).toEqual([true, true, true]);
+    expect(world.tracker.calls.count({ path: new RegExp(path) })).toBe(1);
+    world.tracker.clearFaults();
     await crawlNextDay(day);
-    expect(await rowsOf(desk, [1, 2, 3])).toEqual([false, false, true]);
+    expect(await rowsOf(world, [1, 2, 3])).toEqual([false, false, true]);
   });
 });
 
 test('the deletion of a lead that moved away ends as such, also after the next crawl', async () => {
-  const day = await filledDesk(1);
-  const { desk } = day;
-  desk.tracker.transferIssue(1, 'acme/elsewhere');
+  const day = await filledWorld(1);
+  const { world } = day;
+  world.tracker.transferIssue(1, 'acme/elsewhere');
   await crawlNextDay(day);
-  await desk.worker.start();
-  const id = await desk.send({ email: emailOf(1) });
-  const { events } = await desk.settled(id);
+  await world.partners.start();
+  const id = await world.send({ email: emailOf(1) });
+  const { events } = await world.settled(id);
   expect(events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'transferred', leadIds: ['1'] });
 });
 

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import type { Desk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../support/deletions/world.ts';
 
 const ids = { 'crm-two': '4711' };
 
-async function deskWith(body: string): Promise<Desk> {
-  const desk = await openDesk({ privacy: ['redact'] });
-  desk.tracker.createIssue({ ...leadIssue(), body });
-  await desk.start();
-  return desk;
+async function worldWith(body: string): Promise<DeletionWorld> {
+  const world = await openDeletions({ privacy: ['redact'] });
+  world.tracker.createIssue({ ...leadIssue(), body });
+  await world.start();
+  return world;
 }
 
-const leadIdsOf = async (desk: Desk, event: object, from = 'crm-one'): Promise<string[]> => {
-  const { events } = await desk.settled(await desk.send(event, from));
+const leadIdsOf = async (
+  world: DeletionWorld,
+  event: object,
+  from = 'crm-one',
+): Promise<string[]> => {
+  const { events } = await world.settled(await world.send(event, from));
   expect(events.map(({ outcome }) => outcome)).toEqual(['DONE']);
   return events.flatMap(({ leadIds }) => leadIds);
 };
@@ -29,8 +34,8 @@ test.each([
   ['behind the metadata block', (body: string) => `${body}\nCalled her.`],
 ])('a note %s costs a lead neither its e-mail nor its external ids', async (_place, edit) => {
   const body = edit(leadIssue({ externalIds: ids }).body);
-  expect(await leadIdsOf(await deskWith(body), { email: 'ada@example.com' })).toEqual(['1']);
-  expect(await leadIdsOf(await deskWith(body), byObjectId(4711), 'crm-two')).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(body), { email: 'ada@example.com' })).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(body), byObjectId(4711), 'crm-two')).toEqual(['1']);
 });
 
 test.each([
@@ -39,34 +44,34 @@ test.each([
   ['with a zero-width space', 'ada\u200b@example.com'],
 ])('an e-mail address written %s is the same, on either side', async (_how, email) => {
   const { body } = leadIssue({ email });
-  expect(await leadIdsOf(await deskWith(body), { email: 'ada@example.com' })).toEqual(['1']);
-  expect(await leadIdsOf(await deskWith(leadIssue().body), { email })).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(body), { email: 'ada@example.com' })).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(leadIssue().body), { email })).toEqual(['1']);
 });
 
 test('an international domain is its ASCII form, and `#1` is lead 1', async () => {
   const { body } = leadIssue({ email: 'ada@münchen.de' });
   const event = { email: 'ada@XN--MNCHEN-3YA.de' };
-  expect(await leadIdsOf(await deskWith(body), event)).toEqual(['1']);
-  expect(await leadIdsOf(await deskWith(body), { leadId: '#1' })).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(body), event)).toEqual(['1']);
+  expect(await leadIdsOf(await worldWith(body), { leadId: '#1' })).toEqual(['1']);
 });
 
 test('a lead is found by the address that somebody corrected, and by the new one', async () => {
   const edit = { body: leadIssue({ email: 'augusta@example.com' }).body };
   for (const email of ['ada@example.com', 'augusta@example.com']) {
-    const desk = await deskWith(leadIssue({ externalIds: ids }).body);
-    desk.tracker.editIssue(1, edit);
-    expect(await leadIdsOf(desk, { email })).toEqual(['1']);
+    const world = await worldWith(leadIssue({ externalIds: ids }).body);
+    world.tracker.editIssue(1, edit);
+    expect(await leadIdsOf(world, { email })).toEqual(['1']);
   }
-  const desk = await deskWith(leadIssue({ externalIds: ids }).body);
-  desk.tracker.editIssue(1, edit);
-  expect(await leadIdsOf(desk, byObjectId(4711), 'crm-two')).toEqual(['1']);
+  const world = await worldWith(leadIssue({ externalIds: ids }).body);
+  world.tracker.editIssue(1, edit);
+  expect(await leadIdsOf(world, byObjectId(4711), 'crm-two')).toEqual(['1']);
 });
 
 test('a redacted lead is found by a later deletion', async () => {
-  const desk = await deskWith(leadIssue({ externalIds: ids }).body);
+  const world = await worldWith(leadIssue({ externalIds: ids }).body);
   const privacy = { ...byObjectId(4711), subscriptionType: 'contact.privacyDeletion' };
-  expect(await leadIdsOf(desk, privacy, 'crm-two')).toEqual(['1']);
-  expect(desk.tracker.readIssue(1)?.body).not.toContain('ada@example.com');
-  await desk.filler.catchUp();
-  expect(await leadIdsOf(desk, { email: 'ada@example.com' })).toEqual(['1']);
+  expect(await leadIdsOf(world, privacy, 'crm-two')).toEqual(['1']);
+  expect(world.tracker.readIssue(1)?.body).not.toContain('ada@example.com');
+  await world.filler.catchUp();
+  expect(await leadIdsOf(world, { email: 'ada@example.com' })).toEqual(['1']);
 });

@@ -4,75 +4,76 @@ import { actOnLead } from '#partners/deletions/act-on-lead.ts';
 import type { LeadDeps } from '#partners/deletions/act-on-lead.ts';
 import type { IssueEditor } from '#partners/deletions/issue-editor.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import type { Desk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../support/deletions/world.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 
-async function runningDesk(options?: Parameters<typeof openDesk>[0]): Promise<Desk> {
-  const desk = await openDesk(options);
-  await desk.start();
-  return desk;
+async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {
+  const world = await openDeletions(options);
+  await world.start();
+  return world;
 }
 
 /** A known lead whose number the tracker does not find, for a while or for good. */
-async function leadNotFound(desk: Desk, count = 1000): Promise<number> {
-  const { number } = desk.tracker.createIssue(leadIssue());
-  await desk.filler.catchUp();
+async function leadNotFound(world: DeletionWorld, count = 1000): Promise<number> {
+  const { number } = world.tracker.createIssue(leadIssue());
+  await world.filler.catchUp();
   const path = `/issues/${number}$`;
-  desk.tracker.fault({ kind: 'status', status: 404, method: 'GET', path, count });
+  world.tracker.fault({ kind: 'status', status: 404, method: 'GET', path, count });
   return number;
 }
 
-const readsOf = (desk: Desk, number: number) =>
-  desk.tracker.calls.count({ method: 'GET', path: new RegExp(`/issues/${number}$`) });
+const readsOf = (world: DeletionWorld, number: number) =>
+  world.tracker.calls.count({ method: 'GET', path: new RegExp(`/issues/${number}$`) });
 
 test('one that the list still shows is never done, however often it is not found', async () => {
-  const desk = await runningDesk();
-  const number = await leadNotFound(desk);
-  const { events } = await desk.settled(await desk.send({ leadId: number }));
+  const world = await runningWorld();
+  const number = await leadNotFound(world);
+  const { events } = await world.settled(await world.send({ leadId: number }));
   expect(events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'not-found', attempts: 7 });
-  expect((await desk.claims.current()).has(number)).toBe(true);
+  expect((await world.claims.current()).has(number)).toBe(true);
 });
 
 test('one that the list shows again in time is acted on after all', async () => {
-  const desk = await runningDesk({ worker: { missingLooksMs: [1] } });
-  const number = await leadNotFound(desk, 4);
-  const { events } = await desk.settled(await desk.send({ leadId: number }));
+  const world = await runningWorld({ worker: { missingLooksMs: [1] } });
+  const number = await leadNotFound(world, 4);
+  const { events } = await world.settled(await world.send({ leadId: number }));
   expect(events[0]).toMatchObject({ outcome: 'DONE', attempts: 4 });
-  expect(desk.tracker.readIssue(number)?.state).toBe('closed');
+  expect(world.tracker.readIssue(number)?.state).toBe('closed');
 });
 
 test('one that is listed at an instant that many share is found there', async () => {
-  const desk = await openDesk();
+  const world = await openDeletions();
   const updatedAt = Date.now() - HOUR;
-  desk.tracker.seedIssues(
+  world.tracker.seedIssues(
     Array.from({ length: 250 }, () => ({ ...leadIssue(), createdAt: updatedAt, updatedAt })),
   );
-  await desk.start();
-  for (const number of [1, 250]) expect(await desk.filler.isListed(number)).toBe(true);
-  expect(await desk.filler.isListed(251)).toBe(false);
+  await world.start();
+  for (const number of [1, 250]) expect(await world.filler.isListed(number)).toBe(true);
+  expect(await world.filler.isListed(251)).toBe(false);
 });
 
 test('one that is listed where its last change has moved it is found, though it is claimed', async () => {
-  const desk = await openDesk();
+  const world = await openDeletions();
   const seed = (hoursAgo: number) => {
     const createdAt = Date.now() - hoursAgo * HOUR;
     return { ...leadIssue(), createdAt, updatedAt: createdAt };
   };
-  desk.tracker.seedIssues([seed(3), ...Array.from({ length: 120 }, () => seed(2))]);
-  await desk.start();
-  await desk.settled(await desk.send({ leadId: 1 }));
-  desk.tracker.editIssue(1, { title: 'Changed after the claim' });
-  expect(await desk.filler.isListed(1)).toBe(true);
+  world.tracker.seedIssues([seed(3), ...Array.from({ length: 120 }, () => seed(2))]);
+  await world.start();
+  await world.settled(await world.send({ leadId: 1 }));
+  world.tracker.editIssue(1, { title: 'Changed after the claim' });
+  expect(await world.filler.isListed(1)).toBe(true);
 });
 
 test('waits for its last look without spending a try, whatever the schedule of tries', async () => {
-  const desk = await runningDesk({ worker: { retryMs: [], missingLooksMs: [10, HOUR] } });
-  const number = await leadNotFound(desk);
-  const id = await desk.send({ leadId: number });
-  await vi.waitFor(() => expect(readsOf(desk, number)).toBe(2), { interval: 5 });
-  expect((await desk.read(id)).events[0]).toMatchObject({
+  const world = await runningWorld({ worker: { retryMs: [], missingLooksMs: [10, HOUR] } });
+  const number = await leadNotFound(world);
+  const id = await world.send({ leadId: number });
+  await vi.waitFor(() => expect(readsOf(world, number)).toBe(2), { interval: 5 });
+  expect((await world.read(id)).events[0]).toMatchObject({
     outcome: 'PENDING',
     attempts: 0,
     lastError: 'not-found',
@@ -80,21 +81,21 @@ test('waits for its last look without spending a try, whatever the schedule of t
 });
 
 test('is not taken for gone while the list cannot be read', async () => {
-  const desk = await runningDesk({ worker: { missingLooksMs: [1] } });
-  const { number } = desk.tracker.createIssue(leadIssue());
-  await desk.filler.catchUp();
-  desk.tracker.deleteIssue(number, { hidden: true });
-  desk.tracker.fault({ kind: 'status', status: 502, path: '/issues$', count: 1000, skip: 1 });
-  const id = await desk.send({ leadId: number });
-  await vi.waitFor(() => expect(readsOf(desk, number)).toBe(2), { interval: 5, timeout: 5000 });
+  const world = await runningWorld({ worker: { missingLooksMs: [1] } });
+  const { number } = world.tracker.createIssue(leadIssue());
+  await world.filler.catchUp();
+  world.tracker.deleteIssue(number, { hidden: true });
+  world.tracker.fault({ kind: 'status', status: 502, path: '/issues$', count: 1000, skip: 1 });
+  const id = await world.send({ leadId: number });
+  await vi.waitFor(() => expect(readsOf(world, number)).toBe(2), { interval: 5, timeout: 5000 });
   await vi.waitFor(async () =>
-    expect((await desk.read(id)).events[0]?.lastError).toBe('not-found'),
+    expect((await world.read(id)).events[0]?.lastError).toBe('not-found'),
   );
   // Asked again a minute later, which is no retry.
   await vi.waitFor(async () =>
-    expect(await desk.store.nextDueAt('act')).toBeGreaterThan(Date.now() + MINUTE / 2),
+    expect(await world.work.nextDueAt('act')).toBeGreaterThan(Date.now() + MINUTE / 2),
   );
-  expect((await desk.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+  expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
 });
 
 test('that is found once more is missing anew when it is not found again', async () => {
@@ -117,14 +118,14 @@ test('that is found once more is missing anew when it is not found again', async
 });
 
 test('keeps no other lead of the person waiting', async () => {
-  const desk = await runningDesk({ worker: { missingLooksMs: [HOUR] } });
-  const missing = await leadNotFound(desk);
-  const found = desk.tracker.createIssue(leadIssue()).number;
-  const id = await desk.send({ email: 'ada@example.com' });
-  await vi.waitFor(() => expect(desk.tracker.readIssue(found)?.state).toBe('closed'), {
+  const world = await runningWorld({ worker: { missingLooksMs: [HOUR] } });
+  const missing = await leadNotFound(world);
+  const found = world.tracker.createIssue(leadIssue()).number;
+  const id = await world.send({ email: 'ada@example.com' });
+  await vi.waitFor(() => expect(world.tracker.readIssue(found)?.state).toBe('closed'), {
     timeout: 5000,
   });
-  expect((await desk.read(id)).events[0]).toMatchObject({
+  expect((await world.read(id)).events[0]).toMatchObject({
     outcome: 'PENDING',
     leadIds: [String(missing), String(found)],
   });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
 
 test('an event keeps the rules that it began with, and the next one takes the new ones', async () => {
   let deleted = 'gone';
@@ -8,23 +9,23 @@ test('an event keeps the rules that it began with, and the next one takes the ne
     labels: { approved: 'approved', deleted },
     retryMs: [20, 20],
   });
-  const desk = await openDesk({ worker: { rules } });
+  const world = await openDeletions({ worker: { rules } });
   const labelsOf = (number: number) =>
-    desk.tracker.readIssue(number)?.labels.map(({ name }) => name);
+    world.tracker.readIssue(number)?.labels.map(({ name }) => name);
   const issue = () => ({ ...leadIssue({ email: 'ada@example.org' }), labels: ['approved'] });
-  const [one, two] = [desk.tracker.createIssue(issue()), desk.tracker.createIssue(issue())];
-  await desk.start();
+  const [one, two] = [world.tracker.createIssue(issue()), world.tracker.createIssue(issue())];
+  await world.start();
 
-  const gate = desk.tracker.hold({ path: '/issues/\\d+$', method: 'PATCH' });
-  const first = await desk.send({ email: 'ada@example.org' });
+  const gate = world.tracker.hold({ path: '/issues/\\d+$', method: 'PATCH' });
+  const first = await world.send({ email: 'ada@example.org' });
   await gate.arrived();
   deleted = 'erased';
   gate.open();
-  const { events } = await desk.settled(first);
+  const { events } = await world.settled(first);
   expect(events).toMatchObject([{ outcome: 'DONE', attempts: 1 }]);
   expect([labelsOf(one.number), labelsOf(two.number)]).toEqual([['gone'], ['gone']]);
 
-  const third = desk.tracker.createIssue(issue());
-  await desk.settled(await desk.send({ leadId: String(third.number) }));
+  const third = world.tracker.createIssue(issue());
+  await world.settled(await world.send({ leadId: String(third.number) }));
   expect(labelsOf(third.number)).toEqual(['erased']);
 });

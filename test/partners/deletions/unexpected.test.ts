@@ -21,7 +21,8 @@ import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
@@ -62,28 +63,28 @@ async function setUp() {
   };
 }
 
-type Desk = Awaited<ReturnType<typeof setUp>>;
+type DeletionWorld = Awaited<ReturnType<typeof setUp>>;
 
 /** Leases one event for its actions, with lead 1 claimed. */
-async function leaseForActions(desk: Desk): Promise<WorkItem<ActProgress>> {
-  const [matched] = await desk.lease('match');
+async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgress>> {
+  const [matched] = await world.lease('match');
   if (!matched) throw new Error('nothing is due');
-  const next = { actions: ['close' as const], now: desk.clock.now() };
-  await desk.store.confirm(matched, { leads: [1], conflicts: [] }, next);
-  const [item] = await desk.lease('act');
+  const next = { actions: ['close' as const], now: world.clock.now() };
+  await world.store.confirm(matched, { leads: [1], conflicts: [] }, next);
+  const [item] = await world.lease('act');
   return item as WorkItem<ActProgress>;
 }
 
-const actDepsOf = (desk: Desk, editor: Partial<IssueEditor>): ActDeps => ({
-  store: desk.store,
+const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): ActDeps => ({
+  store: world.store,
   editor: editor as IssueEditor,
   rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
   missingLooksMs: [],
-  pacer: createPacer(desk.clock, 0),
+  pacer: createPacer(world.clock, 0),
   refusals: createWriteRefusals(),
   probeEveryMs: 1000,
-  clock: desk.clock,
+  clock: world.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),
   random: () => 0.5,
@@ -93,17 +94,17 @@ const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undef
 
 const never = new AbortController().signal;
 
-const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
-  store: desk.store,
+const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): MatchDeps => ({
+  store: world.store,
   directory: {
-    cover: async () => ({ until: desk.clock.now(), complete: true, since: -Infinity }),
+    cover: async () => ({ until: world.clock.now(), complete: true, since: -Infinity }),
     retryAt: () => 0,
   },
   filler: { learn: async () => 'absent' },
   directoryKey,
   readDelivery,
   partners: createPartnerList([partner]),
-  clock: desk.clock,
+  clock: world.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),
   unmatchedWaitsMs: [],
@@ -113,21 +114,21 @@ const matchDepsOf = (desk: Desk, deps: Partial<MatchDeps> = {}): MatchDeps => ({
 
 describe('a partner that is', () => {
   test('disabled: what was accepted before is finished', async () => {
-    const desk = await setUp();
-    const id = await desk.accept(1);
+    const world = await setUp();
+    const id = await world.accept(1);
     const disabled = { scheme: 'hmac-sha256', secrets, enabled: false } as const;
     const partners = createPartnerList([createPartner('crm-one', disabled)]);
-    await matchEvents(matchDepsOf(desk, { partners }), await desk.lease('match'));
-    expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+    await matchEvents(matchDepsOf(world, { partners }), await world.lease('match'));
+    expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
   });
 
   test('taken out of the file: it waits for a person, with its payload', async () => {
-    const desk = await setUp();
-    const id = await desk.accept(1);
+    const world = await setUp();
+    const id = await world.accept(1);
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
-    const gone = matchDepsOf(desk, { partners: createPartnerList([]), reporter: reporterOf(log) });
-    await matchEvents(gone, await desk.lease('match'));
+    const gone = matchDepsOf(world, { partners: createPartnerList([]), reporter: reporterOf(log) });
+    await matchEvents(gone, await world.lease('match'));
     expect(lines).toEqual([
       {
         msg: 'dead letter',
@@ -137,89 +138,89 @@ describe('a partner that is', () => {
         code: 'partner-unknown',
       },
     ]);
-    expect(await desk.eventOf(id)).toMatchObject({
+    expect(await world.eventOf(id)).toMatchObject({
       outcome: 'FAILED',
       lastError: 'partner-unknown',
     });
-    expect(await desk.replay(id)).toMatchObject({ queued: 1 });
-    await matchEvents(matchDepsOf(desk), await desk.lease('match'));
-    expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+    expect(await world.replay(id)).toMatchObject({ queued: 1 });
+    await matchEvents(matchDepsOf(world), await world.lease('match'));
+    expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
   });
 });
 
 test('a payload that cannot be read for now waits, and holds up no other', async () => {
-  const desk = await setUp();
-  const [large, small] = [await desk.accept(1), await desk.accept(2)];
+  const world = await setUp();
+  const [large, small] = [await world.accept(1), await world.accept(2)];
   let isFull = true;
-  const deps = matchDepsOf(desk, {
+  const deps = matchDepsOf(world, {
     readDelivery: (body, fields) =>
       isFull && body.includes('"1"')
         ? Promise.reject(new TrackportError('overloaded'))
         : readDelivery(body, fields),
   });
-  await matchEvents(deps, await desk.lease('match'));
-  expect((await desk.eventOf(small))?.leadIds).toEqual(['2']);
-  expect(await desk.eventOf(large)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+  await matchEvents(deps, await world.lease('match'));
+  expect((await world.eventOf(small))?.leadIds).toEqual(['2']);
+  expect(await world.eventOf(large)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
   isFull = false;
-  expect(await desk.lease('match')).toEqual([]);
-  await desk.clock.advance(5000);
-  await matchEvents(deps, await desk.lease('match'));
-  expect((await desk.eventOf(large))?.leadIds).toEqual(['1']);
+  expect(await world.lease('match')).toEqual([]);
+  await world.clock.advance(5000);
+  await matchEvents(deps, await world.lease('match'));
+  expect((await world.eventOf(large))?.leadIds).toEqual(['1']);
 });
 
 test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
-  const desk = await setUp();
-  const id = await desk.accept(1);
+  const world = await setUp();
+  const id = await world.accept(1);
   const otherKey = createPayloadSealer(Buffer.alloc(32, 9));
   const deps = { newId: newUuid, repository: REPOSITORY, sealer: otherKey };
-  const store = createWorkStore({ ...deps, database: desk.database });
-  const items = await store.lease('match', desk.clock.now(), 10);
-  await matchEvents(matchDepsOf(desk, { store }), items);
-  expect(await desk.eventOf(id)).toMatchObject({
+  const store = createWorkStore({ ...deps, database: world.database });
+  const items = await store.lease('match', world.clock.now(), 10);
+  await matchEvents(matchDepsOf(world, { store }), items);
+  expect(await world.eventOf(id)).toMatchObject({
     outcome: 'FAILED',
     lastError: 'payload-unreadable',
   });
-  expect(await desk.replay(id)).toMatchObject({ queued: 1 });
-  await matchEvents(matchDepsOf(desk), await desk.lease('match'));
-  expect((await desk.eventOf(id))?.leadIds).toEqual(['1']);
+  expect(await world.replay(id)).toMatchObject({ queued: 1 });
+  await matchEvents(matchDepsOf(world), await world.lease('match'));
+  expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
 });
 
 describe('an error that nobody foresaw', () => {
   test('in a match makes a dead letter of its event, and all others are claimed', async () => {
-    const desk = await setUp();
-    const ids = [await desk.accept(1), await desk.accept(2), await desk.accept(3)];
-    const deps = matchDepsOf(desk, {
+    const world = await setUp();
+    const ids = [await world.accept(1), await world.accept(2), await world.accept(3)];
+    const deps = matchDepsOf(world, {
       store: {
-        ...desk.store,
+        ...world.store,
         match: async (names, createdBefore) => {
           if (names.some((name) => name.kind === 'lead-id' && name.number === 2))
             throw new RangeError('two');
-          return desk.store.match(names, createdBefore);
+          return world.store.match(names, createdBefore);
         },
       },
     });
-    await matchEvents(deps, await desk.lease('match'));
-    const [one, two, three] = await Promise.all(ids.map(desk.eventOf));
+    await matchEvents(deps, await world.lease('match'));
+    const [one, two, three] = await Promise.all(ids.map(world.eventOf));
     expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
     for (const other of [one, three]) expect(other?.leadIds).toHaveLength(1);
-    expect(await desk.lease('act')).toHaveLength(2);
+    expect(await world.lease('act')).toHaveLength(2);
   });
 
   test('in an action spends a try, and after the last one it is a dead letter', async () => {
-    const desk = await setUp();
-    const id = await desk.accept(1);
-    const deps = actDepsOf(desk, {
+    const world = await setUp();
+    const id = await world.accept(1);
+    const deps = actDepsOf(world, {
       read: async () => {
         throw new RangeError('no');
       },
     });
-    const item = await leaseForActions(desk);
+    const item = await leaseForActions(world);
     expect(await actOnEvent(deps, item, never)).toEqual({ kind: 'rescheduled' });
-    expect(await desk.eventOf(id)).toMatchObject({ attempts: 1, lastError: 'internal-error' });
-    await desk.clock.advance(1000);
-    const [again] = await desk.lease('act');
+    expect(await world.eventOf(id)).toMatchObject({ attempts: 1, lastError: 'internal-error' });
+    await world.clock.advance(1000);
+    const [again] = await world.lease('act');
     await actOnEvent(deps, again as WorkItem<ActProgress>, never);
-    expect(await desk.eventOf(id)).toMatchObject({
+    expect(await world.eventOf(id)).toMatchObject({
       outcome: 'FAILED',
       attempts: 2,
       lastError: 'internal-error',
@@ -238,17 +239,17 @@ test('an event whose store failed half-way, and again at giving it back, is fini
     return work();
   };
   const flaky = withCommits(database, refusing);
-  const { tracker } = await openDesk();
-  const desk = await openDesk({ of: { tracker, database: flaky }, actions: ['comment'] });
-  await desk.start();
+  const { tracker } = await openDeletions();
+  const world = await openDeletions({ of: { tracker, database: flaky }, actions: ['comment'] });
+  await world.start();
   const { number } = tracker.createIssue(leadIssue());
   const gate = tracker.hold({ method: 'POST' });
-  const id = await desk.send({ leadId: String(number) });
+  const id = await world.send({ leadId: String(number) });
   await gate.arrived();
   refusals = 4;
   gate.open();
   // A lease that is only left to end would take longer than this waits.
-  const [event] = (await desk.settled(id)).events;
+  const [event] = (await world.settled(id)).events;
   expect(event).toMatchObject({ outcome: 'DONE', attempts: 1 });
   expect(tracker.readIssue(number)?.comments).toHaveLength(1);
 });
@@ -260,13 +261,13 @@ test.each([
 ] as const)(
   'an end that the store answers with %s is told as what it is',
   async (answer, told, lines) => {
-    const desk = await setUp();
-    await desk.accept(1);
-    const item = await leaseForActions(desk);
+    const world = await setUp();
+    await world.accept(1);
+    const item = await leaseForActions(world);
     const reported: unknown[] = [];
     const deps: ActDeps = {
-      ...actDepsOf(desk, {}),
-      store: { ...desk.store, heldUnderLease: async () => [], settle: async () => answer },
+      ...actDepsOf(world, {}),
+      store: { ...world.store, heldUnderLease: async () => [], settle: async () => answer },
       reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
     };
     expect(await actOnEvent(deps, item, never)).toEqual(told);
@@ -275,18 +276,18 @@ test.each([
 );
 
 test('progress that another version wrote is begun anew, and the claims stay', async () => {
-  const desk = await setUp();
-  await desk.accept(1);
-  const item = await leaseForActions(desk);
-  await desk.store.giveBack(item);
-  desk.database.handle.exec(
+  const world = await setUp();
+  await world.accept(1);
+  const item = await leaseForActions(world);
+  await world.store.giveBack(item);
+  world.database.handle.exec(
     `UPDATE event SET progress = json_set(progress, '$.leads[0].mood', 'new')`,
   );
-  const [unreadable] = await desk.lease('act');
+  const [unreadable] = await world.lease('act');
   if (!unreadable) throw new Error('nothing is due');
   expect(unreadable).not.toHaveProperty('progress');
-  await actOnEvent(actDepsOf(desk, {}), unreadable as WorkItem<ActProgress>, never);
-  const [anew] = await desk.lease('match');
+  await actOnEvent(actDepsOf(world, {}), unreadable as WorkItem<ActProgress>, never);
+  const [anew] = await world.lease('match');
   expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match' } });
-  expect(await desk.store.held(anew ?? unreadable)).toEqual([1]);
+  expect(await world.store.held(anew ?? unreadable)).toEqual([1]);
 });

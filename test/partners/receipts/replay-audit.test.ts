@@ -1,15 +1,14 @@
 /** What the audit log keeps of a replay. It is read by people, and nothing is ever taken out of it. */
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { replayReceipts } from '#partners/receipts/replay-receipts.ts';
 import { SECOND } from '#shared/clock.ts';
-import { openDesk } from '../../support/deletion-desk.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
 
 test('a replay by filter names every filter, and no value that may be personal data', async () => {
-  const desk = await openDesk();
-  await desk.start();
+  const world = await openDeletions();
+  await world.start();
   const event = { externalId: 'ada-lovelace', eventId: 'of-ada', correlationId: 'ada-1815' };
-  await desk.settled(await desk.send({ ...event, leadId: 7 }));
+  await world.settled(await world.send({ ...event, leadId: 7 }));
   const filter = {
     ...event,
     partnerId: 'crm-one',
@@ -17,10 +16,9 @@ test('a replay by filter names every filter, and no value that may be personal d
     outcome: 'UNMATCHED',
     since: SECOND,
   } as const;
-  const replaying = { store: desk.receipts, clock: Date, wakeWorker: () => undefined };
   const actor = { kind: 'cli', subject: 'ops' } as const;
-  expect(await replayReceipts(replaying, filter, { actor })).toEqual({ queued: 1 });
-  const [entry] = createAuditLog(desk.database).listOf('receipts');
+  expect(await world.partners.receipts.replayAll(filter, { actor })).toEqual({ queued: 1 });
+  const [entry] = createAuditLog(world.database).listOf('receipts');
   expect(entry?.changes).toEqual({
     filters: Object.keys(filter),
     partnerId: 'crm-one',

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Log } from '#shared/log.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import type { DeskOptions } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import type { DeletionOptions } from '../../support/deletions/world.ts';
 
 type Line = { level: string; msg: string } & Record<string, unknown>;
 
-async function watchedDesk(options: DeskOptions = {}) {
+async function watchedWorld(options: DeletionOptions = {}) {
   const lines: Line[] = [];
   const keep = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, msg, ...fields });
@@ -18,20 +19,20 @@ async function watchedDesk(options: DeskOptions = {}) {
   };
   const counts: unknown[] = [];
   const count = (of: object, events: number) => void counts.push({ ...of, events });
-  const desk = await openDesk({ ...options, log, count });
-  await desk.start();
+  const world = await openDeletions({ ...options, log, count });
+  await world.start();
   const linesAbout = (id: string) => lines.filter(({ receiptId }) => receiptId === id);
-  return { desk, counts, linesAbout };
+  return { world, counts, linesAbout };
 }
 
 const ofPartner = { partnerId: 'crm-one' };
 
 describe('each outcome is logged once, with partner and code, and counted', () => {
   test('DONE', async () => {
-    const { desk, counts, linesAbout } = await watchedDesk();
-    const { number } = desk.tracker.createIssue(leadIssue());
-    const receiptId = await desk.send({ leadId: number });
-    await desk.settled(receiptId);
+    const { world, counts, linesAbout } = await watchedWorld();
+    const { number } = world.tracker.createIssue(leadIssue());
+    const receiptId = await world.send({ leadId: number });
+    await world.settled(receiptId);
     expect(linesAbout(receiptId)).toEqual([
       { level: 'info', msg: 'event settled', receiptId, ...ofPartner, outcome: 'DONE' },
     ]);
@@ -39,9 +40,9 @@ describe('each outcome is logged once, with partner and code, and counted', () =
   });
 
   test('UNMATCHED, after a line for each look that found nobody', async () => {
-    const { desk, counts, linesAbout } = await watchedDesk();
-    const receiptId = await desk.send({ email: 'nobody@example.com' });
-    await desk.settled(receiptId);
+    const { world, counts, linesAbout } = await watchedWorld();
+    const receiptId = await world.send({ email: 'nobody@example.com' });
+    await world.settled(receiptId);
     const missed = {
       level: 'warn',
       msg: 'attempt failed',
@@ -59,15 +60,15 @@ describe('each outcome is logged once, with partner and code, and counted', () =
   });
 
   test('FAILED, as a dead letter that names the issues, after a line for each attempt', async () => {
-    const { desk, counts, linesAbout } = await watchedDesk({ worker: { retryMs: [5, 5] } });
-    const well = desk.tracker.createIssue(leadIssue()).number;
-    const ill = [1, 2].map(() => desk.tracker.createIssue(leadIssue()).number);
-    await desk.filler.catchUp();
+    const { world, counts, linesAbout } = await watchedWorld({ worker: { retryMs: [5, 5] } });
+    const well = world.tracker.createIssue(leadIssue()).number;
+    const ill = [1, 2].map(() => world.tracker.createIssue(leadIssue()).number);
+    await world.filler.catchUp();
     for (const number of ill)
-      desk.tracker.fault({ kind: 'status', status: 500, path: `/issues/${number}$`, count: 1000 });
-    const receiptId = await desk.send({ email: 'ada@example.com' });
-    await desk.settled(receiptId);
-    expect(desk.tracker.readIssue(well)?.state).toBe('closed');
+      world.tracker.fault({ kind: 'status', status: 500, path: `/issues/${number}$`, count: 1000 });
+    const receiptId = await world.send({ email: 'ada@example.com' });
+    await world.settled(receiptId);
+    expect(world.tracker.readIssue(well)?.state).toBe('closed');
     const failed = { level: 'warn', receiptId, ...ofPartner, code: 'tracker-server' };
     expect(linesAbout(receiptId)).toEqual([
       { ...failed, msg: 'attempt failed', attempts: 1, nextAttemptAt: expect.any(String) },
@@ -79,14 +80,14 @@ describe('each outcome is logged once, with partner and code, and counted', () =
 });
 
 test('an event that came again while it was worked on is reported when it is settled', async () => {
-  const { desk, counts, linesAbout } = await watchedDesk();
-  const { number } = desk.tracker.createIssue(leadIssue());
-  const gate = desk.tracker.hold({ method: 'PATCH' });
-  const receiptId = await desk.send({ leadId: number });
+  const { world, counts, linesAbout } = await watchedWorld();
+  const { number } = world.tracker.createIssue(leadIssue());
+  const gate = world.tracker.hold({ method: 'PATCH' });
+  const receiptId = await world.send({ leadId: number });
   await gate.arrived();
-  await desk.send({ leadId: number });
+  await world.send({ leadId: number });
   gate.open();
-  await desk.settled(receiptId);
+  await world.settled(receiptId);
   expect(linesAbout(receiptId).map(({ msg }) => msg)).toEqual(['event settled']);
   expect(counts).toHaveLength(1);
 });

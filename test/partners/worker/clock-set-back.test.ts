@@ -5,8 +5,9 @@ import type { MatchDeps } from '#partners/deletions/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
 import { DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { leadIssue, openDesk } from '../../support/deletion-desk.ts';
-import type { Desk } from '../../support/deletion-desk.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../support/deletions/world.ts';
 
 function createMovableClock() {
   let offset = 0;
@@ -19,7 +20,7 @@ function createMovableClock() {
   };
 }
 
-const eventOf = async (desk: Desk, id: string) => (await desk.read(id)).events[0];
+const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 
 const options = { worker: { retryMs: [8 * HOUR, 8 * HOUR] } };
@@ -27,16 +28,16 @@ const options = { worker: { retryMs: [8 * HOUR, 8 * HOUR] } };
 /** A deletion of some age that has failed once and waits, found by a worker with another clock. */
 async function restartAfterFailure({ ageMs, moveMs }: { ageMs: number; moveMs: number }) {
   const { clock, move } = createMovableClock();
-  const desk = await openDesk({ ...options, clock });
-  const { number } = desk.tracker.createIssue(leadIssue());
-  const id = await desk.send({ email: 'ada@example.com' });
+  const world = await openDeletions({ ...options, clock });
+  const { number } = world.tracker.createIssue(leadIssue());
+  const id = await world.send({ email: 'ada@example.com' });
   move(ageMs);
-  await desk.start();
-  desk.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
-  await eventually(async () => expect((await eventOf(desk, id))?.attempts).toBe(1));
-  await desk.stop();
+  await world.start();
+  world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
+  await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(1));
+  await world.stop();
   move(moveMs);
-  const next = await openDesk({ ...options, clock, of: desk });
+  const next = await openDeletions({ ...options, clock, of: world });
   await next.start();
   return { clock, number, next, id };
 }
@@ -53,7 +54,7 @@ test.each([
 test('a retry that may well wait so long goes on waiting', async () => {
   const times = { ageMs: 3 * DAY, moveMs: -HOUR };
   const { clock, next, id } = await restartAfterFailure(times);
-  expect(await next.store.nextDueAt('act')).toBeGreaterThan(clock.now() + 8 * HOUR);
+  expect(await next.work.nextDueAt('act')).toBeGreaterThan(clock.now() + 8 * HOUR);
   await next.settled(await next.send({ leadId: 1, email: 'ada@example.com' })); // it has had a turn
   expect(await eventOf(next, id)).toMatchObject({ outcome: 'PENDING', attempts: 1 });
 });
@@ -61,14 +62,14 @@ test('a retry that may well wait so long goes on waiting', async () => {
 test('a deletion that matched nothing is looked for again at once', async () => {
   const { clock, move } = createMovableClock();
   const options = { clock, worker: { unmatchedWaitsMs: [MINUTE, 9 * MINUTE] } };
-  const desk = await openDesk(options);
-  await desk.start();
-  const id = await desk.send({ email: 'ada@example.com' });
-  await eventually(async () => expect((await eventOf(desk, id))?.attempts).toBe(1));
-  await desk.stop();
-  const { number } = desk.tracker.createIssue(leadIssue());
+  const world = await openDeletions(options);
+  await world.start();
+  const id = await world.send({ email: 'ada@example.com' });
+  await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(1));
+  await world.stop();
+  const { number } = world.tracker.createIssue(leadIssue());
   move(-DAY);
-  const next = await openDesk({ ...options, of: desk });
+  const next = await openDeletions({ ...options, of: world });
   await next.start();
   expect((await next.settled(id)).events[0]).toMatchObject({
     outcome: 'DONE',

@@ -13,7 +13,7 @@ import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
-import { crashWriter, disturbWriter, writerModule } from '../../../support/disturb-writer.ts';
+import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { payloadKey } from '../../../support/partners.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';

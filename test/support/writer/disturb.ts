@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { BroadcastChannel } from 'node:worker_threads';
 
 /** For `ServiceDeps`: a writing thread that can be disturbed. */
-export const writerModule = new URL('disturbed-writer.ts', import.meta.url);
+export const writerModule = new URL('disturbed.ts', import.meta.url);
 
 /** In place of a pragma: the thread ends. */
 export const CRASH = 'crash';

@@ -1,0 +1,174 @@
+import { expect, onTestFinished, vi } from 'vitest';
+import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
+import type { PartnersPorts } from '#partners/index.ts';
+import type { Action, PartnerSettings } from '#partners/partner.ts';
+import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
+import { SECOND, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
+import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { createReloadable } from '#shared/reloadable.ts';
+import { createTrackerParts } from '../../../src/compose/tracker/parts.ts';
+import type { TrackerParts } from '../../../src/compose/tracker/parts.ts';
+import { directoryKey, leadRules, REPOSITORY } from '../directory.ts';
+import { buildPartners, secretsOf } from '../partners.ts';
+import { temporaryDatabase } from '../stores.ts';
+import { openTracker, WRITER } from './tracker.ts';
+
+/** What a test may change about the work; the waits are short, for they pass on a real clock. */
+type WorkOptions = Partial<
+  Pick<
+    PartnersPorts,
+    'rules' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
+  > &
+    DeletionRules
+>;
+
+export type DeletionOptions = {
+  tracker?: TrackerOptions;
+  /** `owner/name`; default that of the tracker. */
+  repository?: string;
+  /** Runs against a tracker and a store that an earlier world left behind. */
+  of?: { tracker: Tracker; database: Database };
+  token?: string;
+  adminToken?: string;
+  actions?: readonly Action[];
+  privacy?: readonly Action[];
+  clock?: Clock;
+  log?: Log;
+  count?: PartnersPorts['countOutcome'];
+  worker?: WorkOptions;
+  requestTimeoutMs?: number;
+  /** False: the partners leave the first crawl to the test, which starts `filler`. Default true. */
+  isCrawling?: boolean;
+};
+
+/** Deletions of leads as the service works them off, on a real store and a tracker over HTTP. */
+export async function openDeletions(options: DeletionOptions = {}) {
+  const { clock = systemClock, log = silentLog, repository = REPOSITORY } = options;
+  const tracker = options.of?.tracker ?? (await openTracker(options.tracker));
+  const database = options.of?.database ?? temporaryDatabase();
+  const parts = createTrackerParts({
+    settings: createReloadable({ tracker: trackerSettings(tracker, options) }),
+    clock,
+  });
+  const editor = createIssueEditor({ ...parts, clock });
+  const directory = createLeadDirectory(database, { repository });
+  const filler = createFiller(parts, { directory, clock, log });
+  const world = buildPartners({
+    ...workPorts(options.worker),
+    database,
+    repository,
+    partners: partnersOf(options),
+    filler: options.isCrawling === false ? { ...filler, start: () => undefined } : filler,
+    editor,
+    countOutcome: options.count ?? (() => undefined),
+    clock,
+    log,
+  });
+  const { partners, receipts, work, deliver } = world;
+  onTestFinished(() => partners.stop());
+  const send = async (body: unknown, from = 'crm-one'): Promise<string> =>
+    (await deliver(body, { from })).receipt.id;
+  const read = async (id: string): Promise<ReceiptDetail> => {
+    const receipt = await receipts.read(id);
+    if (!receipt) throw new Error('no such receipt');
+    return receipt;
+  };
+  return {
+    tracker,
+    database,
+    directory,
+    filler,
+    editor,
+    partners,
+    work,
+    claims: createClaimStore(database, { repository }),
+    stop: () => partners.stop(),
+    read,
+    /** Starts, and waits for the first crawl. */
+    start: async () => {
+      filler.start();
+      await vi.waitFor(() => expect(filler.status().state).toBe('complete'), {
+        timeout: 10 * SECOND,
+        interval: 2,
+      });
+      await partners.start();
+    },
+    /** Accepts a deletion as the route does after it verified the request; the receipt's id. */
+    send,
+    /** Has the worker look at once, as any delivery does: this one is of nobody. */
+    wake: () => send({ email: `${newUuid()}@example.com` }),
+    /** The receipt once none of its events waits any more. */
+    settled: (id: string): Promise<ReceiptDetail> =>
+      vi.waitFor(
+        async () => {
+          const receipt = await read(id);
+          expect(receipt.status).not.toBe('ACCEPTED');
+          return receipt;
+        },
+        { timeout: 10 * SECOND, interval: 5 },
+      ),
+  };
+}
+
+export type DeletionWorld = Awaited<ReturnType<typeof openDeletions>>;
+
+function trackerSettings(
+  { url }: Tracker,
+  { repository = REPOSITORY, token = WRITER, adminToken, requestTimeoutMs = 2000 }: DeletionOptions,
+) {
+  return {
+    repository,
+    apiUrl: url,
+    auth: { token: new Secret(token) },
+    ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
+    webhookSecrets: [],
+    writeInterval: 0,
+    requestTimeout: requestTimeoutMs,
+  };
+}
+
+function createFiller(
+  { leadTracker, repository }: TrackerParts,
+  deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'directory' | 'clock' | 'log'>,
+) {
+  return createDirectoryFiller({
+    tracker: leadTracker,
+    identifyRepository: () => repository.identify(),
+    rules: leadRules,
+    key: directoryKey,
+    ...deps,
+  });
+}
+
+function workPorts(options: WorkOptions = {}) {
+  const {
+    labels = { approved: 'approved', deleted: 'deleted-by-partner' },
+    retryMs = [20, 20, 20, 20, 20, 20],
+    ...ports
+  } = options;
+  return {
+    rules: () => ({ labels, retryMs }),
+    unmatchedWaitsMs: [20, 20],
+    missingLooksMs: [20, 40],
+    ...ports,
+  };
+}
+
+function partnersOf({ actions, privacy }: DeletionOptions): Record<string, PartnerSettings> {
+  const secrets = secretsOf('s');
+  const deletions = { ...(actions && { actions }), ...(privacy && { privacy }) };
+  return {
+    'crm-one': { scheme: 'hmac-sha256', secrets, deletions },
+    'crm-two': { scheme: 'signature-v3', secrets, deletions },
+  };
+}
