@@ -17,6 +17,7 @@ const leadScale = values.quick
 const intakeScale = values.quick
   ? { seconds: 1, rounds: 1, people: 10_000 }
   : { seconds: 3, rounds: 5, people: 500_000 };
+const slowDiskScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 5 };
 const partnerScale = values.quick
   ? { directory: 10_000, rounds: 1, deletions: 3 }
   : { directory: 1_000_000, rounds: 5, deletions: 10 };
@@ -31,6 +32,8 @@ const catalogScale = values.quick
 const parts: Record<string, () => Promise<BenchRow[]>> = {
   leads: async () => (await import('./leads/leads.ts')).measureLeads(leadScale),
   intake: async () => (await import('./intake/intake.ts')).measureIntake(intakeScale),
+  'slow-disk': async () =>
+    (await import('./slow-disk/slow-disk.ts')).measureSlowDisk(slowDiskScale),
   partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
   webhooks: async () => (await import('./webhooks/webhooks.ts')).measureWebhooks(webhookScale),
   tokens: async () => (await import('./catalog/catalog-http.ts')).measureCatalogHttp(httpScale),
