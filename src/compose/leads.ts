@@ -1,3 +1,4 @@
+import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -5,8 +6,10 @@ import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads } from '#leads/index.ts';
 import type { Leads } from '#leads/index.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
 import { directoryKeyOf } from './store.ts';
@@ -16,6 +19,7 @@ import type { TrackerParts } from './tracker/parts.ts';
 
 export type LeadsDeps = {
   config: FixedConfig;
+  settings: Reloadable<Config>;
   store: Store;
   tracker: Pick<TrackerParts, 'leadTracker' | 'repository'>;
   registry: Registry;
@@ -24,14 +28,15 @@ export type LeadsDeps = {
 };
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
-export function composeLeads({ config, store, tracker, registry, clock, log }: LeadsDeps): {
+export function composeLeads(deps: LeadsDeps): {
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
 } {
+  const { config, store, tracker, registry, clock, log } = deps;
   const { stores, cursors } = store;
   const { leadTracker, repository } = tracker;
-  const rules = config.leads;
+  const rules = leadRules(deps);
   const claims = stores.claims();
   const leads = createLeads({
     clock,
@@ -54,4 +59,14 @@ export function composeLeads({ config, store, tracker, registry, clock, log }: L
     log,
   });
   return { leads, claimedLeads: createClaimedLeads({ claims, cursors, clock }), filler };
+}
+
+/** The label that a reload replaces counts from the next look on, for what is cached too. */
+function leadRules({ config, settings }: Pick<LeadsDeps, 'config' | 'settings'>): LeadRules {
+  return {
+    ...config.leads,
+    get deletedLabel() {
+      return settings.current().deletions.deletedLabel;
+    },
+  };
 }

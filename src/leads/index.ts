@@ -3,6 +3,7 @@ import type { CursorSealer } from '#shared/page.ts';
 
 import type { ClaimView } from './claims/claim-store.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
+import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader } from './reading/lead-reader.ts';
 import type { LeadReader } from './reading/lead-reader.ts';
@@ -50,6 +51,7 @@ export function createLeads(options: LeadsOptions): Leads {
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,
+    deletedLabel: () => foldLabel(rules.deletedLabel),
     pageBytesMax: Math.floor(cacheBytesMax * PAGES_SHARE),
   });
   return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };

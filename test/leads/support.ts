@@ -22,6 +22,7 @@ export const form = [
 
 export const rules: LeadRules = {
   approvedLabel: 'approved',
+  deletedLabel: 'deleted-by-partner',
   priorityLabelPrefix: 'priority:',
   form,
   portalAuthors: ['acme-portal[bot]'],
@@ -45,7 +46,9 @@ export type World = {
   walk(query?: Partial<LeadListQuery>, between?: () => void): Promise<Lead[]>;
 };
 
-export function createWorld(options: { freshForMs?: number; cacheBytesMax?: number } = {}): World {
+export function createWorld(
+  options: { freshForMs?: number; cacheBytesMax?: number; rules?: LeadRules } = {},
+): World {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
   const claimed = new Set<number>();
@@ -61,7 +64,7 @@ export function createWorld(options: { freshForMs?: number; cacheBytesMax?: numb
       },
     },
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
-    rules,
+    rules: options.rules ?? rules,
     freshForMs: options.freshForMs ?? 15_000,
     staleIfErrorMs: 3_600_000,
     cacheBytesMax: options.cacheBytesMax ?? 64 * 1024 * 1024,

@@ -11,6 +11,7 @@ export const directoryKey = Buffer.alloc(32, 7);
 
 export const leadRules: LeadRules = {
   approvedLabel: 'approved',
+  deletedLabel: 'deleted-by-partner',
   priorityLabelPrefix: 'priority:',
   form: [
     { name: 'firstName', heading: 'First name', multiline: false },

@@ -3,7 +3,7 @@ import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isEmailAddress, normalizeIdentity } from '../model/identity.ts';
 import type { LeadIdentity } from '../model/identity.ts';
-import { isApproved, readIssueBody } from '../model/lead.ts';
+import { isReadable, readIssueBody } from '../model/lead.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { Issue } from '../lead-tracker.ts';
 
@@ -132,7 +132,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     number: issue.number,
     createdAt: issue.createdAt,
     updatedAt: issue.updatedAt,
-    approved: isApproved(issue, rules),
+    approved: isReadable(issue, rules),
     labels: foldLabels(issue.labels),
     identities: identities
       .filter((identity) => normalizeIdentity(identity) !== '')
@@ -141,7 +141,10 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
 }
 
 /** What the entries of these rules and this key depend on. */
-export function directoryChecks(rules: LeadRules, key: Buffer): DirectoryChecks {
+export function directoryChecks(
+  rules: Pick<LeadRules, 'approvedLabel' | 'portalAuthors' | 'form'>,
+  key: Buffer,
+): DirectoryChecks {
   const { approvedLabel, portalAuthors } = rules;
   const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
   return {

@@ -10,6 +10,8 @@ export type LeadFilter = {
   labels: readonly string[];
   /** Milliseconds since the Unix epoch, inclusive. */
   since?: number;
+  /** Folded: a label that the lead must not carry. */
+  without?: string;
 };
 
 /** Our own check of every row; the tracker's filter only saves calls. */
@@ -18,7 +20,8 @@ export function matchesFilter(issue: Issue, filter: LeadFilter): boolean {
     !issue.isPullRequest &&
     (filter.state === 'all' || issue.state === filter.state) &&
     (filter.since === undefined || issue.updatedAt >= filter.since) &&
-    carriesAll(issue, filter.labels)
+    carriesAll(issue, filter.labels) &&
+    (filter.without === undefined || !carriesAll(issue, [filter.without]))
   );
 }
 

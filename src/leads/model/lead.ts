@@ -13,6 +13,8 @@ import type { Metadata } from './metadata-block.ts';
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {
   approvedLabel: string;
+  /** An issue that carries it is never shown, claimed or not. Looked at anew at every use. */
+  deletedLabel: string;
   priorityLabelPrefix: string;
   form: FormLayout;
   /** Logins whose metadata blocks count, in any case. */
@@ -39,6 +41,11 @@ const contactFields = [
 /** An approved issue that is no pull request. */
 export function isApproved(issue: Issue, rules: LeadRules): boolean {
   return !issue.isPullRequest && carriesAll(issue, [foldLabel(rules.approvedLabel)]);
+}
+
+/** What a reader with a grant for all leads may see of the tracker, claims aside. */
+export function isReadable(issue: Issue, rules: LeadRules): boolean {
+  return isApproved(issue, rules) && !carriesAll(issue, [foldLabel(rules.deletedLabel)]);
 }
 
 /** Reads a body by the form's layout and, when a portal wrote it, the metadata block. */

@@ -8,7 +8,7 @@ import type { ReadLeadDeps } from './read-lead.ts';
 import { readPage } from './read-page.ts';
 import type { ReadPageDeps } from './read-page.ts';
 
-/** Reading leads. Values never hold a lead that is claimed, unapproved or outside the visibility. */
+/** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */
 export type LeadReader = {
   /**
    * @throws {invalid-cursor} @throws {tracker-failed} @throws {tracker-unavailable}

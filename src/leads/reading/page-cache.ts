@@ -14,6 +14,8 @@ type PageParts = {
   /** The claims that its rows were chosen by: one that was released since must come back. */
   claims: Claims;
   eventsVersion: number;
+  /** The folded label whose leads were left out. */
+  deletedLabel: string;
 };
 
 /** A page that still holds, and its parts as the cache has them now. */
@@ -24,8 +26,8 @@ type AssembledPage = { list: LeadList; parts: readonly CacheResult<CachedPage>[]
  * long as each of its parts is the same object and fresh.
  */
 export type PageCache = {
-  /** The page of this key for these claims, while it holds. No call to the tracker. */
-  find(key: string, claims: Claims): AssembledPage | undefined;
+  /** The page of this key for these claims and label, while it holds. No call to the tracker. */
+  find(key: string, choice: Pick<PageParts, 'claims' | 'deletedLabel'>): AssembledPage | undefined;
   /**
    * Stores a page. Returns the one that was stored before when that was made of the same parts, so
    * that what was rendered of it serves on.
@@ -47,9 +49,9 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
       ),
   });
   return {
-    find: (key, claims) => {
+    find: (key, { claims, deletedLabel }) => {
       const entry = entries.get(key);
-      if (entry?.claims !== claims) return undefined;
+      if (entry?.claims !== claims || entry.deletedLabel !== deletedLabel) return undefined;
       const parts = freshParts(deps.cache, entry);
       return parts && { list: entry.list, parts };
     },
@@ -77,10 +79,12 @@ function freshParts(
   return parts;
 }
 
-/** True when the same pages, claims and events would give the same list. */
-function isMadeOf(known: PageParts, { seen, claims, eventsVersion }: PageParts): boolean {
+/** True when the same pages, claims, label and events would give the same list. */
+function isMadeOf(known: PageParts, parts: PageParts): boolean {
+  const { seen, claims, eventsVersion, deletedLabel } = parts;
   return (
     known.claims === claims &&
+    known.deletedLabel === deletedLabel &&
     known.eventsVersion === eventsVersion &&
     known.seen.length === seen.length &&
     known.seen.every(({ result }, at) => result.entry.value === seen[at]?.result.entry.value)

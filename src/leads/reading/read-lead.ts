@@ -4,6 +4,7 @@ import type { CachedLead } from '../cache/cached-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
+import { carriesAll } from '../model/labels.ts';
 import type { Lead } from '../model/lead-out.ts';
 import { toResponse } from './lead-response.ts';
 import type { LeadResponse, ResponseDeps } from './lead-response.ts';
@@ -14,11 +15,13 @@ export type ReadLeadDeps = ResponseDeps & {
   cache: LeadCache;
   claims: ClaimView;
   approvedLabel: string;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
 };
 
 /**
  * One lead by its issue number. A claimed one is refused without a call to the tracker.
- * @throws {lead-not-found} also for what is not approved, not visible, claimed, or no number
+ * @throws {lead-not-found} also for what is not approved, not visible, deleted, claimed, or no number
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function readLead(
@@ -36,12 +39,14 @@ export async function readLead(
 }
 
 function isReadable(
-  { cache, approvedLabel }: ReadLeadDeps,
+  { cache, approvedLabel, deletedLabel }: ReadLeadDeps,
   found: CachedLead,
   visibility: Visibility,
 ): boolean {
-  if (visibility.labels.length === 0 && cache.isCurrent(found)) return true;
-  const filter = toFilter({ state: 'all' }, visibility, approvedLabel);
+  const without = deletedLabel();
+  if (visibility.labels.length === 0 && cache.isCurrent(found))
+    return !carriesAll(found.issue, [without]);
+  const filter = { ...toFilter({ state: 'all' }, visibility, approvedLabel), without };
   return matchesFilter(found.issue, filter) && cache.stillMatches(found, filter);
 }
 

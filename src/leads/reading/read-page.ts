@@ -17,6 +17,8 @@ export type ReadPageDeps = ResponseDeps & {
   claims: ClaimView;
   pages: PageCache;
   cursors: CursorSealer;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
 };
 
 /**
@@ -30,23 +32,24 @@ export async function readPage(
 ): Promise<LeadResponse<LeadList>> {
   for (;;) {
     const claims = await deps.claims.current();
-    const known = deps.pages.find(query.key, claims);
+    const deletedLabel = deps.deletedLabel();
+    const known = deps.pages.find(query.key, { claims, deletedLabel });
     if (known) return toResponse(deps, known.list, known.parts);
 
     const { eventsVersion } = deps.cache;
+    const filter = { ...query.filter, without: deletedLabel };
     const stop = await walk(deps.cache, query, (row) => {
       const { number } = row.issue;
-      const isWanted = !claims.has(number) && matchesFilter(row.issue, query.filter);
-      return isWanted && deps.cache.stillMatches(row, query.filter);
+      const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
+      return isWanted && deps.cache.stillMatches(row, filter);
     });
     // A claim can be made while a request is under way: the last look is after the last wait.
     const now = await deps.claims.current();
     if (now !== claims && stop.rows.some((row) => now.has(row.issue.number))) continue;
 
     const { seen } = stop;
-    const list = deps.pages.put(query.key, { seen, claims, eventsVersion }, () =>
-      toList(deps.cursors, query, stop),
-    );
+    const parts = { seen, claims, eventsVersion, deletedLabel };
+    const list = deps.pages.put(query.key, parts, () => toList(deps.cursors, query, stop));
     return toResponse(
       deps,
       list,
