@@ -9,8 +9,7 @@ import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import { UsageError } from './command.ts';
-import type { ConfigOptions, Terminal } from './command.ts';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext, ConfigOptions, Terminal } from './command.ts';
 import { commands } from './commands.ts';
 import type { Services } from './services.ts';
 
@@ -83,7 +82,7 @@ function createProgram({ version, terminal }: CliDeps, isJson: boolean): Command
     });
 }
 
-function createContext(deps: CliDeps): CommandContext {
+function createContext(deps: CliDeps): CommandContext<Services> {
   const { environment, terminal, clock } = deps;
   const configFile = (options: ConfigOptions): string | undefined =>
     options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);

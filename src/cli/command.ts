@@ -52,12 +52,6 @@ export type ActionOf<Services> = <Options = Record<string, never>>(
   work: (task: Task<Services, Options>) => Promise<void>,
 ) => (...received: unknown[]) => Promise<void>;
 
-/**
- * Adds one family of commands below `parent` (`consumer` is there already; `create`, `list` are
- * added). `--config` and `--json` are known to every command; do not add them.
- */
-export type Register<Services> = (parent: Command, action: ActionOf<Services>) => void;
-
 /** A wrong argument or option: the message says what to write instead. The exit code becomes 2. */
 export class UsageError extends Error {
   constructor(message: string) {
@@ -89,6 +83,19 @@ export type RunContext = {
   /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */
   configFile: (options: ConfigOptions) => string | undefined;
 };
+
+/** What a command is registered with: its own services, and what every command can use. */
+export type CommandContext<Services> = RunContext & {
+  services: Services;
+  /** Makes the actions of a family from the opener of its services. */
+  actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
+};
+
+/**
+ * Gives `command` its options and its action, or the commands below it (`consumer` is there already;
+ * `create`, `list` are added). `--config` and `--json` are known to every command; do not add them.
+ */
+export type Register<Services> = (command: Command, context: CommandContext<Services>) => void;
 
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {

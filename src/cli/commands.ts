@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './command.ts';
+import type { Services } from './services.ts';
 
 /** One family of commands. Its code is loaded when it is called. */
 export type CommandEntry = {
   name: string;
   summary: string;
-  register(command: Command, context: CommandContext): Promise<void>;
+  register(command: Command, context: CommandContext<Services>): Promise<void>;
 };
 
 /** Every command, in the order of the help. */
@@ -30,49 +31,49 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'doctor',
     summary: 'check the configuration, the tracker and the store, and say what to fix',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerDoctor } = await import('./commands/doctor.ts');
-      registerDoctor(command, actionOf(services.doctor));
+      registerDoctor(command, { ...context, services: context.services.doctor });
     },
   },
   {
     name: 'migrate',
     summary: 'bring the store to the newest schema',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerMigrate } = await import('./commands/migrate.ts');
-      registerMigrate(command, actionOf(services.migrate));
+      registerMigrate(command, { ...context, services: context.services.migrate });
     },
   },
   {
     name: 'consumer',
     summary: 'manage consumers of leads, their grants and keys',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerConsumer } = await import('./commands/consumer.ts');
-      registerConsumer(command, actionOf(services.consumer));
+      registerConsumer(command, { ...context, services: context.services.consumer });
     },
   },
   {
     name: 'receipt',
     summary: 'list what partners sent, show what became of it, and replay',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerReceipt } = await import('./commands/receipt.ts');
-      registerReceipt(command, actionOf(services.receipt));
+      registerReceipt(command, { ...context, services: context.services.receipt });
     },
   },
   {
     name: 'claim',
     summary: 'show the leads that deletions have claimed, and release one',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerClaim } = await import('./commands/claim.ts');
-      registerClaim(command, actionOf(services.claim));
+      registerClaim(command, { ...context, services: context.services.claim });
     },
   },
   {
     name: 'audit',
     summary: 'list who changed what, and when',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerAudit } = await import('./commands/audit.ts');
-      registerAudit(command, actionOf(services.audit));
+      registerAudit(command, { ...context, services: context.services.audit });
     },
   },
   {
@@ -86,17 +87,17 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'catalog',
     summary: 'import API descriptions and artifacts from files',
-    register: async (command, { actionOf, services }) => {
+    register: async (command, context) => {
       const { registerCatalog } = await import('./commands/catalog-import.ts');
-      registerCatalog(command, actionOf(services.catalog));
+      registerCatalog(command, { ...context, services: context.services.catalog });
     },
   },
   {
     name: 'openapi',
     summary: 'print the description of the HTTP interface',
-    register: async (command, { services, terminal }) => {
+    register: async (command, context) => {
       const { registerOpenApi } = await import('./commands/openapi.ts');
-      registerOpenApi(command, { services: services.openapi, terminal });
+      registerOpenApi(command, { ...context, services: context.services.openapi });
     },
   },
 ];

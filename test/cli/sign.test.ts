@@ -39,6 +39,8 @@ function runWith(settings: Readonly<Record<string, unknown>>, args: readonly str
     clock: createFakeClock(NOW),
     loadConfig: () => loadConfig({ environment: {}, port: undefined, settings }),
     configFile: (options: ConfigOptions) => options.config,
+    services: undefined,
+    actionOf: () => expect.unreachable('sign opens nothing'),
   };
   const program = new Command()
     .option('--json')

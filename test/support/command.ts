@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ActionOf, Register, Task } from '#cli/command.ts';
+import type { CommandContext, Open, Register } from '#cli/command.ts';
 import type { Config } from '#config/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 
@@ -22,7 +22,7 @@ type Run<Services> = {
 
 /** Runs one command of a family as the command line does; what the command throws is thrown. */
 export async function runCommand<Services>(
-  register: Register<Services>,
+  register: Register<Open<Services>>,
   run: Run<Services>,
 ): Promise<Output> {
   const {
@@ -43,15 +43,24 @@ export async function runCommand<Services>(
     ...(ask && { ask: async (question: string) => ask(question) }),
   };
   const actor = { kind: 'cli' as const, subject: 'operator' };
-  const action: ActionOf<Services> =
-    <Options>(work: (task: Task<Services, Options>) => Promise<void>) =>
-    async (...received: unknown[]) => {
-      const command = received.at(-1) as Command;
-      const base = { services, config: {} as Config, terminal, clock, actor, isJson: json };
-      await work({ ...base, args: command.args, options: command.opts() as Options });
-    };
+  const config = {} as Config;
+  const context: CommandContext<Open<Services>> = {
+    terminal,
+    clock,
+    loadConfig: () => config,
+    configFile: () => undefined,
+    services: async () => ({ services, close: async () => undefined }),
+    actionOf:
+      (open) =>
+      (work) =>
+      async (...received) => {
+        const command = received.at(-1) as Command;
+        const base = { ...(await open(config)), config, terminal, clock, actor, isJson: json };
+        await work({ ...base, args: command.args, options: command.opts<never>() });
+      },
+  };
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  register(program.command('family'), action);
+  register(program.command('family'), context);
   await program.parseAsync(['family', ...args], { from: 'user' });
   return output;
 }

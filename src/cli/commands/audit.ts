@@ -3,7 +3,7 @@ import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import { printJson, UsageError } from '../command.ts';
-import type { Register, Task } from '../command.ts';
+import type { Open, Register, Task } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 
@@ -17,7 +17,8 @@ const LIMIT_DEFAULT = '50';
 const LIMIT_MAX = 100;
 
 /** Adds `audit list`. */
-export const registerAudit: Register<AuditServices> = (parent, action) => {
+export const registerAudit: Register<Open<AuditServices>> = (parent, { actionOf, services }) => {
+  const action = actionOf(services);
   parent
     .command('list')
     .description('list who did what, newest first')

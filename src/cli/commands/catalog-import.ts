@@ -2,7 +2,7 @@ import type { Catalog } from '#catalog/index.ts';
 import type { ImportOutcome, ImportResult } from '#catalog/import/import-files.ts';
 
 import { CommandFailure, printJson, UsageError } from '../command.ts';
-import type { Register, Task } from '../command.ts';
+import type { Open, Register, Task } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';
 import { createProgressBar } from '../progress.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
@@ -18,7 +18,11 @@ const outcomes = ['created', 'replaced', 'unchanged', 'failed'] as const;
 const colours = { created: 'green', replaced: 'cyan', unchanged: 'gray', failed: 'red' } as const;
 
 /** Adds `catalog import`. */
-export const registerCatalog: Register<CatalogServices> = (parent, action) => {
+export const registerCatalog: Register<Open<CatalogServices>> = (
+  parent,
+  { actionOf, services },
+) => {
+  const action = actionOf(services);
   parent
     .command('import <path>')
     .description('import OpenAPI and AsyncAPI documents and artifact files as drafts')

@@ -2,7 +2,7 @@ import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { printJson, UsageError } from '../command.ts';
-import type { Register, Task } from '../command.ts';
+import type { Open, Register, Task } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */
@@ -13,7 +13,8 @@ type ClaimTask = Task<ClaimServices, unknown>;
 const LIST_PAGE = 100;
 
 /** Adds `claim list`, `show` and `release`. */
-export const registerClaim: Register<ClaimServices> = (parent, action) => {
+export const registerClaim: Register<Open<ClaimServices>> = (parent, { actionOf, services }) => {
+  const action = actionOf(services);
   parent
     .command('list')
     .description('list the leads that deletions have claimed, newest claim first')

@@ -11,7 +11,7 @@ import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts'
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { printJson, UsageError } from '../command.ts';
-import type { ActionOf, Register, Task } from '../command.ts';
+import type { ActionOf, Open, Register, Task } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { durationOption, numberOption } from '../option-values.ts';
 import { addGrantOptions, toGrantInputs } from './grant-options.ts';
@@ -28,7 +28,11 @@ type ConsumerTask<Options = unknown> = Task<ConsumerServices, Options>;
 type Action = ActionOf<ConsumerServices>;
 
 /** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
-export const registerConsumer: Register<ConsumerServices> = (parent, action) => {
+export const registerConsumer: Register<Open<ConsumerServices>> = (
+  parent,
+  { actionOf, services },
+) => {
+  const action = actionOf(services);
   registerCreate(parent, action);
   registerReads(parent, action);
   registerChanges(parent, action);

@@ -1,6 +1,6 @@
 import type { Finding } from '#shared/finding.ts';
 import { CommandFailure, printJson } from '../command.ts';
-import type { Register } from '../command.ts';
+import type { Open, Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
 export type DoctorServices = {
@@ -11,7 +11,8 @@ export type DoctorServices = {
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
 /** `doctor`: says why this configuration does not work, and how to fix it. */
-export const registerDoctor: Register<DoctorServices> = (command, action) => {
+export const registerDoctor: Register<Open<DoctorServices>> = (command, { actionOf, services }) => {
+  const action = actionOf(services);
   command.option('--fix', 'create the labels that are missing').action(
     action<{ fix?: boolean }>(async ({ services, terminal, isJson, options }) => {
       const findings = await services.examine({ fix: options.fix === true });

@@ -1,5 +1,5 @@
 import { printJson } from '../command.ts';
-import type { Register } from '../command.ts';
+import type { Open, Register } from '../command.ts';
 
 export type MigrateServices = {
   /** Names of the migrations that opening the store has just applied, in order. */
@@ -9,7 +9,11 @@ export type MigrateServices = {
 };
 
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register<MigrateServices> = (command, action) => {
+export const registerMigrate: Register<Open<MigrateServices>> = (
+  command,
+  { actionOf, services },
+) => {
+  const action = actionOf(services);
   command.action(
     action(async ({ services, terminal, isJson }) => {
       const { applied, present } = services;

@@ -1,11 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import type { Command } from 'commander';
-
 import { systemCodeOf } from '#shared/errors.ts';
 
 import { CommandFailure, UsageError } from '../command.ts';
-import type { Terminal } from '../command.ts';
+import type { Register } from '../command.ts';
 
 export type OpenApiServices = {
   /** The document of every route, as text that ends with a line break. */
@@ -13,10 +11,7 @@ export type OpenApiServices = {
 };
 
 /** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
-export function registerOpenApi(
-  command: Command,
-  { services, terminal }: { services: OpenApiServices; terminal: Terminal },
-): void {
+export const registerOpenApi: Register<OpenApiServices> = (command, { services, terminal }) => {
   command
     .option('--out <file>', 'write it to a file instead of standard output')
     .option('--check <file>', 'exit 1 when the file says something else')
@@ -28,7 +23,7 @@ export function registerOpenApi(
       else if (options.check !== undefined) check(options.check, text);
       else terminal.print(text.trimEnd());
     });
-}
+};
 
 function write(file: string, text: string): void {
   try {

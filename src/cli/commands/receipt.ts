@@ -5,7 +5,7 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import type { Receipts } from '#partners/receipts/receipts.ts';
 import { printJson, UsageError } from '../command.ts';
-import type { ActionOf, Register, Task } from '../command.ts';
+import type { ActionOf, Open, Register, Task } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 
@@ -21,7 +21,11 @@ type Action = ActionOf<ReceiptServices>;
 const LIMIT_DEFAULT = '50';
 
 /** Adds `receipt list`, `show` and `replay`. */
-export const registerReceipt: Register<ReceiptServices> = (parent, action) => {
+export const registerReceipt: Register<Open<ReceiptServices>> = (
+  parent,
+  { actionOf, services },
+) => {
+  const action = actionOf(services);
   registerList(parent, action);
   parent
     .command('show <id>')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import type { Config } from '#config/schema.ts';
 import { UsageError } from '../command.ts';
-import type { ConfigOptions, RunContext } from '../command.ts';
+import type { CommandContext, ConfigOptions, Register } from '../command.ts';
 import { listenForHangups, nextStopSignal } from '../signals.ts';
 
 /** Something that runs until it is stopped. */
@@ -24,10 +24,10 @@ type SandboxRequest = {
   print: (text: string) => void;
 };
 
-export type ServeContext = RunContext & { services: ServeServices };
+type ServeContext = CommandContext<ServeServices>;
 
 /** `serve`: the real thing with a configuration, the sandbox without one. */
-export function registerServe(command: Command, context: ServeContext): void {
+export const registerServe: Register<ServeServices> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .addHelpText('after', '\nWithout --config it starts the sandbox, which needs nothing at all.')
@@ -39,10 +39,10 @@ export function registerServe(command: Command, context: ServeContext): void {
             context.services.service(() => context.loadConfig(options)),
           );
     });
-}
+};
 
 /** `sandbox`: everything on this machine, with sample leads. */
-export function registerSandbox(command: Command, context: ServeContext): void {
+export const registerSandbox: Register<ServeServices> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .action((_options: unknown, self: Command) => {
@@ -51,7 +51,7 @@ export function registerSandbox(command: Command, context: ServeContext): void {
         throw new UsageError('The sandbox takes no --config; use serve for the real thing.');
       return runSandbox(context, options);
     });
-}
+};
 
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;

@@ -7,7 +7,7 @@ import { toPublicUri } from '#partners/intake/signature.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { CommandFailure, printJson, UsageError } from '../command.ts';
-import type { ConfigOptions, RunContext } from '../command.ts';
+import type { ConfigOptions, Register, RunContext } from '../command.ts';
 
 type SignOptions = ConfigOptions & {
   partner?: string;
@@ -24,7 +24,7 @@ type SignOptions = ConfigOptions & {
 type Signer = { partner: Partner; publicUrl: string };
 
 /** `sign`: a request as a partner would sign it now, for tests and first steps. */
-export function registerSign(command: Command, context: RunContext): void {
+export const registerSign: Register<unknown> = (command, context) => {
   command
     .requiredOption('--partner <id>', 'who sends it: a partner of the configuration')
     .option('--path <path>', 'deletions, events, or a whole path with its query', 'deletions')
@@ -38,7 +38,7 @@ export function registerSign(command: Command, context: RunContext): void {
     .action((_options: unknown, self: Command) => {
       printSigned(context, self.optsWithGlobals<SignOptions>());
     });
-}
+};
 
 function printSigned(context: RunContext, options: SignOptions): void {
   const { terminal, clock } = context;
