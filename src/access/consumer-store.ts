@@ -48,8 +48,9 @@ export type ConsumerStore = {
   /**
    * Hands the consumer to `decide` while nobody else can change it, and writes what `decide`
    * returns in the same transaction; undefined writes nothing. When `decide` throws, nothing
-   * happened. Resolves with the consumer as it is afterwards. Keys can be added and changed, never
-   * removed; `lastUsedAt` is not written.
+   * happened. It may be called again, with the consumer as another instance has just left it; then
+   * only what it returned last is written. Resolves with the consumer as it is afterwards. Keys can
+   * be added and changed, never removed; `lastUsedAt` is not written.
    * @throws {not-found} no consumer has this id
    */
   change(

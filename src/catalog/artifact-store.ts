@@ -84,7 +84,10 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
 /** What is part of the transaction of a change beside the change itself. */
 export type Accompaniment = {
   audit: ChangeAudit;
-  /** Renders the response to store for an idempotency key, from the version as it is now. */
+  /**
+   * Renders the response to store for an idempotency key, from the version as it is now. It may be
+   * called again, when another instance comes between; then only the last response is stored.
+   */
   toStoredRun?: ToStoredRun<StoredVersion>;
 };
 
