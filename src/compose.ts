@@ -16,6 +16,7 @@ import type { HttpApp } from '#http/http-app.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import type { Leads } from '#leads/index.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { Partners } from '#partners/index.ts';
@@ -41,7 +42,7 @@ import type { Identity } from './compose/identity.ts';
 import { cutInTime, drain, listen } from './compose/listen.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createRegistry, logMetrics, trackerCallMetrics } from './compose/telemetry/metrics.ts';
-import { composeLeads } from './compose/leads.ts';
+import { composeLeads, followOthers } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
 import { openServiceStore } from './compose/store.ts';
@@ -150,6 +151,7 @@ type Parts = PartsDeps & {
   claimedLeads: ClaimedLeads;
   leads: Leads;
   filler: DirectoryFiller;
+  feed: ChangeFeed;
   partners: Partners;
   partnerRoutes: PartnerRoutesDeps;
 };
@@ -158,7 +160,9 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const { settings, clock, log, registry, store, cut } = deps;
   const onExchange = trackerCallMetrics(registry);
   const tracker = createTrackerParts({ settings, clock, cut, onExchange });
-  const { leads, claimedLeads, filler } = composeLeads({ ...deps, tracker });
+  const leadParts = composeLeads({ ...deps, tracker });
+  held.push('the change feed', () => leadParts.feed.close());
+  await followOthers(leadParts, deps);
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
@@ -167,7 +171,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const { partners, routes: partnerRoutes } = composePartners({
     ...deps,
     tracker,
-    filler,
+    filler: leadParts.filler,
     identity,
     bodies,
   });
@@ -177,9 +181,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     identity,
     bodies,
     access,
-    claimedLeads,
-    leads,
-    filler,
+    ...leadParts,
     partners,
     partnerRoutes,
   };

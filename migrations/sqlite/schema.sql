@@ -124,6 +124,12 @@ CREATE TABLE 'catalog_version_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, ori
 
 CREATE TABLE 'catalog_version_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
+CREATE TABLE change_batch (
+  position INTEGER PRIMARY KEY,
+  instanceId TEXT NOT NULL, -- which process wrote it
+  changes TEXT NOT NULL -- JSON
+) STRICT;
+
 CREATE TABLE claim (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   repositoryId INTEGER NOT NULL,

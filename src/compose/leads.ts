@@ -4,6 +4,8 @@ import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createChangeFeed } from '#leads/feed/change-feed.ts';
+import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import { createLeads } from '#leads/index.ts';
 import type { Leads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
@@ -14,7 +16,7 @@ import type { Registry } from 'prom-client';
 
 import { directoryKeyOf } from './store.ts';
 import type { Store } from './store.ts';
-import { leadMetrics } from './telemetry/metrics.ts';
+import { changeFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 
 export type LeadsDeps = {
@@ -27,21 +29,27 @@ export type LeadsDeps = {
   log: Log;
 };
 
-/** Leads on the tracker, with the claims and the directory of the open store. */
-export function composeLeads(deps: LeadsDeps): {
+export type LeadParts = {
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
-} {
+  /** Not subscribed yet: see `followOthers`. */
+  feed: ChangeFeed;
+};
+
+/** Leads on the tracker, with the claims and the directory of the open store. */
+export function composeLeads(deps: LeadsDeps): LeadParts {
   const { config, store, tracker, registry, clock, log } = deps;
   const { stores, cursors } = store;
   const { leadTracker, repository } = tracker;
   const rules = leadRules(deps);
   const claims = stores.claims();
+  const feed = createChangeFeed({ changes: stores.changes(), clock, log });
   const leads = createLeads({
     clock,
     tracker: leadTracker,
     claims,
+    feed,
     cursors,
     rules,
     freshForMs: config.leads.freshFor,
@@ -58,7 +66,32 @@ export function composeLeads(deps: LeadsDeps): {
     clock,
     log,
   });
-  return { leads, claimedLeads: createClaimedLeads({ claims, cursors, clock }), filler };
+  return { leads, claimedLeads: createClaimedLeads({ claims, cursors, clock }), filler, feed };
+}
+
+/**
+ * From now on what other instances on the same store learn counts here, too.
+ * @throws {store-unavailable}
+ */
+export async function followOthers(
+  { leads, filler, feed }: Pick<LeadParts, 'leads' | 'filler' | 'feed'>,
+  { registry, log }: Pick<LeadsDeps, 'registry' | 'log'>,
+): Promise<void> {
+  const countGap = changeFeedMetrics(registry);
+  // The directory is in the store already; the repository behind the name is not.
+  const forgetEverything = (): void => {
+    leads.applyEvent({ kind: 'everything' });
+    filler.apply({ kind: 'everything' });
+  };
+  await feed.subscribe({
+    onChange: (change) =>
+      change.kind === 'everything' ? forgetEverything() : leads.applyEvent(change),
+    onGap: () => {
+      countGap();
+      log.warn({}, 'changes of other instances were missed');
+      forgetEverything();
+    },
+  });
 }
 
 /** The label that a reload replaces counts from the next look on, for what is cached too. */

@@ -2,6 +2,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
 import type { ClaimView } from './claims/claim-store.ts';
+import type { Change } from './feed/change.ts';
+import type { ChangeFeed } from './feed/change-feed.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
@@ -13,6 +15,8 @@ export type LeadsOptions = {
   clock: Clock;
   tracker: LeadTracker;
   claims: ClaimView;
+  /** Whether what other instances learnt has arrived here. */
+  feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
   rules: LeadRules;
   /** How much older than the tracker a response may be. */
@@ -27,7 +31,7 @@ export type LeadsOptions = {
 export type Leads = {
   reader: LeadReader;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
-  applyEvent(event: TrackerEvent): void;
+  applyEvent(event: TrackerEvent | Change): void;
   /** Estimated bytes of upstream pages and issues in the cache. */
   cacheBytes(): number;
 };
@@ -35,8 +39,17 @@ export type Leads = {
 const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
-  const { clock, tracker, claims, cursors, rules, freshForMs, staleIfErrorMs, cacheBytesMax } =
-    options;
+  const {
+    clock,
+    tracker,
+    claims,
+    feed,
+    cursors,
+    rules,
+    freshForMs,
+    staleIfErrorMs,
+    cacheBytesMax,
+  } = options;
   const cache = createLeadCache({
     clock,
     tracker,
@@ -48,6 +61,7 @@ export function createLeads(options: LeadsOptions): Leads {
   const reader = createLeadReader({
     cache,
     claims,
+    feed,
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,

@@ -24,6 +24,12 @@ export type Issue = {
   isPullRequest: boolean;
 };
 
+/** What decides whether and where an issue is listed: none of its people, and none of its texts. */
+export type IssueFacts = Pick<
+  Issue,
+  'number' | 'state' | 'labels' | 'createdAt' | 'updatedAt' | 'isPullRequest'
+>;
+
 /** Which issues, in which order. Label names are matched all together, without regard to case. */
 export type IssueQuery = {
   state: 'open' | 'closed' | 'all';

@@ -63,6 +63,7 @@ export function createWorld(
         return Promise.resolve(claims);
       },
     },
+    feed: { isCurrent: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,
     freshForMs: options.freshForMs ?? 15_000,

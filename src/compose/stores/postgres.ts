@@ -5,6 +5,7 @@ import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.
 import { openDatabase } from '#adapters/postgres/database.ts';
 import type { Database } from '#adapters/postgres/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
@@ -61,6 +62,7 @@ function createStores(
     audit: () => createAuditLog(database),
     idempotency: () => createIdempotencyStore(database),
     artifacts: () => createArtifactStore(database),
+    changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, sealer, repository }),

@@ -5,6 +5,7 @@ import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts
 import { openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
@@ -106,6 +107,7 @@ function createStores(
     audit: () => createAuditLog(database),
     idempotency: () => createIdempotencyStore(database),
     artifacts: () => createArtifactStore(database),
+    changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),

@@ -1,6 +1,7 @@
 import type { AuditReader } from '#access/audit/audit-reader.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { ChangeLog } from '#leads/feed/change-log.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
@@ -25,6 +26,8 @@ export type Stores = {
   audit(): AuditReader;
   idempotency(): IdempotencyStore;
   artifacts(): ArtifactStore;
+  /** Another one takes what this one appends for changes of another instance. */
+  changes(): ChangeLog;
   claims(): ClaimStore;
   directory(): LeadDirectory;
   receipts(): ReceiptStore;

@@ -54,6 +54,16 @@ export function leadMetrics(
   });
 }
 
+/** Returns what counts a gap. */
+export function changeFeedMetrics(registry: Registry): () => void {
+  const gaps = new Counter({
+    name: 'trackport_change_feed_gaps_total',
+    help: 'Times that changes of other instances were missed, so that all leads in memory became stale.',
+    registers: [registry],
+  });
+  return () => gaps.inc();
+}
+
 /** Counts what the log lost. */
 export function logMetrics(
   registry: Registry,

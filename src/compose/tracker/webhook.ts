@@ -1,6 +1,8 @@
 import type { Config } from '#config/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { toChange } from '#leads/feed/change.ts';
+import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import type { Leads } from '#leads/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
@@ -14,11 +16,12 @@ export type TrackerWebhookParts = {
   tracker: Pick<TrackerParts, 'repository'>;
   leads: Pick<Leads, 'applyEvent'>;
   filler: Pick<DirectoryFiller, 'apply' | 'settled'>;
+  feed: Pick<ChangeFeed, 'publish' | 'settled'>;
 };
 
-/** What the tracker tells goes to the cache of leads, then to the directory. */
+/** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
 export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhookDeps {
-  const { settings, clock, tracker, leads, filler } = parts;
+  const { settings, clock, tracker, leads, filler, feed } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });
   const verifier = settings.derive((current) =>
@@ -33,7 +36,11 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
     onTrackerEvent: (event) => {
       leads.applyEvent(event);
       filler.apply(event);
+      const change = toChange(event);
+      if (change) feed.publish(change);
     },
-    settled: () => filler.settled(),
+    settled: async () => {
+      await Promise.all([filler.settled(), feed.settled()]);
+    },
   };
 }

@@ -5,7 +5,7 @@ import { matchesFilter, orderTime } from '../model/filter.ts';
 import { isApproved, toLead } from '../model/lead.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { Lead } from '../model/lead-out.ts';
-import type { Issue, IssueQuery, PageResult } from '../lead-tracker.ts';
+import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
 import { lagsBehind } from './recent-events.ts';
 import type { IssueEvent } from './recent-events.ts';
@@ -85,7 +85,7 @@ export function pageLags(page: CachedPage, event: IssueEvent): boolean {
 }
 
 /** True when an issue of this instant would stand on this page. Unknown bounds count as open. */
-function covers({ query, from, lastTime, after }: CachedPage, issue: Issue): boolean {
+function covers({ query, from, lastTime, after }: CachedPage, issue: IssueFacts): boolean {
   const sign = query.order === 'created-desc' ? -1 : 1;
   const time = orderTime(issue, query.order) * sign;
   const isBehindStart = from === undefined || time >= from * sign;

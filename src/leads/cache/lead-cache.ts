@@ -17,6 +17,7 @@ import { matchesFilter } from '../model/filter.ts';
 import type { LeadFilter } from '../model/filter.ts';
 import { contactLength, isApproved, toLead } from '../model/lead.ts';
 import type { LeadRules } from '../model/lead.ts';
+import type { Change } from '../feed/change.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes } from './recent-events.ts';
 import type { RecentEvents } from './recent-events.ts';
@@ -52,8 +53,8 @@ export type LeadCache = {
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
   stillMatches(row: CachedLead, filter: LeadFilter): boolean;
-  /** Takes what the webhook said. Nothing that it contradicts is served as fresh afterwards. */
-  apply(event: TrackerEvent): void;
+  /** Takes what the webhook said, to this instance or another. Nothing that it contradicts is served as fresh afterwards. */
+  apply(event: TrackerEvent | Change): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
   /** How long a response stays fresh now. */

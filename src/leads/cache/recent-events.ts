@@ -4,10 +4,14 @@ import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';
-import type { Issue, TrackerEvent } from '../lead-tracker.ts';
+import type { Change } from '../feed/change.ts';
+import type { Issue, IssueFacts, TrackerEvent } from '../lead-tracker.ts';
 
-/** What the webhook last said of one issue: nothing of its people, and no text but the title. */
-export type IssueEvent = { issue: Issue; isGone: boolean };
+/**
+ * What the webhook last said of one issue: nothing of its people, and no text but the title, which is
+ * missing when another instance told.
+ */
+export type IssueEvent = { issue: IssueFacts & { title?: string }; isGone: boolean };
 
 /**
  * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
@@ -16,7 +20,7 @@ export type IssueEvent = { issue: Issue; isGone: boolean };
  */
 export type RecentEvents = {
   /** Stores what counts of the event, and returns what it concerns. In constant time. */
-  take(event: TrackerEvent): IssueEvent | 'everything' | 'nothing';
+  take(event: TrackerEvent | Change): IssueEvent | 'everything' | 'nothing';
   /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
   /** The same, when it is so new that a replica may not have it yet. */
@@ -33,7 +37,6 @@ const REPLICA_LAG_MAX_MS = 15 * SECOND;
 const EVENTS_MAX = 20_000;
 /** Sets of labels, each stored once for all issues that carry it. */
 const LABEL_SETS_MAX = 1000;
-const NOBODY: readonly string[] = [];
 
 /** `retentionMs`: as long as a response older than an event may be served. */
 export function createRecentEvents(
@@ -73,14 +76,14 @@ export function createRecentEvents(
 }
 
 /** Thousands stay for an hour: a storm must not cost more memory than what is read of them. */
-function createShortener(): (issue: Issue) => Issue {
+function createShortener(): (issue: IssueEvent['issue']) => IssueEvent['issue'] {
   const labelSets = new LRUCache<string, readonly string[]>({ max: LABEL_SETS_MAX });
   return ({ number, title, state, labels, createdAt, updatedAt, isPullRequest }) => {
     const key = JSON.stringify(labels);
     let known = labelSets.get(key);
     if (!known) labelSets.set(key, (known = labels));
     const rest = { createdAt, updatedAt, isPullRequest };
-    return { number, title, body: '', state, labels: known, assignees: NOBODY, ...rest };
+    return { number, ...(title !== undefined && { title }), state, labels: known, ...rest };
   };
 }
 
@@ -130,10 +133,10 @@ export function supersedes(event: IssueEvent | undefined, issue: Issue): event i
   return event !== undefined && (event.isGone || event.issue.updatedAt > issue.updatedAt);
 }
 
-function looksDifferent(left: Issue, right: Issue): boolean {
+function looksDifferent(left: Issue, right: IssueEvent['issue']): boolean {
   return (
     left.state !== right.state ||
-    left.title !== right.title ||
+    (right.title !== undefined && left.title !== right.title) ||
     foldLabels(left.labels).join('\n') !== foldLabels(right.labels).join('\n')
   );
 }

@@ -1,3 +1,4 @@
+import type { ChangeFeed } from '../feed/change-feed.ts';
 import type { Lead, LeadList } from '../model/lead-out.ts';
 import type { LeadResponse } from './lead-response.ts';
 import { createPageCache } from './page-cache.ts';
@@ -25,6 +26,8 @@ export type LeadReader = {
 export type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
   ReadLeadDeps &
   PrepareDeps & {
+    /** An instance that may have missed something looks before it responds. */
+    feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
     /** Bytes of assembled pages in memory. */
     pageBytesMax: number;
   };
@@ -33,8 +36,15 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
   const prepare = createQueryPreparer(deps);
   const pages = createPageCache({ cache: deps.cache, bytesMax: deps.pageBytesMax });
   const pageDeps = { ...deps, pages };
+  const { feed } = deps;
   return {
-    list: async (query, visibility) => readPage(pageDeps, prepare(query, visibility)),
-    read: (id, visibility) => readLead(deps, id, visibility),
+    list: async (query, visibility) => {
+      if (!feed.isCurrent()) await feed.catchUp();
+      return readPage(pageDeps, prepare(query, visibility));
+    },
+    read: async (id, visibility) => {
+      if (!feed.isCurrent()) await feed.catchUp();
+      return readLead(deps, id, visibility);
+    },
   };
 }

@@ -72,8 +72,8 @@ describe('what a replica may not have yet', () => {
     await clock.advance(10_000);
     events.take(eventOf(2, 'other', 1));
     events.take(eventOf(1, 'second', 2));
-    const titles = (): string[] => {
-      const seen: string[] = [];
+    const titles = (): unknown[] => {
+      const seen: unknown[] = [];
       events.someAhead(({ issue }) => {
         seen.push(issue.title);
         return false;
@@ -81,7 +81,7 @@ describe('what a replica may not have yet', () => {
       return seen;
     };
     expect(titles()).toEqual(['other', 'second']);
-    expect(events.aheadOf(1)?.issue).toMatchObject({ title: 'second', body: '' });
+    expect(events.aheadOf(1)?.issue).not.toHaveProperty('body');
     await clock.advance(14_999);
     expect(titles()).toEqual(['other', 'second']);
     await clock.advance(1);

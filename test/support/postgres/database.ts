@@ -80,6 +80,7 @@ async function makeDatabase(): Promise<string> {
 
 /** Whoever refers to another comes before it. */
 const TABLES = [
+  'change_batch',
   'catalog_spec',
   'catalog_version',
   'catalog_artifact',

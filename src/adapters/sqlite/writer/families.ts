@@ -2,6 +2,7 @@ import { artifactWrites } from '../artifact/write.ts';
 import { claimWrites } from '../claims/writes.ts';
 import { consumerWrites } from '../consumer/writes.ts';
 import { directoryWrites } from '../directory/writes.ts';
+import { feedWrites } from '../feed/writes.ts';
 import { idempotencyWrites } from '../idempotency-store.ts';
 import { receiptWrites } from '../receipt/writes.ts';
 import { workWrites } from '../work/writes.ts';
@@ -13,6 +14,7 @@ const all = [
   claimWrites,
   consumerWrites,
   directoryWrites,
+  feedWrites,
   idempotencyWrites,
   receiptWrites,
   workWrites,

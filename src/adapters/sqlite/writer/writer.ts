@@ -9,6 +9,7 @@ export type FamilyName =
   | 'claims'
   | 'consumer'
   | 'directory'
+  | 'feed'
   | 'idempotency'
   | 'receipt'
   | 'work'

@@ -1,0 +1,10 @@
+-- compatible
+-- What one process learnt from the tracker's webhook and the others on this store must know: issue
+-- numbers, states, labels and instants, no texts and no people. The newest 256 rows are kept, and
+-- their positions have no holes.
+
+CREATE TABLE change_batch (
+  position INTEGER PRIMARY KEY,
+  instanceId TEXT NOT NULL, -- which process wrote it
+  changes TEXT NOT NULL -- JSON
+) STRICT;

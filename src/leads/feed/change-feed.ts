@@ -1,0 +1,108 @@
+import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import { createNextFlight } from '#shared/resilience/single-flight.ts';
+
+import type { Change } from './change.ts';
+import type { ChangeLog } from './change-log.ts';
+import { createOutbox } from './outbox.ts';
+
+/** What the instance does with what others tell. Neither may wait or throw. */
+type ChangeSubscriber = {
+  /** A change that another instance published. The same may come twice. */
+  onChange: (change: Change) => void;
+  /** Changes were missed: any response that is cached may be out of date. */
+  onGap: () => void;
+};
+
+/**
+ * What one instance learnt and the others on the same store must know. Each change is in the store
+ * within half a second and comes to every other instance once or more, in the order of its
+ * publication. An instance that was away for longer than the store keeps changes is told of a gap.
+ * What an instance had not published when it was killed nobody learns.
+ */
+export type ChangeFeed = {
+  /** Never waits and never throws. What the store fails is published later, as "everything". */
+  publish(change: Change): void;
+  /**
+   * Begins to look for changes, from now on, four times a second. Once, before anything is cached.
+   * @throws {store-unavailable}
+   */
+  subscribe(subscriber: ChangeSubscriber): Promise<void>;
+  /** True while all that was in the store a second ago has come to the subscriber. Cheap. */
+  isCurrent(): boolean;
+  /** Resolves when all that was in the store at the call has come. @throws {store-unavailable} */
+  catchUp(): Promise<void>;
+  /** Resolves when all that was published is in the store, or given up. */
+  settled(): Promise<void>;
+  /** The same, and looks for changes no more. */
+  close(): Promise<void>;
+};
+
+export type ChangeFeedDeps = {
+  changes: ChangeLog;
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  log: Log;
+};
+
+const LOOK_EVERY_MS = SECOND / 4;
+/** An event loop that was held up, or a process that was stopped, looks before it responds. */
+const CURRENT_FOR_MS = SECOND;
+
+export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
+  const { changes, clock } = deps;
+  const outbox = createOutbox(deps);
+  const closing = new AbortController();
+  let follower: Follower | undefined;
+  let looking: Promise<void> | undefined;
+  return {
+    publish: (change) => outbox.put(change),
+    subscribe: async (subscriber) => {
+      follower = createFollower(deps, subscriber, await changes.lastPosition());
+      looking = lookOften(follower, clock, closing.signal);
+    },
+    isCurrent: () => follower?.isCurrent() ?? true,
+    catchUp: async () => follower?.catchUp(),
+    settled: () => outbox.settled(),
+    close: async () => {
+      closing.abort();
+      await Promise.all([outbox.settled(), looking]);
+    },
+  };
+}
+
+type Follower = Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
+
+/** Follows the log from `start` on. */
+function createFollower(
+  { changes, clock }: ChangeFeedDeps,
+  { onChange, onGap }: ChangeSubscriber,
+  start: number,
+): Follower {
+  let position = start;
+  let lookedAt = clock.monotonicMs();
+  return {
+    isCurrent: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
+    catchUp: createNextFlight(async () => {
+      const startedAt = clock.monotonicMs();
+      for (const batch of await changes.readAfter(position)) {
+        if (batch.position !== position + 1) onGap();
+        position = batch.position;
+        for (const change of batch.changes) onChange(change);
+      }
+      lookedAt = startedAt;
+    }),
+  };
+}
+
+async function lookOften(
+  follower: Follower,
+  clock: Pick<Clock, 'sleep'>,
+  closing: AbortSignal,
+): Promise<void> {
+  while (!closing.aborted) {
+    await sleepUntilAborted(clock, LOOK_EVERY_MS, closing);
+    // Readers look themselves while this fails, and tell of it.
+    await follower.catchUp().catch(() => undefined);
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
+import type { ChangeLog } from '#leads/feed/change-log.ts';
+import { issueChange } from '../leads/feed/support.ts';
+
+/** What every change log does; `open` answers those of two instances on one empty store. */
+export function describeChangeLog(
+  engine: string,
+  open: () => Promise<{ mine: ChangeLog; theirs: ChangeLog }>,
+): void {
+  describe(`the change log in ${engine}`, () => {
+    test('batches of all instances are in one order without holes, and own ones are empty', async () => {
+      const { mine, theirs } = await open();
+      expect(await mine.lastPosition()).toBe(0);
+      await mine.append([issueChange(1)]);
+      await theirs.append([issueChange(2), issueChange(3)]);
+      await mine.append([issueChange(4)]);
+      expect(await mine.readAfter(0)).toEqual([
+        { position: 1, changes: [] },
+        { position: 2, changes: [issueChange(2), issueChange(3)] },
+        { position: 3, changes: [] },
+      ]);
+      expect(await theirs.readAfter(1)).toEqual([
+        { position: 2, changes: [] },
+        { position: 3, changes: [issueChange(4)] },
+      ]);
+      expect(await theirs.lastPosition()).toBe(3);
+    });
+
+    test('the newest batches are kept, and a reader that is older finds a hole', async () => {
+      const { mine, theirs } = await open();
+      const written = Array.from({ length: BATCHES_KEPT + 3 }, (_, at) =>
+        mine.append([issueChange(at)]),
+      );
+      await Promise.all(written);
+      const batches = await theirs.readAfter(0);
+      expect(batches).toHaveLength(BATCHES_KEPT);
+      expect(batches.map(({ position }) => position)).toEqual(
+        Array.from({ length: BATCHES_KEPT }, (_, at) => at + 4),
+      );
+    });
+
+    test('batches appended at the same time are all there, without holes', async () => {
+      const { mine, theirs } = await open();
+      await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          (at % 2 === 0 ? mine : theirs).append([issueChange(at)]),
+        ),
+      );
+      const batches = [...(await mine.readAfter(0)), ...(await theirs.readAfter(0))];
+      const numbers = batches.flatMap(({ changes }) =>
+        changes.map((change) => change.kind === 'issue' && change.issue.number),
+      );
+      expect(new Set(numbers)).toEqual(new Set(Array.from({ length: 20 }, (_, at) => at)));
+      expect((await mine.readAfter(0)).map(({ position }) => position)).toEqual(
+        Array.from({ length: 20 }, (_, at) => at + 1),
+      );
+    });
+  });
+}

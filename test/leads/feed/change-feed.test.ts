@@ -1,0 +1,110 @@
+import { onTestFinished, expect, test } from 'vitest';
+import type { Change } from '#leads/feed/change.ts';
+import { createChangeFeed } from '#leads/feed/change-feed.ts';
+import type { ChangeBatch } from '#leads/feed/change-log.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { issueChange } from './support.ts';
+
+/** A feed on a log that the test fills as other instances would. */
+async function setUp(before: ChangeBatch[] = []) {
+  const clock = createFakeClock();
+  const log = [...before];
+  const heard: (Change | 'gap')[] = [];
+  let isBroken = false;
+  const guard = (): void => {
+    if (isBroken) throw new TrackportError('store-unavailable');
+  };
+  const feed = createChangeFeed({
+    changes: {
+      append: async () => undefined,
+      lastPosition: async () => log.at(-1)?.position ?? 0,
+      readAfter: async (position) => {
+        guard();
+        return log.filter((batch) => batch.position > position);
+      },
+    },
+    clock,
+    log: silentLog,
+  });
+  await feed.subscribe({
+    onChange: (change) => heard.push(change),
+    onGap: () => heard.push('gap'),
+  });
+  onTestFinished(() => feed.close());
+  const advance = async (ms: number): Promise<void> => {
+    await clock.advance(ms);
+    await clock.advance(0);
+  };
+  const breakStore = (now: boolean): void => {
+    isBroken = now;
+  };
+  return { feed, log, heard, advance, breakStore, clock };
+}
+
+const batch = (position: number, ...changes: Change[]): ChangeBatch => ({ position, changes });
+
+test('what others publish comes in order, once, within a quarter of a second', async () => {
+  const { log, heard, advance } = await setUp([batch(4, issueChange(1))]);
+  log.push(batch(5, issueChange(2), issueChange(3)), batch(6, issueChange(2)));
+  await advance(249);
+  expect(heard).toEqual([]);
+  await advance(1);
+  expect(heard).toEqual([issueChange(2), issueChange(3), issueChange(2)]);
+  await advance(250);
+  log.push(batch(7, issueChange(4)));
+  await advance(250);
+  expect(heard.slice(3)).toEqual([issueChange(4)]);
+});
+
+test('own batches, which are empty, are no gap', async () => {
+  const { log, heard, advance } = await setUp();
+  log.push(batch(1), batch(2), batch(3, issueChange(1)));
+  await advance(250);
+  expect(heard).toEqual([issueChange(1)]);
+});
+
+test.each([
+  ['before the oldest', [batch(3, issueChange(1))]],
+  ['in the middle', [batch(1), batch(3, issueChange(1))]],
+])('a hole %s is a gap, told before what follows', async (_where, batches) => {
+  const { log, heard, advance } = await setUp();
+  log.push(...batches);
+  await advance(250);
+  expect(heard).toEqual(['gap', issueChange(1)]);
+});
+
+test('whoever did not look for a second is not current until it looked', async () => {
+  const { feed, log, heard, clock } = await setUp();
+  log.push(batch(1, issueChange(1)));
+  const waking = clock.advance(60_000); // the process was stopped: nothing has had its turn yet
+  expect(feed.isCurrent()).toBe(false);
+  await feed.catchUp();
+  expect(heard).toEqual([issueChange(1)]);
+  expect(feed.isCurrent()).toBe(true);
+  await waking;
+});
+
+test('while the store fails nobody is current, and nothing is missed when it works again', async () => {
+  const { feed, log, heard, advance, breakStore } = await setUp();
+  breakStore(true);
+  log.push(batch(1, issueChange(1)));
+  for (let at = 0; at < 5; at += 1) await advance(250);
+  expect(feed.isCurrent()).toBe(false);
+  await expect(feed.catchUp()).rejects.toMatchObject({ code: 'store-unavailable' });
+  breakStore(false);
+  log.push(batch(2, issueChange(2)));
+  await advance(250);
+  expect(feed.isCurrent()).toBe(true);
+  expect(heard).toEqual([issueChange(1), issueChange(2)]);
+});
+
+test('a closed feed looks no more', async () => {
+  const { feed, log, heard, advance } = await setUp();
+  await feed.close();
+  log.push(batch(1, issueChange(1)));
+  const after = heard.length;
+  await advance(1000);
+  expect(heard).toHaveLength(after);
+});
