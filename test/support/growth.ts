@@ -1,31 +1,58 @@
-const SMALL = 16_384;
-const LARGE = 8 * SMALL;
-const RUNS = 3;
-/** Below this a clock tells more about the machine than about the function. */
-const FLOOR_MS = 4;
+import { Session } from 'node:inspector';
+import { stepsOf } from './steps.ts';
 
-/** A linear function takes about 8 times as long for the longer text, a quadratic one 64 times. */
-export const LINEAR_GROWTH_MAX = 28;
+const SMALL = 32_000;
+/** What no native function goes through within a test's time-out when it takes quadratic time. */
+const LARGE = 8 * SMALL;
+
+/** A linear function takes as many steps a character for the longer text, a quadratic one 8 times. */
+export const LINEAR_GROWTH_MAX = 2;
+
+/** For a test of growth: in milliseconds, a hundred times what linear work takes. */
+export const GROWTH_TIMEOUT_MS = 10_000;
 
 /**
- * How many times as long the function takes for a text that is eight times as long. `make` writes a
- * text of about that many characters.
+ * How many times as many steps the function takes for each character of a text that is eight times as
+ * long. `make` writes a text of about that many characters.
  */
 export function growthOf(
   make: (characters: number) => string,
   run: (text: string) => void,
 ): number {
-  return quickest(make(LARGE), run) / Math.max(FLOOR_MS, quickest(make(SMALL), run));
+  run(make(1)); // what is done once only
+  const [few, many] = [SMALL, LARGE].map((characters) => {
+    const text = make(characters);
+    return allStepsOf(() => run(text)) / characters;
+  });
+  return (many ?? Infinity) / Math.max(1, few ?? 0);
 }
 
-/** The least of a few runs: others use the machine too. */
-function quickest(text: string, run: (text: string) => void): number {
-  const times = Array.from({ length: RUNS }, () => {
-    const startedAt = performance.now();
-    run(text);
-    return performance.now() - startedAt;
+/** What look-ups go through, and how often each piece of our code is run. */
+function allStepsOf(run: () => void): number {
+  takeCounts();
+  const steps = stepsOf(run);
+  return steps + takeCounts();
+}
+
+type Coverage = { url: string; functions: { ranges: { count: number }[] }[] };
+
+/** V8 counts what it compiles from now on, and functions are compiled when they are first called. */
+const counting = new Session();
+counting.connect();
+counting.post('Profiler.enable');
+counting.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+
+/** How often functions, branches and loops under `src` were run since the last time. */
+function takeCounts(): number {
+  let scripts: readonly Coverage[] = [];
+  counting.post('Profiler.takePreciseCoverage', (error, { result }) => {
+    if (error) throw error;
+    scripts = result;
   });
-  return Math.min(...times);
+  return scripts
+    .filter(({ url }) => url.includes('/src/'))
+    .flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges))
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** `text` again and again. */

@@ -4,7 +4,13 @@ import { namesOf } from '#partners/deletions/deletion.ts';
 import { decide, eventKeys, readEvent } from '#partners/event.ts';
 import { createPartner } from '#partners/partner.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { combiningMarks, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
+import {
+  combiningMarks,
+  GROWTH_TIMEOUT_MS,
+  growthOf,
+  LINEAR_GROWTH_MAX,
+  repeated,
+} from '../../support/growth.ts';
 import { hashKey } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';
 
@@ -34,18 +40,26 @@ const texts = {
 };
 
 describe('a signed event is taken in linear time, whatever it holds', () => {
-  test.each(Object.entries(texts))('%s', (_what, make) => {
-    const bodyOf = (characters: number): string => {
-      const text = make(characters);
-      const fields = ['eventType', 'eventId', 'externalId', 'leadId', 'email', 'correlationId'];
-      return JSON.stringify(Object.fromEntries(fields.map((field) => [field, text])));
-    };
-    expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
-  });
+  test.each(Object.entries(texts))(
+    '%s',
+    (_what, make) => {
+      const bodyOf = (characters: number): string => {
+        const text = make(characters);
+        const fields = ['eventType', 'eventId', 'externalId', 'leadId', 'email', 'correlationId'];
+        return JSON.stringify(Object.fromEntries(fields.map((field) => [field, text])));
+      };
+      expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
+    },
+    GROWTH_TIMEOUT_MS,
+  );
 
-  test('also an e-mail address alone, which is none', () => {
-    const bodyOf = (characters: number): string =>
-      JSON.stringify({ email: `${combiningMarks(characters)}@example.com` });
-    expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
-  });
+  test(
+    'also an e-mail address alone, which is none',
+    () => {
+      const bodyOf = (characters: number): string =>
+        JSON.stringify({ email: `${combiningMarks(characters)}@example.com` });
+      expect(growthOf(bodyOf, take)).toBeLessThan(LINEAR_GROWTH_MAX);
+    },
+    GROWTH_TIMEOUT_MS,
+  );
 });
