@@ -49,7 +49,7 @@ const byName = (folder: string, depth: number): Restriction => ({
 });
 
 const noVendors: Restriction = {
-  regex: '^(fastify|@fastify/|@octokit/|better-sqlite3|pg$|jose)',
+  regex: '^(fastify|@fastify/|@octokit/|@opentelemetry/|better-sqlite3|pg$|jose)',
   message: 'domain code knows no framework, tracker client or driver',
 };
 

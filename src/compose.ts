@@ -10,6 +10,7 @@ import type { Config } from '#config/schema.ts';
 import { serverUrl } from '#config/server-url.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { FixedConfig, TakeOver } from '#config/take-over.ts';
+import type { TracingChoice } from '#config/tracing.ts';
 import { createApp, createOperationsApp } from '#http/app.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -27,6 +28,7 @@ import { createReloadable } from '#shared/reloadable.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import { createReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 
 import {
@@ -42,6 +44,7 @@ import type { Identity } from './compose/identity.ts';
 import { cutInTime, drain, listen } from './compose/listen.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createRegistry, logMetrics, trackerCallMetrics } from './compose/telemetry/metrics.ts';
+import { openTracing, traceTrackerCalls } from './compose/telemetry/open-tracing.ts';
 import { composeLeads, followOthers } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
 import { storeError } from './compose/start-error.ts';
@@ -59,6 +62,8 @@ export type ServiceDeps = {
   logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** See `ServiceStoreDeps`. */
   writerModule?: URL;
+  /** What the environment says of traces; default off. */
+  tracing?: TracingChoice;
 };
 
 /** A service that listens. */
@@ -97,10 +102,14 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
+  const tracing = await openTracing(deps, held); // given back last: it tells of the stop
   const store = await openServiceStore(deps);
   held.push('the store', () => store.close());
   const cut = new AbortController();
-  const parts = await createParts({ ...deps, settings, registry, store, cut: cut.signal }, held);
+  const parts = await createParts(
+    { ...deps, settings, registry, store, tracing, cut: cut.signal },
+    held,
+  );
   const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
   const { app, operationsApp } = await createApps(parts, address);
 
@@ -133,12 +142,13 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
 
 type Address = { publicUrl: string | undefined; isStopping: boolean };
 
-type PartsDeps = Omit<ServiceDeps, 'config'> & {
+type PartsDeps = Omit<ServiceDeps, 'config' | 'tracing'> & {
   /** What a reload leaves as it is; the rest is read from `settings`. */
   config: FixedConfig;
   settings: Reloadable<Config>;
   registry: Registry;
   store: Store;
+  tracing: Tracing | undefined;
   cut: AbortSignal;
 };
 
@@ -157,8 +167,9 @@ type Parts = PartsDeps & {
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
-  const { settings, clock, log, registry, store, cut } = deps;
-  const onExchange = trackerCallMetrics(registry);
+  const { settings, clock, log, registry, store, tracing, cut } = deps;
+  const measure = trackerCallMetrics(registry);
+  const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
   const tracker = createTrackerParts({ settings, clock, cut, onExchange });
   const leadParts = composeLeads({ ...deps, tracker });
   held.push('the change feed', () => leadParts.feed.close());
@@ -214,6 +225,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     refusalLimiter,
     parseJson: bodies.parse,
+    tracing: parts.tracing,
   };
   const operations: OperationsDeps = {
     metrics: registry,

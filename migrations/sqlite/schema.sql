@@ -270,7 +270,7 @@ CREATE TABLE "receipt" (
   correlationId TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
   receivedAt INTEGER NOT NULL
-) STRICT;
+, traceparent TEXT) STRICT;
 
 CREATE TABLE "same_event" (
   key BLOB PRIMARY KEY, -- of all that makes two events the same

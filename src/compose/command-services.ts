@@ -1,5 +1,6 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
 import type { Environment } from '#config/interpolate.ts';
+import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
@@ -40,7 +41,8 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
       const { startService } = await import('../compose.ts');
       const log = createLog(config.server.logLevel, logOutput);
       logWarnings(log, config);
-      const service = await startService({ config, clock, log, logOutput });
+      const tracing = readTracing(environment);
+      const service = await startService({ config, clock, log, logOutput, tracing });
       log.info({ url: service.url }, 'listening');
       return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },

@@ -15,6 +15,8 @@ import { TrackportError } from '#shared/errors.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
+import { traced } from '#shared/tracing.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity.ts';
@@ -34,6 +36,7 @@ export type PartnersDeps = {
   identity: Identity | undefined;
   bodies: Pick<BodyReaders, 'delivery'>;
   registry: Registry;
+  tracing: Tracing | undefined;
   clock: Clock;
   log: Log;
 };
@@ -47,7 +50,7 @@ export function composePartners(deps: PartnersDeps): {
   // Without a port of their own the metrics are public.
   const metrics = { registry, namesPartners: config.server.opsPort !== undefined };
   const partners = createPartners({
-    ...storePorts(deps.store),
+    ...storePorts(deps),
     ...trackerPorts(deps),
     ...settingsPorts(deps),
     filler: deps.filler,
@@ -55,6 +58,7 @@ export function composePartners(deps: PartnersDeps): {
     countOutcome: outcomeMetrics(metrics),
     newId: createTimedIds(clock),
     random: Math.random,
+    tracing: deps.tracing,
     clock,
     log: deps.log,
   });
@@ -67,11 +71,15 @@ export function composePartners(deps: PartnersDeps): {
 
 type StorePort = 'receipts' | 'work' | 'workerLock' | 'cursors' | 'statusKey' | 'directoryKey';
 
-function storePorts(store: Store): Pick<PartnersPorts, StorePort> {
+function storePorts({ store, tracing }: PartnersDeps): Pick<PartnersPorts, StorePort> {
   const { stores, secretKey, cursors, writes } = store;
   const receipts = stores.receipts();
   return {
-    receipts: { ...receipts, accept: (receipt) => writes.watch(receipts.accept(receipt)) },
+    receipts: {
+      ...receipts,
+      accept: (receipt) =>
+        traced(tracing, { name: 'commit delivery' }, () => writes.watch(receipts.accept(receipt))),
+    },
     work: stores.work(),
     workerLock: stores.workerLock(),
     cursors,

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
+import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
@@ -65,7 +66,8 @@ async function start(
   held.push('the sandbox', () => sandbox.close());
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
   const config = configFor(request, { ...sandbox.config, store });
-  const service = await startService({ config, clock, log, logOutput });
+  const tracing = readTracing(request.environment);
+  const service = await startService({ config, clock, log, logOutput, tracing });
   held.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
   const apiKey = await createDemoKey(service);

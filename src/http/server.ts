@@ -8,6 +8,7 @@ import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/text/json.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
@@ -26,6 +27,7 @@ import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
 import { createRefusalLog } from './telemetry/refusal-log.ts';
+import { traceRequests } from './telemetry/request-spans.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { asPartnerRefusal } from './routes/partners/routes.ts';
 import { createRequestValidator } from './requests/validate-request.ts';
@@ -48,6 +50,8 @@ export type ServerDeps = {
   refusalLimiter: Limiter;
   /** Default: here and now. */
   parseJson?: ParseJson;
+  /** Without it requests are not traced. */
+  tracing?: Tracing | undefined;
 };
 
 /** A server with everything but its routes: not listening yet. */
@@ -74,6 +78,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
   });
   collectOpenApi(app);
+  if (deps.tracing) traceRequests(app, deps.tracing);
   responseHooks.install(app);
   cors.install(app);
   app.server.on('connect', createConnectHandler(responseDeps));

@@ -53,7 +53,8 @@ export function createPartners(ports: PartnersPorts) {
   const { worker, background, fillDirectory } = createWork(ports, reporter);
   const wakeWorker = (): void => worker.wake();
   const hashKey = createSecretKey(ports.directoryKey);
-  const accepting = { store, readDelivery, clock, newId, hashKey, wakeWorker, reporter };
+  const { tracing } = ports;
+  const accepting = { store, readDelivery, clock, newId, hashKey, wakeWorker, reporter, tracing };
   const tokens = createStatusTokens(ports.statusKey, clock);
   return {
     /** Whether the configuration in force names any. */

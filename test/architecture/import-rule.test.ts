@@ -34,6 +34,7 @@ const forbidden: Record<string, string[]> = {
     '#catalog/version/artifact.ts',
     '#adapters/sqlite/claims/claim-store.ts',
     '@octokit/core',
+    '@opentelemetry/api',
     'better-sqlite3',
   ],
   'sandbox/x.ts': [

@@ -56,7 +56,11 @@ export function describeWorkStore(engine: string, open: Open): void {
     const payloadKey = Buffer.alloc(32, 1);
     const receipts = fixture.receiptsWith(payloadKey);
     const store = fixture.storeWith(payloadKey);
-    const accept = async (text: string, receivedAt = 0): Promise<string> => {
+    const accept = async (
+      text: string,
+      receivedAt = 0,
+      more: { traceparent?: string } = {},
+    ): Promise<string> => {
       const event: NewEvent = {
         position: 0,
         sameEventKey: Buffer.from(text),
@@ -71,6 +75,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         eventType: 'lead.deletion',
         correlationId: 'c',
         receivedAt,
+        ...more,
         events: [event],
       });
       return receipt.id;
@@ -80,6 +85,15 @@ export function describeWorkStore(engine: string, open: Open): void {
 
   describe(`work store on ${engine}`, () => {
     describe('a lease', () => {
+      test('names the span of the delivery that asked for it, where there was one', async () => {
+        const { store, accept } = await setUp();
+        const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+        await accept('traced', 1, { traceparent });
+        await accept('not traced', 2);
+        const items = await store.lease('match', 5, 2);
+        expect(items.map((item) => item.traceparent)).toEqual([traceparent, undefined]);
+      });
+
       test('gives each due event to one worker, oldest due first, with its payload', async () => {
         const { store, accept } = await setUp();
         await accept('b', 20);

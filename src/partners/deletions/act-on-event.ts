@@ -1,6 +1,8 @@
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
+import { traced } from '#shared/tracing.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import { jitteredWaitMsAfter } from '#shared/resilience/backoff.ts';
 import type { BackoffSchedule, Random } from '#shared/resilience/backoff.ts';
 import { actOnLead } from './act-on-lead.ts';
@@ -14,6 +16,7 @@ import type { HeldLeads } from './held-leads.ts';
 import type { Pacer } from '../worker/pacer.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import { workSpan } from '../worker/work-span.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
@@ -38,6 +41,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   rules: () => DeletionRules;
   /** How long an event waits whose write was refused without a reason, in ms. */
   probeEveryMs: number;
+  tracing?: Tracing | undefined;
 };
 
 type EventDeps = ActDeps & DeletionRules;
@@ -58,7 +62,19 @@ type BegunItem = WorkItem & { progress: ActProgress };
  * Changes the issues of one event's leads. Every lead that can be finished is, whatever becomes of
  * the others. @throws {store-unavailable}
  */
-export async function actOnEvent(
+export function actOnEvent(
+  deps: ActDeps,
+  item: WorkItem<ActProgress>,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  return traced(deps.tracing, workSpan('act on deletion', item), async (span) => {
+    const result = await act(deps, item, signal);
+    span?.set({ 'trackport.result': result.kind === 'settled' ? result.outcome : result.kind });
+    return result;
+  });
+}
+
+async function act(
   deps: ActDeps,
   item: WorkItem<ActProgress>,
   signal: AbortSignal,

@@ -5,6 +5,8 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import { traced } from '#shared/tracing.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import { findLead } from './find-lead.ts';
 import type { FindLeadDeps } from './find-lead.ts';
 import type { DirectoryCoverage, Coverage } from '../worker/catch-up.ts';
@@ -20,6 +22,7 @@ import type { Action, PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import { workSpan } from '../worker/work-span.ts';
 import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
@@ -56,6 +59,7 @@ export type MatchDeps = FindLeadDeps & {
   reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
   lateLooksMs: readonly number[];
+  tracing?: Tracing | undefined;
 };
 
 /** What an event asks for. */
@@ -92,7 +96,9 @@ async function matchOrFail(
   coverage: Coverage,
 ): Promise<Later | undefined> {
   try {
-    return await matchEvent(deps, item, progress, coverage);
+    return await traced(deps.tracing, workSpan('match deletion', item), () =>
+      matchEvent(deps, item, progress, coverage),
+    );
   } catch (error) {
     if (isTrackportError(error, 'overloaded'))
       return { progress, dueAt: deps.clock.now() + READ_AGAIN_MS };

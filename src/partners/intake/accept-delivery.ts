@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { isLoggableId } from '#shared/ids.ts';
 import type { NewId } from '#shared/ids.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import { namesOf } from '../deletions/deletion.ts';
 import { decide, eventKeys } from '../event.ts';
 import type { PartnerEvent } from '../event.ts';
@@ -41,6 +42,7 @@ export type AcceptDeliveryDeps = {
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
   reporter: Pick<OutcomeReporter, 'settled'>;
+  tracing?: Pick<Tracing, 'current'> | undefined;
 };
 
 /** What the response and the metrics need. */
@@ -63,6 +65,7 @@ export async function acceptDelivery(
     position,
     ...toNewEvent(deps.hashKey, delivery, event, body.subarray(start, end)),
   }));
+  const traceparent = deps.tracing?.current();
   const receipt: NewReceipt = {
     id: deps.newId(),
     partnerId: partner.id,
@@ -74,6 +77,7 @@ export async function acceptDelivery(
       read.map(({ event }) => event),
     ),
     receivedAt: deps.clock.now(),
+    ...(traceparent !== undefined && { traceparent }),
     events,
   };
   const acceptance = await deps.store.accept(receipt);

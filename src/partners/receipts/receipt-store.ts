@@ -33,6 +33,8 @@ export type NewEvent = EventKeys & {
 /** A delivery that is verified and read, ready to be written down. */
 export type NewReceipt = Omit<Receipt, 'status'> & {
   path: PartnerPath;
+  /** W3C, of the span that takes it: the worker's spans go below it. */
+  traceparent?: string;
   events: readonly NewEvent[];
 };
 

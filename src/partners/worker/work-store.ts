@@ -18,6 +18,8 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
   receiptId: string;
   partnerId: string;
   path: PartnerPath;
+  /** The span of the delivery that asked for it, where that was traced. */
+  traceparent?: string;
   /** Since when it is due: for an event without progress, when it was asked for. */
   dueAt: number;
   /** Tries that have failed so far. */

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs } from '#shared/resilience/backoff.ts';
 import type { Random } from '#shared/resilience/backoff.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from '../deletions/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
@@ -42,6 +43,8 @@ export type WorkerDeps = {
   log: Log;
   reporter: OutcomeReporter;
   random: Random;
+  /** Without it the work is not traced. */
+  tracing?: Tracing | undefined;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
   /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */

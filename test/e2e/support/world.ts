@@ -63,10 +63,14 @@ export function leadBody(email: string): string {
  */
 export async function serve(
   config: string,
-  { preload }: { preload?: URL } = {},
+  { preload, environment: more }: { preload?: URL; environment?: Record<string, string> } = {},
 ): Promise<{ run: Trackport; url: string }> {
   const run = trackport(['serve', '--config', config, '--port', '0'], {
-    environment: { ...environment, ...(preload && { NODE_OPTIONS: `--import=${preload.href}` }) },
+    environment: {
+      ...environment,
+      ...more,
+      ...(preload && { NODE_OPTIONS: `--import=${preload.href}` }),
+    },
   });
   return { run, url: await listening(run) };
 }

@@ -66,6 +66,7 @@ async function insertReceipts(
     correlationIds: deliveries.map(({ correlationId }) => correlationId),
     statuses: fresh.map(({ events }) => statusOf(events.map(({ outcome }) => outcome))),
     receivedAts: deliveries.map(({ receivedAt }) => receivedAt),
+    traceparents: deliveries.map(({ traceparent }) => traceparent ?? null),
   });
   return new Map(rows.map(({ id, number }) => [id, number]));
 }

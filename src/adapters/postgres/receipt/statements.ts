@@ -3,12 +3,14 @@ import { AS_NEW, KEPT_NOTE } from '../start-again.ts';
 /** Numbers follow the order in which deliveries are accepted. */
 export const INSERT_RECEIPTS = `
   INSERT INTO receipt
-    (id, partner_id, path, event_type, external_id, correlation_id, status, received_at)
-  SELECT id, partner_id, path, event_type, external_id, correlation_id, status, received_at
+    (id, partner_id, path, event_type, external_id, correlation_id, status, received_at, traceparent)
+  SELECT id, partner_id, path, event_type, external_id, correlation_id, status, received_at,
+    traceparent
   FROM unnest(@ids::text[], @partnerIds::text[], @paths::text[], @eventTypes::text[],
-      @externalIds::text[], @correlationIds::text[], @statuses::text[], @receivedAts::bigint[])
+      @externalIds::text[], @correlationIds::text[], @statuses::text[], @receivedAts::bigint[],
+      @traceparents::text[])
       WITH ORDINALITY AS given (id, partner_id, path, event_type, external_id, correlation_id,
-        status, received_at, place)
+        status, received_at, traceparent, place)
   ORDER BY place
   RETURNING number, id`;
 

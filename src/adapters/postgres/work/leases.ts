@@ -67,17 +67,23 @@ export function createLeasing(
   };
 }
 
-type LeasedRow = Omit<WorkItem, 'payload' | 'progress'> & {
+type LeasedRow = Omit<WorkItem, 'payload' | 'progress' | 'traceparent'> & {
   position: number;
   payload: Buffer | null;
   progress: string | null;
+  traceparent: string | null;
 };
 
 function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
-  const { position: _position, payload: sealed, progress: stored, ...item } = row;
+  const { position: _position, payload: sealed, progress: stored, traceparent, ...item } = row;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
-  return { ...item, ...(payload && { payload }), ...(progress && { progress }) };
+  return {
+    ...item,
+    ...(payload && { payload }),
+    ...(progress && { progress }),
+    ...(traceparent !== null && { traceparent }),
+  };
 }
 
 /** Undefined when it was sealed under another secret key. */

@@ -20,6 +20,7 @@ export const LEASE = `
     RETURNING event.*
   )
   SELECT leased.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
+    receipt.traceparent,
     leased.position, leased.due_at, leased.attempts, leased.payload, leased.progress,
     leased.lease_token AS lease
   FROM leased JOIN receipt ON receipt.number = leased.receipt

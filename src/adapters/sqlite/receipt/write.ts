@@ -14,8 +14,9 @@ import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
 
 const INSERT_RECEIPT = `
   INSERT INTO receipt
-    (id, partnerId, path, eventType, externalId, correlationId, status, receivedAt)
-  VALUES (@id, @partnerId, @path, @eventType, @externalId, @correlationId, @status, @receivedAt)`;
+    (id, partnerId, path, eventType, externalId, correlationId, status, receivedAt, traceparent)
+  VALUES (@id, @partnerId, @path, @eventType, @externalId, @correlationId, @status, @receivedAt,
+    @traceparent)`;
 
 const INSERT_EVENT = `
   INSERT INTO event
@@ -153,7 +154,12 @@ function createInserter({ handle, sealer, claims }: Writing) {
   const isIdReused = handle.prepare<[EventIdKeys], 0 | 1 | null>(IS_ID_REUSED).pluck();
   return (delivery: NewReceipt, events: readonly NewEvent[]): void => {
     const status = statusOf(events.map(({ outcome }) => outcome));
-    const receipt = insertReceipt.run({ externalId: null, ...delivery, status }).lastInsertRowid;
+    const receipt = insertReceipt.run({
+      externalId: null,
+      traceparent: null,
+      ...delivery,
+      status,
+    }).lastInsertRowid;
     for (const event of events) {
       const isPending = event.outcome === 'PENDING';
       const identity = payloadIdentity(delivery.id, event.position);

@@ -10,6 +10,7 @@ export type DueRow = {
   receiptId: string;
   partnerId: string;
   path: PartnerPath;
+  traceparent: string | null;
   position: number;
   dueAt: number;
   attempts: number;
@@ -96,7 +97,7 @@ function prepareLeases(handle: BetterSqlite3.Database) {
   return {
     due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
       SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, receipt.path,
-        event.position, event.dueAt, event.attempts, event.payload, event.progress
+        receipt.traceparent, event.position, event.dueAt, event.attempts, event.payload, event.progress
       FROM event JOIN receipt ON receipt.number = event.receipt
       WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.dueAt <= @now
         AND (event.leaseUntil IS NULL OR event.leaseUntil <= @now)

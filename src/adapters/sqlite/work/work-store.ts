@@ -135,6 +135,7 @@ function toItem({ sealer }: Runtime, row: DueRow & { lease: string }): WorkItem 
     lease: row.lease,
     ...(payload && { payload }),
     ...(progress && { progress }),
+    ...(row.traceparent !== null && { traceparent: row.traceparent }),
   };
 }
 
