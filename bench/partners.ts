@@ -80,7 +80,7 @@ async function fill(file: string, count: number): Promise<Filled> {
       number: from + at + 1,
       createdAt: 0,
       updatedAt: 0,
-      approved: true,
+      isApproved: true,
       labels: ['approved'],
       identities: [{ kind: 'email', hash: hashOf(from + at) }],
     }));

@@ -118,7 +118,7 @@ async function fillDirectory(database: Database, people: number): Promise<void> 
         number,
         createdAt: 0,
         updatedAt: 0,
-        approved: true,
+        isApproved: true,
         labels: ['approved'],
         identities: [
           toHashedIdentity(hashKey, { kind: 'email', value: `person-${number}@example.com` }),

@@ -168,7 +168,7 @@ export function describeClaimStore(engine: string, open: Open): void {
     describe('removals', () => {
       test('tell of approved leads only, oldest first, each once', async () => {
         const { claims, fixture, directory } = await setUp();
-        await directory.put([entry(1), entry(2, { approved: false, labels: [] }), entry(3)]);
+        await directory.put([entry(1), entry(2, { isApproved: false, labels: [] }), entry(3)]);
         await fixture.claim({ numbers: [3], event: 1, at: 10 });
         await fixture.claim({ numbers: [1, 2], event: 2, at: 20 });
         await fixture.claim({ numbers: [3], event: 3, at: 30 });

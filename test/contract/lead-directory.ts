@@ -45,17 +45,17 @@ export function describeLeadDirectory(engine: string, open: Open): void {
 
     test('is crawled from its opening on, until the crawl is complete', async () => {
       await directory.open(REPOSITORY_ID, checks, 7);
-      const started = { crawl: 1, crawling: true, startedAt: 7, issues: 0, reached: 0 };
+      const started = { crawl: 1, isCrawling: true, startedAt: 7, issues: 0, reached: 0 };
       expect(await directory.state()).toEqual({ ...started, caughtUpTo: 0 });
       await directory.putCrawled([entry(1), entry(2)], 50);
       await directory.putCrawled([entry(3)], 40);
       expect(await directory.state()).toMatchObject({ issues: 3, reached: 50, caughtUpTo: 0 });
       await directory.completeCrawl(60);
       await directory.putCaughtUp([entry(4)], 55);
-      const ended = { crawling: false, completedAt: 60, caughtUpTo: 55 };
+      const ended = { isCrawling: false, completedAt: 60, caughtUpTo: 55 };
       expect(await directory.state()).toMatchObject(ended);
       await directory.startCrawl(90);
-      const next = { crawl: 2, crawling: true, startedAt: 90, issues: 0, reached: 0 };
+      const next = { crawl: 2, isCrawling: true, startedAt: 90, issues: 0, reached: 0 };
       expect(await directory.state()).toMatchObject({ ...next, completedAt: 60 });
     });
 
@@ -67,7 +67,7 @@ export function describeLeadDirectory(engine: string, open: Open): void {
       const otherRules = { ...checks, rules: Buffer.alloc(16, 1) };
       await directory.open(REPOSITORY_ID, otherRules, 6);
       expect(await fixture.find(hash(ADA))).toEqual([1]);
-      expect(await directory.state()).toMatchObject({ crawl: 2, crawling: true, startedAt: 6 });
+      expect(await directory.state()).toMatchObject({ crawl: 2, isCrawling: true, startedAt: 6 });
       await directory.open(REPOSITORY_ID, { ...otherRules, key: Buffer.alloc(16, 2) }, 7);
       expect(await fixture.find(hash(ADA))).toEqual([]);
       expect(await directory.has(1)).toBe(false);

@@ -12,7 +12,7 @@ function emptyFiller(begin: () => void): DirectoryFiller {
     start: begin,
     stop: async () => undefined,
     identify: async () => undefined,
-    catchUp: async () => ({ complete: true }),
+    catchUp: async () => ({ isComplete: true }),
     readStatus: async () => undefined,
     status: () => ({ state: 'complete', issues: 0 }),
   } as unknown as DirectoryFiller;

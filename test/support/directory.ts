@@ -45,7 +45,7 @@ export function entry(
     number,
     createdAt: 0,
     updatedAt: 0,
-    approved: true,
+    isApproved: true,
     labels: ['approved'],
     identities: identities.map((identity) => toHashedIdentity(directoryKey, identity)),
     ...rest,

@@ -154,14 +154,14 @@ function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<Ca
   return launch(state, source, use === 'changed');
 }
 
-function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise<CacheResult<T>> {
+function launch<T>(state: State<T>, source: Source<T>, isForced: boolean): Promise<CacheResult<T>> {
   const flight: Flight<T> = {
     startedAt: state.options.clock.monotonicMs(),
     isSent: false,
     isTainted: false,
   };
   state.flights.set(source.key, flight);
-  flight.result = fly(state, { source, flight, forced }).finally(() => {
+  flight.result = fly(state, { source, flight, isForced }).finally(() => {
     if (state.flights.get(source.key) === flight) state.flights.delete(source.key);
   });
   return flight.result;
@@ -169,10 +169,10 @@ function launch<T>(state: State<T>, source: Source<T>, forced: boolean): Promise
 
 async function fly<T>(
   state: State<T>,
-  { source, flight, forced }: { source: Source<T>; flight: Flight<T>; forced: boolean },
+  { source, flight, isForced }: { source: Source<T>; flight: Flight<T>; isForced: boolean },
 ): Promise<CacheResult<T>> {
   const { clock, calls } = state.options;
-  if (forced && calls.isAllowed()) await waitForTurn(state, source.key);
+  if (isForced && calls.isAllowed()) await waitForTurn(state, source.key);
   const cached = state.entries.get(source.key);
   try {
     const loaded = await calls.run(() => {

@@ -29,8 +29,8 @@ export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promis
   const { directory, clock } = deps;
   const state = await noteProgress(deps);
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
-  if (!state.crawling && isDue) await directory.startCrawl(clock.now());
-  if (state.crawling || isDue) await crawl(deps, signal);
+  if (!state.isCrawling && isDue) await directory.startCrawl(clock.now());
+  if (state.isCrawling || isDue) await crawl(deps, signal);
 }
 
 async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {

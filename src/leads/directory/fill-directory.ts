@@ -74,7 +74,7 @@ export type DirectoryFiller = {
    * missing row means a missing issue.
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
-  catchUp(since?: number): Promise<{ complete: boolean }>;
+  catchUp(since?: number): Promise<{ isComplete: boolean }>;
   /**
    * Asks the tracker for one issue and takes it in, also before the first crawl has come by it. One
    * that is in another repository now is taken in as such.
@@ -196,12 +196,12 @@ function createIdentify(deps: DirectoryDeps): Identify {
   };
 }
 
-async function catchUp(runtime: Runtime, since: number): Promise<{ complete: boolean }> {
+async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: boolean }> {
   const { directory, tracker, identify, stopping } = runtime;
   stopping.throwIfAborted();
   await identify.run();
   const state = await directory.state();
-  if (!state) return { complete: false };
+  if (!state) return { isComplete: false };
   const isFirst = state.completedAt === undefined;
   const usual = isFirst
     ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
@@ -211,10 +211,10 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ complete: boo
     await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
   });
-  return { complete: !isFirst };
+  return { isComplete: !isFirst };
 }
 
-const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, approved: false, labels: [], identities: [] };
+const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, isApproved: false, labels: [], identities: [] };
 
 async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
   const { directory, tracker, identify } = runtime;

@@ -6,7 +6,7 @@ export type IsListedDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;
   directory: Pick<LeadDirectory, 'updatedAt'>;
   /** `DirectoryFiller` has it. */
-  catchUp: () => Promise<{ complete: boolean }>;
+  catchUp: () => Promise<{ isComplete: boolean }>;
 };
 
 /**
@@ -19,9 +19,9 @@ export async function isListed(
   { tracker, directory, catchUp }: IsListedDeps,
   number: number,
 ): Promise<boolean | undefined> {
-  const { complete } = await catchUp();
+  const { isComplete } = await catchUp();
   const since = await directory.updatedAt(number);
-  if (since === undefined) return complete ? false : undefined;
+  if (since === undefined) return isComplete ? false : undefined;
   const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
   let after: string | undefined;
   do {

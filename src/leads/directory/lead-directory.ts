@@ -27,7 +27,7 @@ export type DirectoryEntry = {
   createdAt: number;
   /** Milliseconds since the Unix epoch. */
   updatedAt: number;
-  approved: boolean;
+  isApproved: boolean;
   /** Folded. */
   labels: readonly string[];
   identities: readonly HashedIdentity[];
@@ -37,7 +37,7 @@ export type DirectoryEntry = {
 export type DirectoryState = {
   /** Number of the crawl that runs, or of the last one. */
   crawl: number;
-  crawling: boolean;
+  isCrawling: boolean;
   startedAt: number;
   /** Issues that the crawl has seen so far. */
   issues: number;
@@ -132,7 +132,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     number: issue.number,
     createdAt: issue.createdAt,
     updatedAt: issue.updatedAt,
-    approved: isReadable(issue, rules),
+    isApproved: isReadable(issue, rules),
     labels: foldLabels(issue.labels),
     identities: identities
       .filter((identity) => normalizeIdentity(identity) !== '')

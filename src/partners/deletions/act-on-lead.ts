@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { commentMarker, commentText, isApplied, planEdit } from './deletion.ts';
+import { checkEdit, commentMarker, commentText, planEdit } from './deletion.ts';
 import type { DeletionLabels } from './deletion.ts';
 import type { LeadProgress } from './deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
@@ -116,7 +116,7 @@ async function removeIssue(
     deps.pacer.noteWrite();
   }
   const removed = await deps.editor.remove(issue.nodeId);
-  if (removed.kind === 'impossible' && !removed.certain && !task.lead.isDoubted)
+  if (removed.kind === 'impossible' && !removed.isCertain && !task.lead.isDoubted)
     return {
       lead: { ...task.lead, isDoubted: true },
       delay: { kind: 'transient', code: 'delete-refused' },
@@ -141,12 +141,12 @@ async function editIssue(
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
   if (edited.kind !== 'done') return seenBefore(edited);
-  const { applied, labelsDropped } = isApplied(edited.issue, actions, labels);
-  if (applied) {
+  const { isApplied, areLabelsDropped } = checkEdit(edited.issue, actions, labels);
+  if (isApplied) {
     refusals.noteSuccess(issue.number);
     return undefined;
   }
-  if (!labelsDropped) return { kind: 'transient', code: 'not-applied' };
+  if (!areLabelsDropped) return { kind: 'transient', code: 'not-applied' };
   const writing = await editor.checkWriting();
   return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
 }
@@ -209,10 +209,10 @@ async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promis
 async function absent(
   deps: LeadDeps,
   { actions, lead }: LeadTask,
-  { deleted }: { deleted: boolean },
+  { isDeleted }: { isDeleted: boolean },
 ): Promise<LeadResult> {
-  if (deleted || lead.removal === 'removed')
-    return { lead: done(lead, erasureOfAbsent(lead, actions, deleted)) };
+  if (isDeleted || lead.removal === 'removed')
+    return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
   const now = deps.clock.now();
   const missingSince = Math.min(now, lead.missingSince ?? now);
   const missing: LeadProgress = { ...lead, missingSince };
@@ -225,7 +225,7 @@ async function absent(
     case 'listed':
       return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
     case 'unlisted':
-      return { lead: done(lead, erasureOfAbsent(lead, actions, deleted)) };
+      return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
   }
 }
 
@@ -247,11 +247,11 @@ async function isListed(
 function erasureOfAbsent(
   { removal }: LeadProgress,
   actions: readonly Action[],
-  deleted: boolean,
+  isDeleted: boolean,
 ): Erasure | undefined {
   if (removal === 'tried' || removal === 'removed') return 'complete';
   const isWanted = actions.includes('delete') || actions.includes('redact');
-  return deleted && isWanted ? 'complete' : undefined;
+  return isDeleted && isWanted ? 'complete' : undefined;
 }
 
 function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {

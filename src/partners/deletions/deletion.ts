@@ -71,13 +71,13 @@ export function planEdit(
 }
 
 /** True when the issue that came back shows what the edit asked for. */
-export function isApplied(
+export function checkEdit(
   issue: IssueFacts,
   actions: readonly Action[],
   labels: DeletionLabels,
-): { applied: boolean; labelsDropped: boolean } {
+): { isApplied: boolean; areLabelsDropped: boolean } {
   const left = planEdit(issue, actions, labels);
-  return { applied: left === undefined, labelsDropped: left?.labels !== undefined };
+  return { isApplied: left === undefined, areLabelsDropped: left?.labels !== undefined };
 }
 
 function isRelabelled(issue: IssueFacts, labels: DeletionLabels): boolean {

@@ -12,7 +12,7 @@ export type Refusal =
   /** Not allowed, and the tracker tells no reason: this issue's own, or the same for all. */
   | { kind: 'forbidden' }
   /** The issue is not there, and the repository says that it is well. */
-  | { kind: 'gone'; deleted: boolean }
+  | { kind: 'gone'; isDeleted: boolean }
   /** The issue was moved to another repository. */
   | { kind: 'transferred' }
   /** The tracker understood and refused. */
@@ -56,7 +56,7 @@ export type IssueEditor = {
    */
   remove(
     nodeId: string,
-  ): Promise<{ kind: 'done' } | { kind: 'impossible'; certain: boolean } | Refusal>;
+  ): Promise<{ kind: 'done' } | { kind: 'impossible'; isCertain: boolean } | Refusal>;
   /** How many revisions of the body can still be read. Undefined when that cannot be told. */
   countRevisions(nodeId: string): Promise<number | undefined>;
 };

@@ -62,7 +62,7 @@ async function catchUpSince(
   since: number,
 ): Promise<'complete' | 'crawling' | 'failed'> {
   try {
-    return (await filler.catchUp(since)).complete ? 'complete' : 'crawling';
+    return (await filler.catchUp(since)).isComplete ? 'complete' : 'crawling';
   } catch (error) {
     if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
     log.warn(errorFields(error), 'the tracker could not be asked for late leads');

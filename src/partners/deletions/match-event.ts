@@ -127,7 +127,7 @@ async function matchEvent(
   const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
-  if (!isCovered || !coverage.complete) {
+  if (!isCovered || !coverage.isComplete) {
     const byNumber = await matchByNumber(deps, {
       names,
       createdBefore,

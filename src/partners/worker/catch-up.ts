@@ -9,7 +9,7 @@ const LONGEST_NAMED_MS = 60 * SECOND;
 
 export type CatchUpDeps = {
   /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
-  catchUp(since: number): Promise<{ complete: boolean }>;
+  catchUp(since: number): Promise<{ isComplete: boolean }>;
   clock: Clock;
   log: Log;
   /** Called when a catch-up fails: the tracker may have locked us out. Never throws. */
@@ -21,7 +21,7 @@ export type Coverage = {
   /** It holds everything that was on the tracker at this instant (ms). */
   until: number;
   /** Then every missing row means a missing issue. */
-  complete: boolean;
+  isComplete: boolean;
   /** How far back changes were read anew, when that was wanted (ms); Infinity: as far as usual. */
   since: number;
 };
@@ -38,7 +38,7 @@ export type DirectoryCoverage = {
   retryAt(): number;
 };
 
-const nothing: Coverage = { until: -Infinity, complete: false, since: Infinity };
+const nothing: Coverage = { until: -Infinity, isComplete: false, since: Infinity };
 
 export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
   const { clock, log } = deps;
@@ -49,8 +49,8 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
 
   const fly = async (calledAt: number, since: number): Promise<void> => {
     try {
-      const { complete } = await deps.catchUp(since);
-      if (calledAt >= coverage.until) coverage = { until: calledAt, complete, since };
+      const { isComplete } = await deps.catchUp(since);
+      if (calledAt >= coverage.until) coverage = { until: calledAt, isComplete, since };
       failures = 0;
     } catch (error) {
       failures += 1;
@@ -75,7 +75,7 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       // A clock that was set back says nothing about what came before what.
       if (clock.now() < coverage.until) coverage = nothing;
       if (retryAt - clock.now() > LONGEST_NAMED_MS) retryAt = -Infinity;
-      const isCovered = coverage.complete && coverage.until >= instant && coverage.since <= since;
+      const isCovered = coverage.isComplete && coverage.until >= instant && coverage.since <= since;
       if (isCovered || clock.now() < retryAt) return coverage;
       const isUnderWay = flight && flight.calledAt >= instant && flight.since <= since;
       const landed = isUnderWay && flight ? flight.landed : launch(since);

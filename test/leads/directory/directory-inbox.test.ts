@@ -100,7 +100,7 @@ test('a storm about one issue becomes one row, as it was last, with all its iden
   const rows = commits.flat();
   expect(rows.filter(({ number }) => number === 2)).toMatchObject([{ updatedAt: 4999 }]);
   const ofFirst = rows.filter(({ number }) => number === 1);
-  expect(ofFirst.at(-1)).toMatchObject({ updatedAt: 9, approved: false, labels: [] });
+  expect(ofFirst.at(-1)).toMatchObject({ updatedAt: 9, isApproved: false, labels: [] });
   const hashes = new Set(
     ofFirst.flatMap(({ identities }) => identities.map(({ hash }) => hash.toString('hex'))),
   );

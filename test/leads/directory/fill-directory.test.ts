@@ -101,7 +101,7 @@ describe('the daily crawl', () => {
     expect(await world.directory.has(2)).toBe(true);
     expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
     expect(await world.directory.has(3)).toBe(true);
-    await vi.waitFor(async () => expect((await world.directory.state())?.crawling).toBe(false));
+    await vi.waitFor(async () => expect((await world.directory.state())?.isCrawling).toBe(false));
     expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('the daily crawl', () => {
     await clock.advance(DAY);
     await vi.waitFor(async () => {
       expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
-      expect((await world.directory.state())?.crawling).toBe(false);
+      expect((await world.directory.state())?.isCrawling).toBe(false);
     }, 5000);
     expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
     expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
@@ -131,7 +131,7 @@ describe('a catch-up', () => {
     await complete(world);
     world.tracker.calls.clear();
     world.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
-    expect(await world.filler.catchUp()).toEqual({ complete: true });
+    expect(await world.filler.catchUp()).toEqual({ isComplete: true });
     expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([4]);
     expect(listCalls(world).map(({ query }) => new URLSearchParams(query).get('since'))).toEqual([
       '2025-12-31T23:59:02Z',
@@ -175,7 +175,7 @@ describe('a catch-up', () => {
 
   test('tells that the first crawl is not complete', async () => {
     const world = await openDeletions();
-    expect(await world.filler.catchUp()).toEqual({ complete: false });
+    expect(await world.filler.catchUp()).toEqual({ isComplete: false });
   });
 });
 

@@ -39,7 +39,7 @@ async function crawlNextDay({ clock, world }: Awaited<ReturnType<typeof filledWo
   await vi.waitFor(
     async () => {
       const state = await world.directory.state();
-      expect(state).toMatchObject({ crawling: false });
+      expect(state).toMatchObject({ isCrawling: false });
       expect(state?.completedAt).toBeGreaterThan(before);
     },
     { timeout: 5000, interval: 2 },

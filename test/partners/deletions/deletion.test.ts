@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   actionsFor,
   commentText,
-  isApplied,
+  checkEdit,
   leastErasure,
   namesOf,
   planEdit,
@@ -95,7 +95,7 @@ describe('the plan', () => {
       fc.property(anyIssue, anyActions, (before, actions) => {
         const { close, ...fields } = planEdit(before, actions, labels) ?? {};
         const after = { ...before, ...fields, ...(close && { state: 'closed' as const }) };
-        expect(isApplied(after, actions, labels).applied).toBe(true);
+        expect(checkEdit(after, actions, labels).isApplied).toBe(true);
         expect(after.labels).toEqual(
           actions.includes('relabel') ? expect.not.arrayContaining(['approved']) : before.labels,
         );
@@ -104,8 +104,14 @@ describe('the plan', () => {
   });
 
   test('tells labels that were dropped from other things that were not done', () => {
-    expect(isApplied(issue, ['relabel'], labels)).toEqual({ applied: false, labelsDropped: true });
-    expect(isApplied(issue, ['close'], labels)).toEqual({ applied: false, labelsDropped: false });
+    expect(checkEdit(issue, ['relabel'], labels)).toEqual({
+      isApplied: false,
+      areLabelsDropped: true,
+    });
+    expect(checkEdit(issue, ['close'], labels)).toEqual({
+      isApplied: false,
+      areLabelsDropped: false,
+    });
   });
 });
 

@@ -97,7 +97,7 @@ const never = new AbortController().signal;
 const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): MatchDeps => ({
   store: world.store,
   directory: {
-    cover: async () => ({ until: world.clock.now(), complete: true, since: -Infinity }),
+    cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
     retryAt: () => 0,
   },
   filler: { learn: async () => 'absent' },

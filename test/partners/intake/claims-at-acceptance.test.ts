@@ -66,7 +66,7 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await directory.put([
     entry(24, { identities: [email('a@b.example'), externalId('x-24')] }),
-    entry(25, { identities: [email('a@b.example'), correlationId('c-25')], approved: false }),
+    entry(25, { identities: [email('a@b.example'), correlationId('c-25')], isApproved: false }),
     entry(30, { identities: [email('other@b.example')] }),
   ]);
   return { database, directory, ...intakeOf(database) };
@@ -192,12 +192,12 @@ describe('the removals feed', () => {
     time.now = 1500; // the clock was set back
     await directory.put([
       entry(77, { labels: ['approved', 'eu'] }),
-      entry(78, { approved: false }),
+      entry(78, { isApproved: false }),
     ]);
     expect(await removals()).toEqual([24, 77]);
     const later = await claims.listRemovals({ ...everything, labels: ['eu'], since: 2000 });
     expect(later).toEqual([{ number: 77, removedAt: 2001 }]);
-    await directory.put([entry(77, { approved: false, updatedAt: 9 })]);
+    await directory.put([entry(77, { isApproved: false, updatedAt: 9 })]);
     await deliver({ leadId: '30' });
     expect(await claims.listRemovals(everything)).toEqual([
       seen,

@@ -7,13 +7,13 @@ import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const runs: PromiseWithResolvers<{ complete: boolean }>[] = [];
+  const runs: PromiseWithResolvers<{ isComplete: boolean }>[] = [];
   const failures: number[] = [];
   const reaches: number[] = [];
   const directory = createDirectoryCoverage({
     catchUp: (since) => {
       reaches.push(since);
-      const run = Promise.withResolvers<{ complete: boolean }>();
+      const run = Promise.withResolvers<{ isComplete: boolean }>();
       runs.push(run);
       return run.promise;
     },
@@ -36,10 +36,10 @@ describe('what is known of the directory', () => {
     const { clock, directory, runs } = setUp();
     const now = clock.now();
     const covered = [directory.cover(now, 400), directory.cover(now, 400)];
-    runs[0]?.resolve({ complete: true });
+    runs[0]?.resolve({ isComplete: true });
     for (const answer of covered)
-      expect(await answer).toMatchObject({ until: now, complete: true });
-    expect(await directory.cover(now, 400)).toMatchObject({ until: now, complete: true });
+      expect(await answer).toMatchObject({ until: now, isComplete: true });
+    expect(await directory.cover(now, 400)).toMatchObject({ until: now, isComplete: true });
     expect(runs).toHaveLength(1);
   });
 
@@ -48,10 +48,10 @@ describe('what is known of the directory', () => {
     const now = clock.now();
     const covered = directory.cover(now, 400);
     await clock.advance(400);
-    expect((await covered).complete).toBe(false);
+    expect((await covered).isComplete).toBe(false);
     const again = directory.cover(now, 400);
-    runs[0]?.resolve({ complete: true });
-    expect(await again).toMatchObject({ until: now, complete: true });
+    runs[0]?.resolve({ isComplete: true });
+    expect(await again).toMatchObject({ until: now, isComplete: true });
     expect(runs).toHaveLength(1);
   });
 
@@ -60,8 +60,8 @@ describe('what is known of the directory', () => {
     const now = clock.now();
     const usual = directory.cover(now, 400);
     const missed = [directory.cover(now, 400, now - HOUR), directory.cover(now, 400, now - SECOND)];
-    for (const run of runs) run.resolve({ complete: true });
-    expect(await usual).toMatchObject({ until: now, complete: true });
+    for (const run of runs) run.resolve({ isComplete: true });
+    expect(await usual).toMatchObject({ until: now, isComplete: true });
     for (const answer of missed) expect(await answer).toMatchObject({ since: now - HOUR });
     expect(await directory.cover(now, 400, now - SECOND)).toMatchObject({ since: now - HOUR });
     expect(reaches).toEqual([Infinity, now - HOUR]);
@@ -75,8 +75,8 @@ describe('what is known of the directory', () => {
     clock.set(clock.now() - HOUR);
     const again = directory.cover(clock.now(), 400);
     expect(runs).toHaveLength(2);
-    runs[1]?.resolve({ complete: true });
-    expect((await again).complete).toBe(true);
+    runs[1]?.resolve({ isComplete: true });
+    expect((await again).isComplete).toBe(true);
   });
 
   test('asks anew for what happened after a run began', async () => {
@@ -84,18 +84,18 @@ describe('what is known of the directory', () => {
     const early = directory.cover(clock.now(), 400);
     await clock.advance(10);
     const late = directory.cover(clock.now(), 400);
-    runs[0]?.resolve({ complete: true });
+    runs[0]?.resolve({ isComplete: true });
     await early;
     expect(runs).toHaveLength(2);
-    runs[1]?.resolve({ complete: true });
+    runs[1]?.resolve({ isComplete: true });
     expect((await late).until).toBe(clock.now());
   });
 
   test('asks anew while the first crawl is not complete', async () => {
     const { clock, directory, runs } = setUp();
     const covered = directory.cover(clock.now(), 400);
-    runs[0]?.resolve({ complete: false });
-    expect((await covered).complete).toBe(false);
+    runs[0]?.resolve({ isComplete: false });
+    expect((await covered).isComplete).toBe(false);
     void directory.cover(clock.now(), 400);
     expect(runs).toHaveLength(2);
   });
@@ -122,7 +122,7 @@ describe('what is known of the directory', () => {
   test('believes nothing that was learnt before the clock was set back', async () => {
     const { clock, directory, runs } = setUp();
     const covered = directory.cover(clock.now(), 400);
-    runs[0]?.resolve({ complete: true });
+    runs[0]?.resolve({ isComplete: true });
     await covered;
     clock.set(clock.now() - SECOND);
     void directory.cover(clock.now(), 400);

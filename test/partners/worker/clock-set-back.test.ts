@@ -94,7 +94,7 @@ test('what a match has asked before is asked again, however far in the future th
     directory: {
       cover: async (instant, _waitMs, since) => {
         asked.push({ instant, since });
-        return { until: now, complete: true, since: now };
+        return { until: now, isComplete: true, since: now };
       },
       retryAt: () => 0,
     },

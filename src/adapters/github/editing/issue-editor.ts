@@ -164,7 +164,7 @@ async function explainAbsence(
   const reason = isWrite ? reasonNotToWrite(client, facts, headers) : undefined;
   if (reason) return { kind: 'paused', code: reason };
   if (status < 400) return { kind: 'transferred' };
-  return { kind: 'gone', deleted: status === 410 };
+  return { kind: 'gone', isDeleted: status === 410 };
 }
 
 /** A 403 about one issue says nothing of the others, unless the repository knows of a reason. */
@@ -201,8 +201,8 @@ async function remove(deps: IssueEditorDeps, nodeId: string) {
   }
 }
 
-function impossible(certain: boolean) {
-  return { kind: 'impossible', certain } as const;
+function impossible(isCertain: boolean) {
+  return { kind: 'impossible', isCertain } as const;
 }
 
 const MAY_NOT = new Set<TrackerFailureKind>(['unauthorized', 'forbidden', 'missing', 'moved']);

@@ -2,7 +2,8 @@ import { leadsToClaim } from '#partners/deletions/match.ts';
 import type { MatchName } from '#partners/deletions/match.ts';
 import type { Session } from '../database.ts';
 import { readDirectoryView } from '../directory/view.ts';
-import { claimsOf, heldClaims, insertClaims, REPOSITORY_NOT_KNOWN } from './write.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { claimsOf, heldClaims, insertClaims } from './write.ts';
 
 /** An event that is accepted, or that has come again. */
 type AcceptedEvent = {

@@ -1,10 +1,10 @@
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import type { DescribedLead } from '#leads/claims/claim-order.ts';
 import type { Session } from '../database.ts';
-import { REPOSITORY_NOT_KNOWN } from './write.ts';
-import type { DescribedLead } from './write.ts';
 
 const DESCRIBE = `
-  UPDATE claim SET is_described = true, approved = @approved, labels = @labels,
-    removed_at = CASE WHEN @approved
+  UPDATE claim SET is_described = true, approved = @isApproved, labels = @labels,
+    removed_at = CASE WHEN @isApproved
       THEN greatest(@at, (SELECT last_removed_at + 1 FROM claim_version)) ELSE removed_at END
   WHERE repository_id = @repositoryId AND number = @number AND NOT is_described`;
 
@@ -38,7 +38,7 @@ const ADOPT = `
       AND own.number = claim.number AND own.event = claim.event)`;
 
 const KNOWN_NOW = `
-  SELECT DISTINCT lead.repository_id, lead.number, lead.approved, lead.labels
+  SELECT DISTINCT lead.repository_id, lead.number, lead.approved AS is_approved, lead.labels
   FROM claim JOIN directory_lead AS lead USING (repository_id, number)
   WHERE claim.repository_id = @repositoryId AND NOT is_described`;
 

@@ -1,28 +1,8 @@
+import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import type { Session } from '../database.ts';
-
-/** Leads that one event claims, or gives back. */
-export type ClaimOrder = {
-  repositoryId: number;
-  receiptId: string;
-  /** `event.id`. */
-  event: number;
-  numbers: readonly number[];
-};
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
-
-/** Whose claims these are until the store knows the number of the repository that is configured. */
-export const REPOSITORY_NOT_KNOWN = 0;
-
-/** What a lead is like when the directory first knows it. */
-export type DescribedLead = {
-  repositoryId: number;
-  number: number;
-  approved: boolean;
-  /** Folded names. */
-  labels: readonly string[];
-};
 
 /**
  * What a lead was like when it went out of sight comes from the claim that is in force, or else from

@@ -19,9 +19,9 @@ export function createEntryWriter(now: () => number) {
       const put = new Set(await putLeads(session, id, page));
       await putKeys(session, id, page);
       if (!hasUndescribed) continue;
-      for (const { number, approved, labels } of page)
+      for (const { number, isApproved, labels } of page)
         if (put.has(number))
-          await describeClaims(session, { repositoryId: id, number, approved, labels }, now());
+          await describeClaims(session, { repositoryId: id, number, isApproved, labels }, now());
     }
   };
 }
@@ -50,7 +50,7 @@ async function putLeads(
     numbers: entries.map(({ number }) => number),
     createdAts: entries.map(({ createdAt }) => createdAt),
     updatedAts: entries.map(({ updatedAt }) => updatedAt),
-    approvals: entries.map(({ approved }) => approved),
+    approvals: entries.map(({ isApproved }) => isApproved),
     labels: entries.map(({ labels }) => JSON.stringify(labels)),
   });
   const put = new Set(numbersOf(rows));

@@ -12,7 +12,7 @@ export const LEAD = `
   SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
 
 export const STATE = `
-  SELECT crawl, crawling, crawl_started_at AS started_at, crawl_issues AS issues,
+  SELECT crawl, crawling AS is_crawling, crawl_started_at AS started_at, crawl_issues AS issues,
     crawl_reached AS reached, completed_at, caught_up_to
   FROM directory_state WHERE repository_id = ${NAMED}`;
 

@@ -11,7 +11,7 @@ import {
   toLeadIds,
   withdrawClaims,
 } from '../claims/write.ts';
-import type { ClaimOrder } from '../claims/write.ts';
+import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import type { Session } from '../database.ts';
 import { START_AGAIN } from '../start-again.ts';
 import * as sql from './statements.ts';

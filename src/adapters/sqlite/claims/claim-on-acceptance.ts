@@ -1,6 +1,7 @@
 import { leadsToClaim } from '#partners/deletions/match.ts';
 import type { MatchName } from '#partners/deletions/match.ts';
-import { createClaimWriter, REPOSITORY_NOT_KNOWN } from './write.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { createClaimWriter } from './write.ts';
 import type { Connection } from '../connection.ts';
 import { createDirectoryView } from '../directory/view.ts';
 

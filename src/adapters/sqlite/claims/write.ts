@@ -1,27 +1,11 @@
+import type { ClaimOrder, DescribedLead } from '#leads/claims/claim-order.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
 
-/** Leads that one event claims, or gives back. */
-export type ClaimOrder = {
-  repositoryId: number;
-  receiptId: string;
-  /** `event.id`. */
-  event: number;
-  numbers: readonly number[];
-};
-
-/** Whose claims these are until the store knows the number of the repository that is configured. */
-export const REPOSITORY_NOT_KNOWN = 0;
-
-/** What a lead is like when the directory first knows it. */
-export type DescribedLead = {
-  repositoryId: number;
-  number: number;
-  approved: boolean;
-  /** JSON array of folded names. */
-  labels: string;
-};
+/** `labels`: a JSON array. */
+export type DescribedRow = Omit<DescribedLead, 'labels'> & { labels: string };
 
 /** Writes claims. Every call is part of the caller's transaction. */
 export type ClaimWriter = {
@@ -34,14 +18,14 @@ export type ClaimWriter = {
    * Completes the claims of a lead that was claimed by its number alone. In the removals feed it comes
    * behind all that readers have read by now.
    */
-  describe(lead: DescribedLead, at: number): void;
+  describe(lead: DescribedRow, at: number): void;
   /** Whether `describe` has anything to complete. */
   hasUndescribed(): boolean;
   /** Gives the repository the claims that were made before its number was known. */
   adopt(repositoryId: number, at: number): void;
   /** The same for good: the match is certain. */
   confirm(order: ClaimOrder, at: number): void;
-  /** Takes back those that are not claimed for good, and answers them. */
+  /** Takes back those that are not claimed for good, and returns them. */
   withdraw(order: ClaimOrder): number[];
   /** The leads that the event has claimed until a match is certain. */
   provisional(repositoryId: number, event: number): number[];
@@ -54,8 +38,8 @@ export function createClaimWriter(connection: Connection): ClaimWriter {
   const insert = (order: ClaimOrder, at: number): void => {
     for (const number of order.numbers) statements.insert.run({ ...toRow(order, number), at });
   };
-  const describe = ({ approved, ...lead }: DescribedLead, at: number): void => {
-    const row = { ...lead, approved: approved ? 1 : 0, at };
+  const describe = ({ isApproved, ...lead }: DescribedRow, at: number): void => {
+    const row = { ...lead, approved: isApproved ? 1 : 0, at };
     if (statements.describe.run(row).changes > 0) statements.noteRemoval.run(row);
   };
   return {
@@ -66,7 +50,7 @@ export function createClaimWriter(connection: Connection): ClaimWriter {
       guard(() => {
         if (statements.adopt.run({ repositoryId }).changes === 0) return;
         for (const { approved, ...lead } of statements.knownNow.all({ repositoryId }))
-          describe({ ...lead, approved: approved === 1 }, at);
+          describe({ ...lead, isApproved: approved === 1 }, at);
       }),
     confirm: (order, at) =>
       guard(() => {
@@ -140,7 +124,9 @@ function prepare({ handle }: Connection) {
 
 function prepareDescriptions(handle: BetterSqlite3.Database) {
   return {
-    describe: handle.prepare<[Omit<DescribedLead, 'approved'> & { approved: number; at: number }]>(`
+    describe: handle.prepare<
+      [Omit<DescribedRow, 'isApproved'> & { approved: number; at: number }]
+    >(`
       UPDATE claim SET isDescribed = 1, approved = @approved, labels = @labels,
         removedAt = iif(@approved,
           max(@at, (SELECT lastRemovedAt + 1 FROM claim_version)), removedAt)
@@ -154,7 +140,7 @@ function prepareDescriptions(handle: BetterSqlite3.Database) {
       WHERE repositoryId = ${REPOSITORY_NOT_KNOWN}`),
     knownNow: handle.prepare<
       [{ repositoryId: number }],
-      Omit<DescribedLead, 'approved'> & { approved: 0 | 1 }
+      Omit<DescribedRow, 'isApproved'> & { approved: 0 | 1 }
     >(`
       SELECT DISTINCT lead.repositoryId, lead.number, lead.approved, lead.labels
       FROM claim JOIN directory_lead AS lead USING (repositoryId, number)

@@ -69,7 +69,7 @@ function toState(row: StateRow): DirectoryState | undefined {
   const { crawling, completedAt, ...rest } = row;
   return {
     ...rest,
-    crawling: crawling === 1,
+    isCrawling: crawling === 1,
     ...(completedAt !== null && { completedAt }),
   };
 }

@@ -10,7 +10,7 @@ type LeadKey = { id: number; number: number };
 
 type LeadFacts = { createdAt: number; updatedAt: number; approved: number; labels: string };
 
-type StateRow = RowOf<Omit<DirectoryState, 'crawling'>> & { crawling: 0 | 1 };
+type StateRow = RowOf<Omit<DirectoryState, 'isCrawling'>> & { crawling: 0 | 1 };
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 const IS_CLAIMED = `

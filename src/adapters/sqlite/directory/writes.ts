@@ -1,6 +1,6 @@
 import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { createClaimWriter } from '../claims/write.ts';
-import type { ClaimWriter, DescribedLead } from '../claims/write.ts';
+import type { ClaimWriter, DescribedRow } from '../claims/write.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { prepareDirectory } from './statements.ts';
@@ -69,7 +69,7 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
     ...row,
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
-    approved: entry.approved ? 1 : 0,
+    approved: entry.isApproved ? 1 : 0,
     labels: JSON.stringify(entry.labels),
   });
   if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
@@ -77,9 +77,9 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
   return changes > 0;
 }
 
-function toDescription(repositoryId: number, entry: DirectoryEntry): DescribedLead {
-  const { number, approved, labels } = entry;
-  return { repositoryId, number, approved, labels: JSON.stringify(labels) };
+function toDescription(repositoryId: number, entry: DirectoryEntry): DescribedRow {
+  const { number, isApproved, labels } = entry;
+  return { repositoryId, number, isApproved, labels: JSON.stringify(labels) };
 }
 
 function dropRows(sql: DirectoryStatements, id: number): void {

@@ -3,7 +3,8 @@ import type { EventNote } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditLog } from '../audit-log.ts';
 import { toLeadIds } from '../claims/write.ts';
-import type { ClaimOrder, ClaimWriter } from '../claims/write.ts';
+import type { ClaimOrder } from '#leads/claims/claim-order.ts';
+import type { ClaimWriter } from '../claims/write.ts';
 import type { WorkStatements } from './statements.ts';
 
 /** What writing a match needs. Every function here is part of the caller's transaction. */
