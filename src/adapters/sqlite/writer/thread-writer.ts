@@ -64,7 +64,9 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
   const pending = new Map<number, Pending>();
   const send = createSending(worker);
   let lastId = OPENED;
-  let isEnding = false;
+  let closeId: number | undefined;
+  /** It has said the last that it will say: its end is no crash. */
+  let mayEnd = false;
   const expect = <T>(id: number): Promise<T> =>
     new Promise((resolve, reject) => {
       pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
@@ -75,21 +77,23 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
     return expect<T>(lastId);
   };
   const opened = expect<void>(OPENED);
-  opened.catch(() => (isEnding = true));
+  opened.catch(() => undefined); // whoever needs it open awaits it
   const exited = watchExit(worker, (error) => {
-    if (!isEnding) onCrash(error);
+    if (!mayEnd) onCrash(error);
   });
   worker.on('message', (message: Uint8Array) => {
-    for (const result of decode<WriterResult>(message)) settle(pending, result);
+    for (const result of decode<WriterResult>(message)) {
+      mayEnd ||= result.id === (result.kind === 'done' ? closeId : OPENED);
+      settle(pending, result);
+    }
   });
   return {
     send,
     request,
     opened,
     end: async () => {
-      const wasEnding = isEnding;
-      isEnding = true;
-      if (!wasEnding) await request((id) => ({ kind: 'close', id }));
+      const close = (id: number): WriterRequest => ({ kind: 'close', id: (closeId = id) });
+      if (!mayEnd) await Promise.race([request(close), exited]);
       await exited;
     },
   };

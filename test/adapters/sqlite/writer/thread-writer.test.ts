@@ -173,6 +173,17 @@ describe('what fails in the thread', () => {
   });
 });
 
+test('a crash while it closes is a crash, too, and ends the wait for the end', async () => {
+  const { database, crashes } = await disturbedDatabase();
+  const { receipts, elsewhere, path } = await setUp(database);
+  elsewhere.exec('BEGIN IMMEDIATE');
+  void receipts.accept(deletionOf(1));
+  const closed = database.writer.close();
+  crashWriter(path);
+  await closed;
+  expect(crashes).toMatchObject([{ message: 'a test wanted this' }]);
+});
+
 test('closing waits for all that was asked for, and it is on the disk', async () => {
   const { database, crashes } = await disturbedDatabase();
   const { receipts, elsewhere } = await setUp(database);
