@@ -48,7 +48,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 /**
  * A pipe takes what it can and the rest later: ending at once would cut a long result. Nobody waits
- * long for a service that was told to stop, whether somebody reads what it says or not.
+ * long for a service that has to stop, whether somebody reads what it says or not.
  */
 async function exit(code: number, logOutput: LogOutput): Promise<void> {
   const written = Promise.all([process.stdout, process.stderr].map(untilWritten));

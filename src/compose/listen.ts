@@ -64,7 +64,7 @@ export async function listen({ app, host, port, setBy, clock }: ListenDeps): Pro
 
 /**
  * Keeps listening until nothing is in flight, so that load balancers see `/readyz` turn 503 rather
- * than a refused connection. Answers until when the rest of the stop should be done.
+ * than a refused connection. Returns until when the rest of the stop should be done.
  */
 export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>): Promise<number> {
   const deadline = clock.monotonicMs() + DRAIN_MS;

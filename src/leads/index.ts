@@ -27,7 +27,7 @@ export type LeadsOptions = {
   cacheBytesMax: number;
 };
 
-/** The leads area: reading, and taking in what the tracker's webhook tells. */
+/** The leads area: reading, and taking in what the tracker's webhook reports. */
 export type Leads = {
   reader: LeadReader;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */

@@ -21,7 +21,7 @@ export type Session = {
   all<Row>(sql: string, values?: Values): Promise<Row[]>;
   /** The first row. */
   get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
-  /** Answers how many rows were changed. */
+  /** Returns how many rows were changed. */
   run(sql: string, values?: Values): Promise<number>;
   /** Several statements without parameters, which may take as long as they need. */
   exec(sql: string): Promise<void>;
@@ -45,13 +45,13 @@ const CONNECTIONS_MAX = 10;
 const CONNECT_TIMEOUT_MS = 3 * SECOND;
 const LOCK_TIMEOUT_MS = 3 * SECOND;
 const STATEMENT_TIMEOUT_MS = 10 * SECOND;
-/** Longer than the server's own: for a server that does not answer any more. */
+/** Longer than the server's own: for a server that does not respond any more. */
 const ANSWER_TIMEOUT_MS = 15 * SECOND;
 const IDLE_MS = 30 * SECOND;
 const TRIES = 3;
 
 /**
- * What was answered 202 survives a crash of the server, whatever its default is; what waits for
+ * What was acknowledged with 202 survives a crash of the server, whatever its default is; what waits for
  * replicas too stays.
  */
 const CONFIGURE = `

@@ -32,7 +32,7 @@ export type MigrateDeps = { database: Database; log: Log; now?: () => number };
 
 /**
  * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
- * from several processes at once, and again. Answers what it applied itself.
+ * from several processes at once, and again. Returns what it applied itself.
  * @throws {store-unavailable} also when a newer Trackport left a breaking migration
  */
 export async function migrate(

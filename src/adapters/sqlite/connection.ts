@@ -25,7 +25,7 @@ export type Connection = {
   waitAtMost(busyTimeoutMs: number): void;
   /**
    * A number that is another one whenever anything was written, by this connection or any other,
-   * since the last one. Looked at once for all who ask in one turn of the event loop, at its end:
+   * since the last one. Looked at once for all reads of one turn of the event loop, at its end:
    * cheap enough for every request. @throws {store-unavailable}
    */
   version(): Promise<number>;
@@ -80,7 +80,7 @@ function configure(handle: BetterSqlite3.Database): void {
   // A read-only file keeps the mode that it has; asking for the same mode again writes nothing.
   if (handle.pragma('journal_mode', { simple: true }) !== 'wal')
     handle.pragma('journal_mode = WAL');
-  handle.pragma('synchronous = FULL'); // what was answered 202 survives a power cut
+  handle.pragma('synchronous = FULL'); // what was acknowledged with 202 survives a power cut
   handle.pragma('foreign_keys = ON');
   handle.pragma('secure_delete = ON'); // deleted rows are overwritten with zeros
   handle.pragma('temp_store = MEMORY'); // sorting spills no content into a temporary file

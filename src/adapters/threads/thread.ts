@@ -36,7 +36,7 @@ type Functions = Record<string, (input: never) => unknown>;
 export type Thread<F> = {
   /**
    * Runs one of the module's functions, after the jobs that wait already. Its `TrackportError`s come
-   * through; `transfer` names memory that is handed over instead of copied.
+   * through; `transfer` names memory that is transferred instead of copied.
    * @throws {ThreadError} @throws {overloaded} too many jobs wait
    */
   run<N extends keyof F & string>(

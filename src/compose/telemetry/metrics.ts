@@ -32,7 +32,7 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) 
   };
 }
 
-/** What is left of the tracker's limit, and how much memory its answers take. */
+/** What is left of the tracker's limit, and how much memory its responses take. */
 export function leadMetrics(
   registry: Registry,
   { tracker, cacheBytes }: { tracker: Pick<LeadTracker, 'quota'>; cacheBytes: () => number },
@@ -84,7 +84,7 @@ export function logMetrics(
 
 type Reading = { name: string; help: string; read: () => number | undefined };
 
-/** A gauge that is read when it is asked for; without a value it is absent. */
+/** A gauge that is read when it is collected; without a value it is absent. */
 function gauge(registry: Registry, { name, help, read }: Reading): void {
   void new Gauge({
     name,

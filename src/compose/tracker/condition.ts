@@ -69,7 +69,7 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
 }
 
 /**
- * Asks the watched tracker for next to nothing, so that the end of its trouble is noticed although
+ * Makes a small request to the watched tracker, so that the end of its failures is noticed although
  * nobody reads; every half minute at most.
  */
 export function createTrackerProbe(

@@ -25,7 +25,7 @@ export type TrackerParts = {
   leadTracker: LeadTracker;
   /** How calls have gone lately. */
   condition(): TrackerCondition;
-  /** Finds out whether the tracker's trouble is over, now and then. */
+  /** Finds out whether the tracker's failures are over, now and then. */
   probe(): void;
 };
 

@@ -8,7 +8,7 @@ import { ownMemory } from '#shared/own-memory.ts';
 
 /**
  * Makes verifiers that hold up nobody: large deliveries are verified and read in a thread, which
- * they share with no partner's. Their bytes are handed over, and gone afterwards. Such a verifier
+ * they share with no partner's. Their bytes are transferred, and gone afterwards. Such a verifier
  * throws `overloaded`, too, when the thread is.
  */
 export function createThreadedVerifiers({

@@ -42,7 +42,7 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
 }
 
 /**
- * Responds to `CONNECT`, which Node hands over as a bare socket, with 405 and closes the connection.
+ * Responds to `CONNECT`, which Node passes on as a bare socket, with 405 and closes the connection.
  * @see RFC 9110 section 9.3.6
  */
 export function createConnectHandler(deps: ClientErrorDeps) {

@@ -8,7 +8,7 @@ import type { Log } from '#shared/log.ts';
 import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';
 
-/** Brings what the tracker's webhook tells into the lead directory, many issues to a commit. */
+/** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
 export type DirectoryInbox = {
   /**
    * Never waits and never throws. `isMoved`: it is in another repository now. What the store fails,

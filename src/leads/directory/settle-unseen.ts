@@ -14,7 +14,7 @@ export type SettleUnseenDeps = {
 };
 
 /**
- * Asks for each issue that a full crawl has not met, and returns how many rows were removed. An issue
+ * Reads each issue that a full crawl has not met, and returns how many rows were removed. An issue
  * that is gone loses its row. One that moved to another repository keeps it for good, so that its
  * deletion ends with the truth about it. While the tracker fails, rows stay until the next crawl.
  * @throws {store-unavailable} @throws the signal's reason when it is aborted

@@ -8,7 +8,7 @@ import type { LeadFilter, LeadState } from '../model/filter.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { WalkPosition, WalkQuery } from './walk.ts';
 
-/** A read of the list as a caller asks for it, already validated. */
+/** A read of the list as a caller requests it, already validated. */
 export type LeadListQuery = {
   /** 1 to 100. */
   limit: number;
@@ -74,7 +74,7 @@ function givenIn({ state, labels, since }: LeadListQuery): GivenFilters {
   };
 }
 
-/** What a caller asks for and may see, as one filter. */
+/** What a caller requests and may see, as one filter. */
 export function toFilter(
   { state = 'open', label = [], since }: GivenFilters,
   visibility: Pick<Visibility, 'labels'>,

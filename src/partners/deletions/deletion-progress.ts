@@ -15,7 +15,7 @@ const leadSchema = z.strictObject({
    * `removed`: the tracker said that it is done.
    */
   removal: z.enum(['tried', 'removed', 'impossible']).optional(),
-  /** An earlier try was told that it may not delete, in a way that may pass. */
+  /** An earlier try was refused the deletion, in a way that may pass. */
   isDoubted: z.boolean().optional(),
   isCommented: z.boolean().optional(),
   /** Since when the issue is not found, in ms: a replica that lags looks the same. */
@@ -43,7 +43,7 @@ const schema = z.discriminatedUnion('stage', [
   }),
 ]);
 
-/** What is done so far for one event, as the store keeps it between tries and across crashes. */
+/** What is done so far for one event, as it is stored between tries and across crashes. */
 export type DeletionProgress = z.infer<typeof schema>;
 export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
 export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;

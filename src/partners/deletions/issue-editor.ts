@@ -29,7 +29,7 @@ export type EditableIssue = IssueFacts & {
 
 /**
  * Port: the writes of a deletion, one method for each need. Nothing is thrown for what the tracker
- * answers; redirects are never followed; an answer about another issue is nonsense.
+ * answers; redirects are never followed; a response about another issue is nonsense.
  */
 export type IssueEditor = {
   /** False: there is no token for `remove`, which then calls nobody. */
@@ -38,11 +38,11 @@ export type IssueEditor = {
   checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
   /** The same, and whether the tracker tells that issues there may not be changed. */
   checkWriting(): Promise<{ kind: 'well'; id: number } | Refusal>;
-  /** Always asks the tracker. */
+  /** Always a request to the tracker. */
   read(
     number: number,
   ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
-  /** Writes all of the edit at once and answers the issue as it is then. */
+  /** Writes all of the edit at once and returns the issue as it is then. */
   edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueFacts } | Refusal>;
   /** Looks through the comments for a text that contains the marker. */
   findComment(

@@ -29,7 +29,7 @@ export type LookAgainDeps = {
  * keyed hash in the store stands for the person until then, which survives a restart and costs a row.
  * A lead that was created after the match is no late one: the person has come back.
  *
- * Answers how long to wait at most for the next look that is due, in ms; 0: there are more.
+ * Returns how long to wait at most for the next look that is due, in ms; 0: there are more.
  * `onFound` is called when leads wait for their actions. @throws {store-unavailable}
  */
 export async function lookAgain(deps: LookAgainDeps, onFound: () => void): Promise<number> {

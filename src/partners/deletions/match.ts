@@ -3,7 +3,7 @@ import type { HashedIdentity, IdentityKind } from '#leads/directory/lead-directo
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
 
-/** What the lead directory knows. Synchronous, so that it can be asked inside a transaction. */
+/** What the lead directory knows. Synchronous, so that it can be read inside a transaction. */
 export type DirectoryView = {
   has(number: number): boolean;
   /** When the lead was created, in ms; 0 when that is not known; undefined: no such lead. */

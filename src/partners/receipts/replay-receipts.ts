@@ -97,7 +97,7 @@ export async function replayReceipts(
   return toReplayed(result);
 }
 
-/** Which filters were used. Identifiers are not told: what a partner calls a person may be one. */
+/** Which filters were used. Identifiers are left out: what a partner calls a person may be one. */
 function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
   const { partnerId, status, outcome, since } = filter;
   const values = {

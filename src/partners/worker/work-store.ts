@@ -100,7 +100,7 @@ export type WorkStore = LateLookStore & {
   giveBack(item: WorkItem): Promise<void>;
   /**
    * Claims leads until the match is certain, takes back those in conflict, and gives the item back
-   * with its progress, due at `dueAt`, in one transaction. Answers the numbers that the event holds.
+   * with its progress, due at `dueAt`, in one transaction. Returns the numbers that the event holds.
    */
   claim(
     item: WorkItem,
@@ -110,7 +110,7 @@ export type WorkStore = LateLookStore & {
   /**
    * Claims the leads for good, takes back, with a line in the audit log, what was claimed before
    * the match was certain and is not among them, and gives the item back, due at once for its
-   * actions on all that it holds; one transaction. Answers the numbers that the event holds.
+   * actions on all that it holds; one transaction. Returns the numbers that the event holds.
    */
   confirm(
     item: WorkItem,
@@ -119,7 +119,7 @@ export type WorkStore = LateLookStore & {
       actions: ActProgress['actions'];
       /**
        * The identity that decided, and when to look again for leads that have it and were created at
-       * `createdBefore` at the latest, or at the latest instant that the tracker has told.
+       * `createdBefore` at the latest, or at the latest instant that the tracker has reported.
        */
       lookAgain?: { keyHash: Buffer; dueAt: number; createdBefore: number };
       now: number;

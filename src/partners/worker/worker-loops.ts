@@ -161,7 +161,7 @@ async function actWhenAllowed(deps: LoopDeps): Promise<number> {
   const result = await actOnNext(deps);
   if (!result) return waitForDue(deps, 'act');
   if (state.pause && !state.pause.isCertain && deps.act.refusals.isWell()) endPause(deps);
-  alarms.match.ring(); // it may have come again while it was in hand
+  alarms.match.ring(); // it may have come again while it was worked on
   return 0;
 }
 

@@ -16,7 +16,7 @@ const CLAIMED = `
   ORDER BY id`;
 
 /**
- * Asked on every answer with leads, on every instance: reads one row when no claim was made, else the
+ * Called for every response with leads, on every instance: reads one row when no claim was made, else the
  * new claims, and all of them after a release. One call at a time.
  */
 export function createClaimReader(session: Session, repository: string): () => Promise<Claims> {

@@ -19,7 +19,7 @@ export type SameEvent = {
 
 export type Repeat = { event: NewEvent; before: SameEvent };
 
-/** Answers whether the event waits for the worker because of this repeat. */
+/** Returns whether the event waits for the worker because of this repeat. */
 export async function workRepeat(writing: Writing, repeat: Repeat, now: number): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;

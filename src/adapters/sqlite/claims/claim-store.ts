@@ -55,7 +55,7 @@ function toParameters(query: RemovalQuery, repository: string) {
 type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };
 
 /**
- * Asked on every answer with leads: reads nothing when nothing was written, one row when something
+ * Called for every response with leads: reads nothing when nothing was written, one row when something
  * else was, and only new claims when a claim was made. All claims are read again after a release.
  */
 function createView(database: Database, repository: string): (storeVersion: number) => Claims {

@@ -41,7 +41,7 @@ export function createClaimLists({ handle }: Connection, repository: string) {
       limit,
       after = Number.MAX_SAFE_INTEGER,
     }: Parameters<ClaimStore['list']>[0]): Awaited<ReturnType<ClaimStore['list']>> => {
-      // One more than asked for tells whether there are more.
+      // One more than requested shows whether there are more.
       const rows = list.all({ repository, before: after, limit: limit + 1 });
       const items = rows.slice(0, limit);
       const last = items.at(-1);

@@ -29,7 +29,7 @@ const READ_STATUS = `
   SELECT position, eventType, eventId, outcome, erasure, completedAt, dueAt
   FROM event WHERE receipt = ? ORDER BY position`;
 
-/** Every outcome is named so that the index `event_by_outcome` has the whole answer. */
+/** Every outcome is named so that the index `event_by_outcome` has the whole result. */
 const COUNT_OUTCOMES = `
   SELECT receipt, outcome, count(*) AS count FROM event
   WHERE receipt IN (SELECT value FROM json_each(?))

@@ -21,7 +21,7 @@ export function createReceiptStore({ database, ...options }: ReceiptStoreDeps): 
   };
 }
 
-/** Repeats `work` until it changes nothing more; answers how much it changed in all. */
+/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
 async function untilNothing(work: () => Promise<number>): Promise<number> {
   for (let sum = 0; ;) {
     const changes = await work();

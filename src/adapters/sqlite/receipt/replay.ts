@@ -83,7 +83,7 @@ export function createReplayWrites(connection: Connection) {
       );
       return record(entry, { queued: queued.reduce((sum, count) => sum + count, 0), left });
     },
-    /** One chunk of what `ReceiptStore.purge` forgets; answers how many. */
+    /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */
     forgetKeys: (before: number): number => forget.run(before).changes,
     /** One chunk of what it drops. */
     dropPayloads: (before: number): number => drop.run(before).changes,

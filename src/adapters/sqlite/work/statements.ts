@@ -242,7 +242,7 @@ function prepareReopening(handle: BetterSqlite3.Database) {
         leadIds: string | null;
       }
     >('SELECT outcome, stage, progress, erasure, leadIds FROM event WHERE id = ?'),
-    // Whoever has the event in hand loses it: what it knows of the leads is not all any more.
+    // Whoever has leased the event loses it: what it knows of the leads is not all any more.
     reopen: handle.prepare<
       [{ event: number; progress: string; leadIds: string | null; now: number }]
     >(`
