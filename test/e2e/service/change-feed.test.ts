@@ -1,17 +1,46 @@
 /** What the tracker's webhook tells one process, every process on the store knows. */
 import path from 'node:path';
-import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
+import { createChangeLog as createPostgresLog } from '#adapters/postgres/feed/change-log.ts';
+import { createChangeLog as createSqliteLog } from '#adapters/sqlite/feed/change-log.ts';
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
+import type { ChangeLog } from '#leads/feed/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../support/folder.ts';
+import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 import { connectTo } from '../../support/stores.ts';
 import { createWorld, leadBody, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 
+const instanceId = 'this test';
+
+type StoreOfTest = { url: string; openLog: () => Promise<ChangeLog> };
+
+const engines: [string, () => Promise<StoreOfTest>][] = [
+  [
+    'SQLite',
+    async () => {
+      const file = path.join(temporaryFolder(), 'trackport.db');
+      const openLog = async () => createSqliteLog(connectTo(file), { instanceId });
+      return { url: `sqlite:${file}`, openLog };
+    },
+  ],
+  [
+    'PostgreSQL',
+    async () => {
+      const { url } = await migratedPostgres();
+      const openLog = async () =>
+        createPostgresLog(await connectToPostgres({ url }), { instanceId });
+      return { url, openLog };
+    },
+  ],
+];
+
 /** Two processes, which trust what they read for an hour; only the first one hears of changes. */
-async function setUp() {
-  const { tracker, config, key } = await createWorld();
+async function setUp({ url: storeUrl, openLog }: StoreOfTest) {
+  const secretKey = Buffer.alloc(32, 7).toString('base64');
+  const { tracker, config, key } = await createWorld({ store: { url: storeUrl }, secretKey });
   const lead = (title: string): number =>
     tracker.createIssue({ title, body: leadBody('a@example.org'), labels: ['approved'] }).number;
   const numbers = [lead('edited'), lead('unlabelled'), lead('deleted')];
@@ -21,47 +50,47 @@ async function setUp() {
   const titles = async (url: string) => (await listLeads(url, key)).map(({ title }) => title);
   for (const { url } of [first, second])
     expect(new Set(await titles(url))).toEqual(new Set(['edited', 'unlabelled', 'deleted']));
-  const database = connectTo(path.join(path.dirname(config), 'data', 'trackport.db'));
-  const changes = createChangeLog(database, { instanceId: 'this test' });
-  return { tracker, numbers, first, second, titles, changes };
+  return { tracker, numbers, first, second, titles, changes: await openLog() };
 }
 
-test('an edit, a label that is taken away and a deletion reach a process that no webhook reaches', async () => {
-  const { tracker, numbers, second, titles } = await setUp();
-  const [edited = 0, unlabelled = 0, deleted = 0] = numbers;
-  tracker.editIssue(edited, { title: 'anew' });
-  await vi.waitFor(async () => expect(await titles(second.url)).toContain('anew'), PATIENCE);
-  tracker.editIssue(unlabelled, { labels: [] });
-  await vi.waitFor(
-    async () => expect(await titles(second.url)).not.toContain('unlabelled'),
-    PATIENCE,
-  );
-  tracker.deleteIssue(deleted);
-  await vi.waitFor(async () => expect(await titles(second.url)).toEqual(['anew']), PATIENCE);
-});
-
-test.each([
-  ['finds the changes', 0],
-  ['finds that changes are missing', BATCHES_KEPT],
-])('a process that was stopped %s before it answers', async (_what, others) => {
-  const { tracker, numbers, first, second, titles, changes } = await setUp();
-  const [, unlabelled = 0] = numbers;
-  const before = await changes.lastPosition();
-  second.run.child.kill('SIGSTOP');
-  const stoppedAt = performance.now();
-  const answered = titles(second.url); // arrives while the process is stopped
-  try {
+describe.each(engines)('on %s', (_engine, openStore) => {
+  test('an edit, a label that is taken away and a deletion reach a process that no webhook reaches', async () => {
+    const { tracker, numbers, second, titles } = await setUp(await openStore());
+    const [edited = 0, unlabelled = 0, deleted = 0] = numbers;
+    tracker.editIssue(edited, { title: 'anew' });
+    await vi.waitFor(async () => expect(await titles(second.url)).toContain('anew'), PATIENCE);
     tracker.editIssue(unlabelled, { labels: [] });
-    await vi.waitFor(async () => {
-      expect(await changes.lastPosition()).toBeGreaterThan(before);
-      expect(await titles(first.url)).not.toContain('unlabelled');
-      expect(performance.now() - stoppedAt).toBeGreaterThan(SECOND);
-    }, PATIENCE);
-    for (let at = 0; at < others; at += 1) await changes.append([]);
-  } finally {
-    second.run.child.kill('SIGCONT');
-  }
-  expect(new Set(await answered)).toEqual(new Set(['edited', 'deleted']));
-  const metrics = await (await fetch(`${second.url}/metrics`)).text();
-  expect(metrics).toContain(`trackport_change_feed_gaps_total ${others > 0 ? 1 : 0}`);
+    await vi.waitFor(
+      async () => expect(await titles(second.url)).not.toContain('unlabelled'),
+      PATIENCE,
+    );
+    tracker.deleteIssue(deleted);
+    await vi.waitFor(async () => expect(await titles(second.url)).toEqual(['anew']), PATIENCE);
+  });
+
+  test.each([
+    ['finds the changes', 0],
+    ['finds that changes are missing', BATCHES_KEPT],
+  ])('a process that was stopped %s before it answers', async (_what, others) => {
+    const { tracker, numbers, first, second, titles, changes } = await setUp(await openStore());
+    const [, unlabelled = 0] = numbers;
+    const before = await changes.lastPosition();
+    second.run.child.kill('SIGSTOP');
+    const stoppedAt = performance.now();
+    const answered = titles(second.url); // arrives while the process is stopped
+    try {
+      tracker.editIssue(unlabelled, { labels: [] });
+      await vi.waitFor(async () => {
+        expect(await changes.lastPosition()).toBeGreaterThan(before);
+        expect(await titles(first.url)).not.toContain('unlabelled');
+        expect(performance.now() - stoppedAt).toBeGreaterThan(SECOND);
+      }, PATIENCE);
+      for (let at = 0; at < others; at += 1) await changes.append([]);
+    } finally {
+      second.run.child.kill('SIGCONT');
+    }
+    expect(new Set(await answered)).toEqual(new Set(['edited', 'deleted']));
+    const metrics = await (await fetch(`${second.url}/metrics`)).text();
+    expect(metrics).toContain(`trackport_change_feed_gaps_total ${others > 0 ? 1 : 0}`);
+  });
 });
