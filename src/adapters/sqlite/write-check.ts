@@ -9,7 +9,7 @@ import type { WriteFamily } from './writer/writer.ts';
 
 /** Whether the store takes writes: a disk that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {
-  /** Returns `write`. Whether the store took it or failed it is what counts from then on. */
+  /** Settles as `write` does. Whether the store took it or failed it is what counts from then on. */
   watch<T>(write: Promise<T>): Promise<T>;
   /**
    * Resolves while writing works. Tries it now and then, also to find out that it works again.

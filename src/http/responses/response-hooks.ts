@@ -76,10 +76,10 @@ type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
 /** The first hook: what needs no look at the credential, above all paths that do not exist. */
 function respondBeforeRouting(app: HttpApp, { setCommonHeaders, cors }: BeforeRouting): void {
   const paths = createKnownPaths();
-  let stopping = false;
+  let isStopping = false;
   app.addHook('onRoute', (route) => paths.add(route));
   app.addHook('preClose', (done) => {
-    stopping = true;
+    isStopping = true;
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -93,7 +93,9 @@ function respondBeforeRouting(app: HttpApp, { setCommonHeaders, cors }: BeforeRo
     const refusal =
       broken ??
       (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
-      (stopping && request.routeOptions.config.isOperation !== true ? isStopping() : undefined);
+      (isStopping && request.routeOptions.config.isOperation !== true
+        ? refusalWhileStopping()
+        : undefined);
     if (refusal) done(refusal);
     else done();
   });
@@ -123,8 +125,8 @@ function sendProblem(publicUrl: string, { error, request, reply }: Failure) {
  */
 function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
   const { raw } = reply;
-  const closes = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
-  return closes && !request.raw.complete && raw.shouldKeepAlive;
+  const willClose = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
+  return willClose && !request.raw.complete && raw.shouldKeepAlive;
 }
 
 /** Why a request failed on our side: classes and codes, and for a bug the place in our code. */
@@ -175,7 +177,7 @@ function withoutOneHost(): TrackportError {
   });
 }
 
-function isStopping(): TrackportError {
+function refusalWhileStopping(): TrackportError {
   return new TrackportError('overloaded', {
     detail: 'This instance is stopping. Try again: another one will answer.',
     retryAfterSeconds: 1,

@@ -123,8 +123,8 @@ function isExact(value: number, source: string): boolean {
   if (String(value) === source) return true;
   const digits = source.replace(/[eE].*$/, '').replaceAll(/[^\d]/g, '');
   const significant = digits.replace(/^0+/, '');
-  const underflowed = value === 0 && significant !== '';
-  return significant.length <= 15 && Number.isFinite(value) && !underflowed;
+  const isUnderflow = value === 0 && significant !== '';
+  return significant.length <= 15 && Number.isFinite(value) && !isUnderflow;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -109,8 +109,8 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
           headers,
           data: parseResponse(response.text, schema, status),
         };
-      const expected = accept.includes(status) || (status === 304 && validator !== undefined);
-      if (!expected) throw failureOf(response, clock.now());
+      const isExpected = accept.includes(status) || (status === 304 && validator !== undefined);
+      if (!isExpected) throw failureOf(response, clock.now());
       return { kind: 'other', status, headers };
     },
     credentialKind: credentialKindOf(deps.credential),
