@@ -45,6 +45,22 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'backup',
+    summary: 'copy the store into a file and check the copy, while the service runs, too',
+    register: async (command, context) => {
+      const { registerBackup } = await import('./commands/backup.ts');
+      registerBackup(command, { ...context, services: context.services.backup });
+    },
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of an empty store that nobody has open',
+    register: async (command, context) => {
+      const { registerRestore } = await import('./commands/restore.ts');
+      registerRestore(command, { ...context, services: context.services.restore });
+    },
+  },
+  {
     name: 'consumer',
     summary: 'manage consumers of leads, their grants and keys',
     register: async (command, context) => {

@@ -1,4 +1,5 @@
 import type { AuditServices } from './commands/audit.ts';
+import type { BackupServices } from './commands/backup.ts';
 import type { CatalogServices } from './commands/catalog-import.ts';
 import type { ClaimServices } from './commands/claim.ts';
 import type { ConsumerServices } from './commands/consumer.ts';
@@ -6,6 +7,7 @@ import type { DoctorServices } from './commands/doctor.ts';
 import type { MigrateServices } from './commands/migrate.ts';
 import type { OpenApiServices } from './commands/openapi.ts';
 import type { ReceiptServices } from './commands/receipt.ts';
+import type { RestoreServices } from './commands/restore.ts';
 import type { ServeServices } from './commands/serve.ts';
 import type { Open } from './command.ts';
 
@@ -18,6 +20,8 @@ export type Services = {
   openapi: OpenApiServices;
   doctor: Open<DoctorServices>;
   migrate: Open<MigrateServices>;
+  backup: Open<BackupServices>;
+  restore: Open<RestoreServices>;
   consumer: Open<ConsumerServices>;
   receipt: Open<ReceiptServices>;
   claim: Open<ClaimServices>;

@@ -30,6 +30,8 @@ export function createCommandServices(deps: CommandServicesDeps) {
     },
     doctor: async (config: Config) =>
       (await import('./doctor/doctor.ts')).openDoctor({ config, clock }),
+    backup: async (config: Config) => (await import('./stores/files.ts')).openBackup(config, clock),
+    restore: async (config: Config) => (await import('./stores/files.ts')).openRestore(config),
     ...createStoreServices(clock),
   };
 }

@@ -1,9 +1,9 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
-import { guard } from './errors.ts';
+import { guard, refuseContention } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** How long a statement waits for another process's lock, and the event loop with it. */
@@ -52,9 +52,14 @@ export type Connection = {
 export function openConnection(path: string): Connection {
   return guard(() => {
     createPrivately(path);
+    const { ino } = statSync(path);
     const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       configure(handle);
+      // A first look takes the lock that is held for as long as the connection lives. A file that a
+      // restore replaced before that is not the store.
+      handle.pragma('schema_version');
+      if (statSync(path).ino !== ino) refuseContention();
       return wrap(handle);
     } catch (error) {
       handle.close();

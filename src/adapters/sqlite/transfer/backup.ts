@@ -1,0 +1,128 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { SECOND } from '#shared/clock.ts';
+import { systemCodeOf, TrackportError } from '#shared/errors.ts';
+import type { OnProgress } from '#shared/progress.ts';
+import { guard } from '../errors.ts';
+import { openDraft } from './draft.ts';
+import { writeManifest } from './manifest.ts';
+import type { BackupOrigin } from './manifest.ts';
+import { countRows, listTables } from './tables.ts';
+import type { Table, TableDigest } from './tables.ts';
+
+export type BackupRequest = BackupOrigin & {
+  /** The store's file. */
+  storePath: string;
+  /** Where the backup goes; its folder is there. */
+  file: string;
+  /** Whether it may replace a file. */
+  isForced: boolean;
+  onProgress: OnProgress;
+};
+
+/** 4 MiB a step: the progress moves, and the process can be told to stop in between. */
+const PAGES_A_STEP = 1000;
+const BUSY_TIMEOUT_MS = 5 * SECOND;
+
+/**
+ * Copies a store while others work on it, as it was when the copy began, and checks the copy. Nobody
+ * waits for it. Returns what it holds.
+ * @throws {store-unavailable} @throws {bad-request} the file is there, or cannot be one
+ */
+export async function backUp(request: BackupRequest): Promise<readonly TableDigest[]> {
+  refuseTarget(request);
+  const draft = fileErrors(() => openDraft(request.file));
+  try {
+    const counts = await copyPages(request, draft.file);
+    const digests = guard(() => finish(draft.file, request));
+    for (const { table, rows } of digests)
+      if (counts.has(table) && counts.get(table) !== rows) refuseCopy(table);
+    fileErrors(() => draft.publish({ replace: request.isForced }));
+    return digests.filter(({ table }) => counts.has(table));
+  } finally {
+    draft.discard();
+  }
+}
+
+function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
+  if (!isForced && existsSync(file)) refuseFile('is there already. Name another, or use --force');
+  const own = guard(() => realpathSync(storePath));
+  const folder = fileErrors(() => realpathSync(path.dirname(file)));
+  if (path.join(folder, path.basename(file)).startsWith(own))
+    refuseFile('would be one of the files of the store itself. Name another');
+  if (existsSync(`${file}-wal`) || existsSync(`${file}-journal`))
+    refuseFile('is open in another program, or was not closed: a -wal or -journal lies beside it');
+}
+
+/**
+ * One read transaction over all steps: without it a store that is written all the time would have the
+ * copy start anew with every commit. Writers go on beside it; only their log cannot be cut meanwhile.
+ */
+async function copyPages(
+  { storePath, onProgress }: BackupRequest,
+  target: string,
+): Promise<Map<string, number>> {
+  const handle = guard(
+    () => new BetterSqlite3(storePath, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS }),
+  );
+  try {
+    const tables = guard(() => beginReading(handle));
+    await handle.backup(target, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages - remainingPages, totalPages, 'pages');
+        return PAGES_A_STEP;
+      },
+    });
+    return guard(() => countRows(handle, tables));
+  } catch (error) {
+    throw guard(() => error);
+  } finally {
+    handle.close();
+  }
+}
+
+function beginReading(handle: BetterSqlite3.Database): Table[] {
+  handle.pragma('query_only = ON');
+  handle.exec('BEGIN');
+  const tables = listTables(handle);
+  if (!tables.some(({ name }) => name === 'migration'))
+    throw new TrackportError('store-unavailable', {
+      detail: 'The store is not a database of Trackport.',
+    });
+  return tables;
+}
+
+/** Checks the copy, and makes it one file that says what is in it. */
+function finish(file: string, { at, version }: BackupOrigin): TableDigest[] {
+  const handle = new BetterSqlite3(file, { fileMustExist: true });
+  try {
+    handle.pragma('journal_mode = DELETE');
+    handle.pragma('synchronous = FULL');
+    if (handle.pragma('integrity_check', { simple: true }) !== 'ok') refuseCopy('integrity_check');
+    return handle.transaction(() => writeManifest(handle, { at, version }))();
+  } finally {
+    handle.close();
+  }
+}
+
+function refuseCopy(what: string): never {
+  throw new TrackportError('store-unavailable', {
+    detail: `The copy is not as the store is (${what}), and was dropped: the store may be damaged.`,
+  });
+}
+
+function refuseFile(why: string): never {
+  throw new TrackportError('bad-request', { detail: `FILE ${why}.` });
+}
+
+function fileErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    if (code === 'EEXIST') return refuseFile('is there already. Name another, or use --force');
+    return refuseFile(`cannot be written (${code})`);
+  }
+}

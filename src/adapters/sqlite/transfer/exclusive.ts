@@ -1,0 +1,43 @@
+import { realpathSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
+import { TrackportError } from '#shared/errors.ts';
+import { createPrivately } from '../connection.ts';
+import { guard, isBusy } from '../errors.ts';
+
+/** A store that nobody else has open, nor can open. */
+export type ExclusiveStore = {
+  readonly handle: BetterSqlite3.Database;
+  /** The file itself, behind any symbolic link. */
+  readonly file: string;
+  close(): void;
+};
+
+/**
+ * Takes a stopped store for ourselves, with its log moved into it; a store that is not there is made,
+ * empty. Every connection has a shared lock on the file for as long as it lives, that of a process
+ * which stands by, too: an exclusive one is had only when there is no other.
+ * @throws {store-unavailable} also when another process has it open
+ */
+export function openExclusively(path: string): ExclusiveStore {
+  return guard(() => {
+    createPrivately(path);
+    const file = realpathSync(path);
+    const handle = new BetterSqlite3(file, { timeout: 0 });
+    try {
+      handle.pragma('locking_mode = EXCLUSIVE'); // before the first look, so that it is in force for it
+      handle.pragma('journal_mode = DELETE');
+      handle.exec('BEGIN EXCLUSIVE');
+      return { handle, file, close: () => handle.close() };
+    } catch (error) {
+      handle.close();
+      throw isBusy(error) ? inUse() : error;
+    }
+  });
+}
+
+function inUse(): TrackportError {
+  return new TrackportError('store-unavailable', {
+    detail:
+      'Another process has the store open. Stop every service and command that works on it first.',
+  });
+}

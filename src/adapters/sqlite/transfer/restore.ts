@@ -1,0 +1,116 @@
+import { constants, copyFileSync, existsSync, rmSync } from 'node:fs';
+import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import type { Migration } from '#shared/migrations.ts';
+import BetterSqlite3 from 'better-sqlite3';
+import { openConnection } from '../connection.ts';
+import { guard } from '../errors.ts';
+import { migrate } from '../migrate.ts';
+import { openDraft } from './draft.ts';
+import { refuseUnlessEmpty } from './empty.ts';
+import { openExclusively } from './exclusive.ts';
+import { dropManifest, examine } from './manifest.ts';
+import type { BackupOrigin } from './manifest.ts';
+
+export type RestoreRequest = {
+  /** The backup. */
+  file: string;
+  /** The store's file; made when it is missing. */
+  storePath: string;
+  log: Log;
+};
+
+/** What a restored store came from. */
+export type Restored = BackupOrigin & {
+  rows: number;
+  /** What the backup's schema lacked. */
+  migrated: readonly Migration[];
+};
+
+/**
+ * Puts a backup in the place of an empty store that nobody has open: the whole of it, or nothing.
+ * The lead directory of the restored store is crawled anew.
+ * @throws {store-unavailable} in use, not empty, or of a newer version @throws {bad-request} no whole backup
+ */
+export function restore({ file, storePath, log }: RestoreRequest): Restored {
+  if (!existsSync(file)) refuseBackup('there is no such file');
+  if (existsSync(`${file}-wal`))
+    refuseBackup('it is open in another program: a -wal lies beside it');
+  const store = openExclusively(storePath);
+  try {
+    refuseFullStore(store);
+    const draft = guard(() => openDraft(store.file));
+    try {
+      guard(() => copyFileSync(file, draft.file, constants.COPYFILE_FICLONE));
+      const origin = takeBackup(draft.file);
+      const migrated = makeStore(draft.file, log);
+      guard(() => removeSidecars(store.file));
+      guard(() => draft.publish({ replace: true }));
+      return { ...origin, migrated };
+    } finally {
+      draft.discard();
+    }
+  } finally {
+    store.close();
+  }
+}
+
+function refuseFullStore({ handle, file }: ReturnType<typeof openExclusively>): void {
+  const draft = guard(() => openDraft(file));
+  try {
+    const fresh = openConnection(draft.file);
+    try {
+      migrate({ database: fresh, log: silentLog });
+      guard(() => refuseUnlessEmpty(handle, fresh.handle));
+    } finally {
+      fresh.close();
+    }
+  } finally {
+    draft.discard();
+  }
+}
+
+/** What lies beside an empty store is of that one, and would be taken for the new one's. */
+function removeSidecars(file: string): void {
+  for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
+}
+
+/** Checks the copy that a store is to become, and takes out of it what only a backup has. */
+function takeBackup(file: string): BackupOrigin & { rows: number } {
+  const handle = new BetterSqlite3(file, { fileMustExist: true });
+  try {
+    const found = examine(handle);
+    if (found.kind === 'no-backup') return refuseBackup('it was not made by `trackport backup`');
+    if (found.kind === 'altered')
+      return refuseBackup(
+        `it is not as it was made (${found.tables.join(', ') || 'its structure'})`,
+      );
+    dropManifest(handle);
+    return { ...found.origin, rows: found.rows };
+  } catch (error) {
+    if (isTrackportError(error)) throw error;
+    return refuseBackup(`it is damaged, or no backup (${systemCodeOf(error) ?? 'unreadable'})`);
+  } finally {
+    handle.close();
+  }
+}
+
+/**
+ * Brings it to today's schema. What the directory knows is as old as the backup: another check than
+ * today's has the next start crawl it anew, and until then nothing ends as unmatched.
+ */
+function makeStore(file: string, log: Log): Migration[] {
+  const connection = openConnection(file);
+  try {
+    const migrated = migrate({ database: connection, log });
+    guard(() => connection.handle.exec('UPDATE directory_state SET rulesCheck = zeroblob(0)'));
+    return migrated;
+  } finally {
+    connection.close();
+  }
+}
+
+function refuseBackup(why: string): never {
+  throw new TrackportError('bad-request', { detail: `FILE cannot be restored: ${why}.` });
+}

@@ -1,0 +1,77 @@
+/** Backup and restore: they work on the store's file, and open it in ways of their own. */
+import { existsSync } from 'node:fs';
+
+import { backUp } from '#adapters/sqlite/transfer/backup.ts';
+import { restore } from '#adapters/sqlite/transfer/restore.ts';
+import { secretKeyPath } from '#config/secret-key.ts';
+import type { Config } from '#config/schema.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import type { OnProgress } from '#shared/progress.ts';
+
+import packageFile from '#package.json' with { type: 'json' };
+import { StartError, storeError } from '../start-error.ts';
+
+type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
+
+/** What the command `backup` works on. Nothing is opened before it does. */
+export function openBackup(config: Config, clock: Pick<Clock, 'now'>) {
+  return {
+    services: { backUp: (options: BackupOptions) => runBackup(config, clock, options) },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** What the command `restore` works on. Nothing is opened before it does. */
+export function openRestore(config: Config) {
+  return {
+    services: { restore: (file: string) => runRestore(config, file) },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function runBackup(config: Config, clock: Pick<Clock, 'now'>, options: BackupOptions) {
+  const storePath = sqlitePath(config, 'backup', 'pg_dump');
+  const origin = { at: clock.now(), version: packageFile.version };
+  const work = backUp({ ...options, ...origin, storePath });
+  const tables = await work.catch((error: unknown) => {
+    throw storeError(error, config.store.url);
+  });
+  return {
+    file: options.file,
+    createdAt: toRfc3339(origin.at),
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    tables,
+    ...(!config.secretKey && { secretKeyFile: secretKeyPath(storePath) }),
+  };
+}
+
+function runRestore(config: Config, file: string) {
+  const storePath = sqlitePath(config, 'restore', 'pg_restore');
+  const { at, version, rows, migrated } = restored(config, { file, storePath });
+  const keyFile = secretKeyPath(storePath);
+  return {
+    file,
+    createdAt: toRfc3339(at),
+    version,
+    rows,
+    migrated: migrated.map(({ name }) => name),
+    ...(!config.secretKey && !existsSync(keyFile) && { missingSecretKeyFile: keyFile }),
+  };
+}
+
+function restored({ store }: Config, request: { file: string; storePath: string }) {
+  try {
+    return restore({ ...request, log: silentLog });
+  } catch (error) {
+    throw storeError(error, store.url);
+  }
+}
+
+function sqlitePath({ store: { url } }: Config, command: string, tool: string): string {
+  if (url.engine === 'sqlite') return url.path;
+  throw new StartError(
+    `trackport ${command} works on SQLite. A PostgreSQL database has tools of its own: use ${tool}.`,
+  );
+}

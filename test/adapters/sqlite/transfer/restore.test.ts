@@ -1,0 +1,152 @@
+import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import { restore } from '#adapters/sqlite/transfer/restore.ts';
+import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
+import type { TableDigest } from '#adapters/sqlite/transfer/tables.ts';
+import { silentLog } from '#shared/log.ts';
+import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
+import { temporaryFolder } from '../../../support/folder.ts';
+import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { backUpTo, fillAudit, leftovers, smallBackup } from './support.ts';
+
+const newPath = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
+
+const restoreTo = (storePath: string, file: string) => restore({ storePath, file, log: silentLog });
+
+function digests(file: string): TableDigest[] {
+  const { handle } = connectTo(file);
+  return listTables(handle).map((table) => digestTable(handle, table));
+}
+
+const refusal = (code: string, detail: RegExp) =>
+  expect.objectContaining({ code, detail: expect.stringMatching(detail) as string });
+
+/** What a refused restore leaves: a store that is empty or not there, and nothing half. */
+function expectUntouched(storePath: string): void {
+  expect(leftovers(storePath)).toEqual([]);
+  const { handle } = connectTo(storePath);
+  expect(listTables(handle)).toEqual([]);
+}
+
+test('a restored store holds what the backup held, row for row', async () => {
+  const database = temporaryDatabase();
+  fillAudit(database, 300);
+  const before = digests(database.handle.name);
+  const storePath = newPath();
+  const restored = restoreTo(storePath, await backUpTo(database));
+  expect(restored).toMatchObject({ at: 1_790_000_000_000, version: '1.2.3', migrated: [] });
+  expect(digests(storePath)).toEqual(before);
+  expect(restored.rows).toBe(before.reduce((sum, { rows }) => sum + rows, 0));
+  expect(existsSync(storePath)).toBe(true);
+});
+
+test('the directory of a restored store is crawled anew, and keeps its rows meanwhile', async () => {
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.putCrawled([entry(7)], 1);
+  await directory.completeCrawl(5);
+  const checks = await directory.checks();
+  if (!checks) throw new Error('it was opened');
+  const storePath = newPath();
+  restoreTo(storePath, await backUpTo(database));
+  const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
+  await after.open(REPOSITORY_ID, checks, 9);
+  const state = await after.state();
+  expect(state).toMatchObject({ isCrawling: true });
+  expect(state?.completedAt).toBeUndefined();
+  expect(await after.has(7)).toBe(true);
+});
+
+test('a store that another connection has open is not restored over, though it is idle', async () => {
+  const file = await smallBackup();
+  const storePath = newPath();
+  const standby = openDatabase({ path: storePath });
+  expect(() => restoreTo(storePath, file)).toThrow(
+    refusal('store-unavailable', /has the store open/),
+  );
+  standby.close();
+  expect(restoreTo(storePath, file).rows).toBeGreaterThan(300);
+});
+
+test('a store that holds anything is not restored over', async () => {
+  const file = await smallBackup();
+  const full = temporaryDatabase();
+  fillAudit(full, 1);
+  full.close();
+  expect(() => restoreTo(full.handle.name, file)).toThrow(
+    refusal('store-unavailable', /not empty \(audit\)/),
+  );
+});
+
+test('a store that was started once and holds nothing but a directory is empty', async () => {
+  const started = temporaryDatabase();
+  await (await openedDirectory(started)).put([entry(1)]);
+  started.close();
+  expect(restoreTo(started.handle.name, await smallBackup()).rows).toBeGreaterThan(300);
+});
+
+test('a backup that was altered by one byte is refused', async () => {
+  const file = await smallBackup();
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('consumer/123');
+  bytes.write('consumer/124', at);
+  writeFileSync(file, bytes);
+  const storePath = newPath();
+  expect(() => restoreTo(storePath, file)).toThrow(
+    refusal('bad-request', /not as it was made|damaged/),
+  );
+  expectUntouched(storePath);
+});
+
+test('a backup with another trigger than it was made with is refused', async () => {
+  const file = await smallBackup();
+  const handle = new BetterSqlite3(file);
+  handle.exec('CREATE TRIGGER planted AFTER INSERT ON claim BEGIN DELETE FROM claim; END');
+  handle.close();
+  const storePath = newPath();
+  expect(() => restoreTo(storePath, file)).toThrow(
+    refusal('bad-request', /not as it was made \(sqlite_schema\)/),
+  );
+  expectUntouched(storePath);
+});
+
+test.each([0, 100, 4096, 60_000])('a backup that was cut to %i bytes is refused', async (bytes) => {
+  const file = await smallBackup();
+  truncateSync(file, bytes);
+  const storePath = newPath();
+  expect(() => restoreTo(storePath, file)).toThrow(refusal('bad-request', /cannot be restored/));
+  expectUntouched(storePath);
+});
+
+test('what `backup` did not make is refused', () => {
+  const database = temporaryDatabase();
+  database.truncateLog();
+  const file = path.join(temporaryFolder(), 'copy.db');
+  copyFileSync(database.handle.name, file);
+  const storePath = newPath();
+  expect(() => restoreTo(storePath, file)).toThrow(refusal('bad-request', /not made by/));
+  expectUntouched(storePath);
+});
+
+test('a backup of a newer, breaking schema is refused', async () => {
+  const database = temporaryDatabase();
+  database.handle.exec("INSERT INTO migration VALUES (9000, '9000_later', 'breaking', 0)");
+  const file = await backUpTo(database);
+  const storePath = newPath();
+  expect(() => restoreTo(storePath, file)).toThrow(refusal('store-unavailable', /9000_later/));
+  expectUntouched(storePath);
+});
+
+test('a backup of an older schema is brought to the newest one', async () => {
+  const database = temporaryDatabase();
+  database.handle.exec(
+    "DELETE FROM migration WHERE name LIKE '0009%'; DROP INDEX audit_by_actor; DROP INDEX audit_by_actor_and_action; DROP INDEX audit_by_time; DROP INDEX audit_by_action",
+  );
+  const storePath = newPath();
+  const { migrated } = restoreTo(storePath, await backUpTo(database));
+  expect(migrated.map(({ name }) => name)).toEqual(['0009_audit_reading']);
+});

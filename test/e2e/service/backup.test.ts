@@ -1,0 +1,146 @@
+/** Backup and restore beside a real service, and killed in the middle. */
+import { createHmac } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
+import { silentLog } from '#shared/log.ts';
+import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
+import { runTrackport, trackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
+import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+
+const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+const settings = {
+  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+};
+/** About 60 MB: a command works on it for longer than it takes to see its file grow. */
+const MANY = 60_000;
+
+type Receipts = { items: { id: string }[] };
+
+async function deleteLead(url: string, number: number): Promise<string> {
+  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
+  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
+    body,
+  });
+  expect(response.status).toBe(202);
+  return ((await response.json()) as { id: string }).id;
+}
+
+const run = (config: string, ...args: string[]) =>
+  runTrackport([...args, '--config', config], { environment });
+
+async function receiptIds(config: string): Promise<string[]> {
+  const { stdout } = await run(config, 'receipt', 'list', '--json');
+  return (JSON.parse(stdout) as Receipts).items.map(({ id }) => id);
+}
+
+async function stop({ child, exited }: Trackport): Promise<void> {
+  child.kill('SIGTERM');
+  expect(await exited).toBe(0);
+}
+
+test('what was acknowledged before a backup began is there after a restore, and no deleted lead', async () => {
+  const world = await createWorld(settings);
+  const { tracker, config, key } = world;
+  const folder = path.dirname(config);
+  const backup = path.join(folder, 'copy.backup');
+  const open = () =>
+    tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] });
+  const [before, during, after, stays] = [open(), open(), open(), open()];
+  const first = await serve(config);
+  const acknowledged = await deleteLead(first.url, before.number);
+  const [made] = await Promise.all([
+    run(config, 'backup', backup),
+    deleteLead(first.url, during.number),
+  ]);
+  expect(made).toMatchObject({ code: 0 });
+  expect(made.stderr).toContain('The secret key is not in it');
+  await deleteLead(first.url, after.number);
+  for (const { number } of [before, during, after])
+    await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), 20_000);
+
+  const refused = await run(config, 'restore', backup);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr).toContain('Another process has the store open');
+  await stop(first.run);
+
+  // The folder is lost with what came after the backup; the key was stored elsewhere.
+  renameSync(path.join(folder, 'data'), path.join(folder, 'lost'));
+  expect(await run(config, 'restore', backup)).toMatchObject({ code: 0 });
+  renameSync(
+    path.join(folder, 'lost', 'trackport.db.key'),
+    path.join(folder, 'data', 'trackport.db.key'),
+  );
+  expect(await receiptIds(config)).toContain(acknowledged);
+
+  // A person puts the approved label back on all of them, and opens them.
+  for (const { number } of [before, during, after])
+    tracker.editIssue(number, { state: 'open', labels: ['approved', 'deleted-by-partner'] });
+  const second = await serve(config);
+  const ids = (await listLeads(second.url, key)).map(({ id }) => Number(id));
+  expect(ids).toEqual([stays.number]);
+  await stop(second.run);
+}, 60_000);
+
+/** A store that is large enough to be killed over, and where its backup goes. */
+async function largeStore() {
+  const { config } = await createWorld();
+  const folder = path.dirname(config);
+  const store = path.join(folder, 'data', 'trackport.db');
+  const database = openDatabase({ path: store });
+  migrate({ database, log: silentLog });
+  fillAudit(database, MANY);
+  database.close();
+  return { config, folder, store, backup: path.join(folder, 'copy.backup') };
+}
+
+/** Kills a command as soon as a file that is not whole yet has grown to this size. */
+async function killWhileWriting(folder: string, bytes: number, args: string[]): Promise<void> {
+  const command = trackport(args, { environment });
+  await vi.waitUntil(() => sizeOfDraft(folder) >= bytes, { timeout: 20_000, interval: 1 });
+  command.child.kill('SIGKILL');
+  await command.exited;
+  expect(command.child.signalCode).toBe('SIGKILL');
+}
+
+function sizeOfDraft(folder: string): number {
+  if (!existsSync(folder)) return -1;
+  const drafts = readdirSync(folder).filter((name) => name.endsWith('.part'));
+  const sizes = drafts.map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }));
+  return Math.max(-1, ...sizes.map((stat) => stat?.size ?? -1));
+}
+
+test.each([1, 20_000_000])(
+  'a backup that is killed at %i bytes leaves no file of its name, and the store as it was',
+  async (bytes) => {
+    const { config, folder, backup } = await largeStore();
+    await killWhileWriting(folder, bytes, ['backup', backup, '--config', config]);
+    expect(existsSync(backup)).toBe(false);
+    expect(await run(config, 'backup', backup)).toMatchObject({ code: 0 });
+  },
+  60_000,
+);
+
+test.each([1, 20_000_000])(
+  'a restore that is killed at %i bytes leaves an empty store, and can be done again',
+  async (bytes) => {
+    const { config, folder, store, backup } = await largeStore();
+    expect(await run(config, 'backup', backup)).toMatchObject({ code: 0 });
+    renameSync(path.dirname(store), path.join(folder, 'lost'));
+    await killWhileWriting(path.dirname(store), bytes, ['restore', backup, '--config', config]);
+    expect(statSync(store).size).toBe(0);
+    expect(JSON.parse((await run(config, 'consumer', 'list', '--json')).stdout)).toMatchObject({
+      items: [],
+    });
+    expect(await run(config, 'restore', backup)).toMatchObject({ code: 0 });
+    const listed = await run(config, 'audit', 'list', '--json', '--action', 'key.create');
+    expect((JSON.parse(listed.stdout) as { items: unknown[] }).items.length).toBeGreaterThan(0);
+  },
+  60_000,
+);
