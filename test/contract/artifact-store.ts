@@ -151,21 +151,19 @@ export function describeArtifactStore(engine: string, open: Open): void {
     test('of two changes of the same revision one is done', async () => {
       const record = await make({ lifecycle: 'DRAFT' });
       const next = { ...record, title: 'New', revision: 2 };
-      const done = await Promise.all([
+      const newer = { ...next, title: 'Newer' };
+      const [one, other, isRemoved] = await Promise.all([
         store.change(W, { former: record, next }, { audit }),
-        store.change(W, { former: record, next: { ...next, title: 'Newer' } }, { audit }),
+        store.change(W, { former: record, next: newer }, { audit }),
         store.remove(W, record, audit),
-        store.pin(W, record, { audit }),
       ]);
-      const stored = { record: next, relations: { versions: 1, membersByType: {} } };
-      expect(done).toEqual([stored, undefined, false, undefined]);
-      expect(await store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true })).toEqual(
-        {
-          kind: 'found',
-          record: next,
-        },
-      );
-      expect(await store.listAudit(W, { id: 'petstore', limit: 10 })).toHaveLength(2);
+      const done = [...[one, other].filter((stored) => stored), ...(isRemoved ? [true] : [])];
+      expect(done).toHaveLength(1);
+      expect(await store.pin(W, record, { audit })).toBeUndefined();
+      const found = await store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true });
+      if (isRemoved) return expect(found).toEqual({ kind: 'no-artifact' });
+      expect(found).toEqual({ kind: 'found', record: one ? next : newer });
+      return expect(await store.listAudit(W, { id: 'petstore', limit: 10 })).toHaveLength(2);
     });
 
     test('a change that lost leaves the spec alone', async () => {

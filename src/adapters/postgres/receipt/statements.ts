@@ -41,11 +41,12 @@ export const FIND_SAME_EVENTS = `
     JOIN receipt ON receipt.number = event.receipt
   WHERE same_event.key = ANY(@keys::bytea[])`;
 
+const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
+
 /** Both ends are looked at in the index, however often the id came with the same person. */
 export const PERSONS_OF_IDS = `
-  SELECT id_key,
-    (SELECT min(person_key) FROM same_event WHERE same_event.id_key = given.id_key) AS lowest,
-    (SELECT max(person_key) FROM same_event WHERE same_event.id_key = given.id_key) AS highest
+  SELECT id_key, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
+    (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
   FROM unnest(@ids::bytea[]) AS given (id_key)`;
 
 export const READ_ORIGINAL = `
