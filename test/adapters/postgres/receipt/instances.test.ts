@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
+import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import { newUuid } from '#shared/ids.ts';
+import {
+  directoryKey,
+  entry,
+  leadRules,
+  REPOSITORY,
+  REPOSITORY_ID,
+} from '../../../support/directory.ts';
+import { sealer } from '../../../support/partners.ts';
+import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
+
+const LEADS = 30;
+
+/** Two instances of the service on one database whose directory knows some leads. */
+async function setUp() {
+  const own = await migratedPostgres();
+  const databases = [await connectToPostgres(own), await connectToPostgres(own)] as const;
+  const [database] = databases;
+  const directory = createLeadDirectory(database, { repository: REPOSITORY });
+  await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 0);
+  await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
+  const instances = databases.map((one) => ({
+    receipts: createReceiptStore({ database: one, sealer, repository: REPOSITORY }),
+    claims: createClaimStore(one, { repository: REPOSITORY }),
+  }));
+  return { database, instances };
+}
+
+function deletionOf(number: number, receivedAt = 1): NewReceipt {
+  return {
+    id: newUuid(),
+    partnerId: 'crm-one',
+    path: 'deletions',
+    eventType: 'lead.deletion',
+    correlationId: 'c',
+    receivedAt,
+    events: [
+      {
+        position: 0,
+        sameEventKey: Buffer.from(`of ${number}`),
+        outcome: 'PENDING',
+        names: [{ kind: 'lead-id', number }],
+        payload: Buffer.from('bytes'),
+      },
+    ],
+  };
+}
+
+test('an event that comes to two instances at once is one event with one receipt', async () => {
+  const { database, instances } = await setUp();
+  for (let number = 1; number <= 10; number += 1) {
+    const accepted = await Promise.all(
+      [...instances, ...instances].map(({ receipts }) => receipts.accept(deletionOf(number))),
+    );
+    expect(accepted.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    expect(new Set(accepted.map(({ receipt }) => receipt.id)).size).toBe(1);
+  }
+  expect(await database.all('SELECT count(*) AS receipts FROM receipt')).toEqual([
+    { receipts: 10 },
+  ]);
+});
+
+test('what one instance has accepted is hidden by every instance from then on', async () => {
+  const { instances } = await setUp();
+  const [one, other] = instances;
+  if (!one || !other) throw new Error('two instances');
+  for (let number = 1; number <= LEADS; number += 1) {
+    expect((await other.claims.current()).has(number)).toBe(false);
+    await one.receipts.accept(deletionOf(number));
+    expect((await other.claims.current()).has(number)).toBe(true);
+  }
+});
+
+test('removals of all instances come in the order of their commits, each later than the last', async () => {
+  const { database, instances } = await setUp();
+  const numbers = Array.from({ length: LEADS }, (_, index) => index + 1);
+  await Promise.all(
+    instances.map(async ({ receipts }, at) => {
+      for (const number of numbers)
+        if (number % 2 === at) await receipts.accept(deletionOf(number, 1000 - number));
+    }),
+  );
+  const rows = await database.all<{ removedAt: number }>(
+    'SELECT removed_at FROM claim ORDER BY id',
+  );
+  const removedAts = rows.map(({ removedAt }) => removedAt);
+  expect(removedAts).toHaveLength(LEADS);
+  expect(removedAts).toEqual([...new Set(removedAts)].toSorted((left, right) => left - right));
+});
