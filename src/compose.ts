@@ -7,7 +7,7 @@ import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Config } from '#config/schema.ts';
-import { serverUrl } from '#config/server-url.ts';
+import { serverUrl } from '#config/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { FixedConfig, TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';

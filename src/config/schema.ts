@@ -260,3 +260,9 @@ type DeepReadonly<T> = T extends Secret
  * instants milliseconds since the Unix epoch; keys are those of the file.
  */
 export type Config = DeepReadonly<z.output<typeof configSchema>>;
+
+/** `http://host:port` of a server, with an address that can be opened for one that means "all". */
+export function serverUrl({ host, port }: { host: string; port: number }): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

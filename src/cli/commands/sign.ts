@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { serverUrl } from '#config/server-url.ts';
+import { serverUrl } from '#config/schema.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Partner } from '#partners/partner.ts';
 import { toPublicUri } from '#partners/intake/signature.ts';
