@@ -34,3 +34,12 @@ test('it leaves an instance that does not take it again in time', async () => {
   expect(await next.take()).toBe(true);
   expect(await dead.take()).toBe(false);
 });
+
+test('it is given back without the store, too: its time will end', async () => {
+  const database = await temporaryPostgres();
+  const lock = createWorkerLock(database, 'a');
+  await lock.take();
+  await database.close();
+  await lock.release();
+  await expect(lock.take()).rejects.toMatchObject({ code: 'store-unavailable' });
+});
