@@ -64,6 +64,10 @@ export type ServiceDeps = {
   writerModule?: URL;
   /** What the environment says of traces; default off. */
   tracing?: TracingChoice;
+  /** See `OperationsDeps`. */
+  together?: OperationsDeps['together'];
+  /** See `ListenDeps`. */
+  reusePort?: boolean;
 };
 
 /** A service that listens. */
@@ -98,7 +102,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
 }
 
 async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
-  const { config, clock, logOutput } = deps;
+  const { config, clock, logOutput, reusePort = false } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
@@ -115,7 +119,7 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
 
   await store.opened();
   if (operationsApp) await listenForOperations(parts, operationsApp, held);
-  const listening = await listen({ app, ...config.server, clock });
+  const listening = await listen({ app, ...config.server, reusePort, clock });
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
@@ -229,6 +233,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
   };
   const operations: OperationsDeps = {
     metrics: registry,
+    ...(parts.together && { together: parts.together }),
     isStopping: () => address.isStopping,
     checks: () => [
       storeCheck(store),
@@ -275,12 +280,12 @@ async function openBearerRoutes(
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */
 async function listenForOperations(
-  { config, clock }: Parts,
+  { config, clock, reusePort = false }: Parts,
   app: HttpApp,
   held: ReleaseStack,
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
+  const listening = await listen({ app, host, port, setBy: 'server.opsPort', reusePort, clock });
   held.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 

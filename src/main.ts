@@ -3,10 +3,11 @@ import { styleText } from 'node:util';
 import { runCli } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
 import { askLine } from '#cli/confirm.ts';
-import { describeBug, renderFailure, toFailure } from '#cli/failure.ts';
+import { renderFailure, toFailure } from '#cli/failure.ts';
 import type { Failure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
+import { describeBug } from '#shared/log.ts';
 
 import packageFile from '#package.json' with { type: 'json' };
 import { createLogOutput } from './compose/telemetry/log-output.ts';

@@ -87,7 +87,14 @@ function createContext(deps: CliDeps): CommandContext<Services> {
   const configFile = (options: ConfigOptions): string | undefined =>
     options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);
   const load = (options: ConfigOptions): Config =>
-    loadConfig({ file: configFile(options), environment, port: options.port });
+    loadConfig({
+      file: configFile(options),
+      environment,
+      port: options.port,
+      ...(options.processes !== undefined && {
+        settings: { server: { processes: options.processes } },
+      }),
+    });
   return {
     ...deps,
     configFile,

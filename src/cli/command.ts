@@ -72,7 +72,12 @@ export class CommandFailure extends Error {
 }
 
 /** Options that every command knows. */
-export type ConfigOptions = { config?: string; json?: boolean; port?: string };
+export type ConfigOptions = {
+  config?: string;
+  json?: boolean;
+  port?: string;
+  processes?: string;
+};
 
 /** What every command can use before any service is opened. */
 export type RunContext = {

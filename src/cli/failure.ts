@@ -1,6 +1,6 @@
 import { ConfigError } from '#config/problems.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
+import { describeBug } from '#shared/log.ts';
 
 import { CommandFailure, UsageError } from './command.ts';
 
@@ -41,11 +41,4 @@ export function renderFailure(failure: Failure, { isJson }: { isJson: boolean })
   const { code, detail, facts } = failure;
   if (!isJson || detail === '') return detail;
   return JSON.stringify({ error: { code, detail, ...facts } }, null, 2);
-}
-
-/** Names and places only: messages of unexpected errors can hold anything. */
-export function describeBug(error: unknown): string {
-  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : [];
-  const places = frames.filter((frame) => frame.startsWith('    at '));
-  return [`Unexpected failure: ${String(errorFields(error)['error'])}`, ...places].join('\n');
 }

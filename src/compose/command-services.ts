@@ -40,6 +40,7 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
   return {
     service: async (load: () => Config) => {
       const config = load();
+      if (config.server.processes > 1) return startTogether({ clock, logOutput, config, load });
       const { startService } = await import('../compose.ts');
       const log = createLog(config.server.logLevel, logOutput);
       logWarnings(log, config);
@@ -53,6 +54,19 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
       return startSandboxService({ ...request, clock, environment, logOutput });
     },
   };
+}
+
+/** Several processes; none of what they serve is loaded in this one. */
+async function startTogether(
+  deps: Pick<CommandServicesDeps, 'clock' | 'logOutput'> & { config: Config; load: () => Config },
+) {
+  const { startProcesses } = await import('./processes/primary.ts');
+  const { config, logOutput } = deps;
+  const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
+  logWarnings(log, config);
+  const processes = await startProcesses({ ...deps, log });
+  log.info({ url: processes.url }, 'listening');
+  return processes;
 }
 
 /** A production install has no package that only the sandbox needs. */

@@ -33,14 +33,17 @@ export type ListenDeps = {
   port: number;
   /** Default `--port`. */
   setBy?: PortSetter;
+  /** Whether other processes may listen on it, too (`SO_REUSEPORT`); default false. */
+  reusePort?: boolean;
   clock: Clock;
 };
 
 /** Starts listening; port 0 becomes a free one. @throws {StartError} */
-export async function listen({ app, host, port, setBy, clock }: ListenDeps): Promise<Listening> {
+export async function listen(deps: ListenDeps): Promise<Listening> {
+  const { app, host, port, setBy, reusePort = false, clock } = deps;
   const inFlight = countRequests(app.server);
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, ...(reusePort && { reusePort }) });
   } catch (error) {
     await app.close().catch(() => undefined);
     throw listenError(error, { host, port, ...(setBy && { setBy }) });

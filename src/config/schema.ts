@@ -24,6 +24,7 @@ import {
 } from './values.ts';
 
 const PORT_MAX = 65_535;
+const PROCESSES_MAX = 64;
 
 /** What holds where a key is not given, for the checks across keys, which see what was given only. */
 export const defaults = {
@@ -41,6 +42,7 @@ const section = <Shape extends z.core.$ZodShape>(shape: Shape, allowed = 'a sect
 const server = section({
   host: line('a host name or address').prefault('127.0.0.1'),
   port: integer(0, PORT_MAX).prefault(defaults.port),
+  processes: integer(1, PROCESSES_MAX).prefault(1),
   publicUrl: httpUrl().optional(),
   trustProxy: z
     .union([z.boolean(), list(proxyAddress(), 'addresses')], {

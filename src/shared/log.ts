@@ -38,3 +38,10 @@ export function errorFields(error: unknown): LogFields {
   }
   return { error: chain.join(' < ') || typeof error };
 }
+
+/** An unexpected error for standard error: names and places only, for its message can hold anything. */
+export function describeBug(error: unknown): string {
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  const places = frames.filter((frame) => frame.startsWith('    at '));
+  return [`Unexpected failure: ${String(errorFields(error)['error'])}`, ...places].join('\n');
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CommandFailure, UsageError } from '#cli/command.ts';
-import { describeBug, renderFailure, toFailure } from '#cli/failure.ts';
+import { renderFailure, toFailure } from '#cli/failure.ts';
+import { describeBug } from '#shared/log.ts';
 import { ConfigError } from '#config/problems.ts';
 import { TrackportError } from '#shared/errors.ts';
 

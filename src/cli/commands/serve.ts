@@ -10,6 +10,8 @@ type Running = {
   stop(): Promise<void>;
   /** Reads the configuration again. Never throws: the log says what came of it. */
   reload(): void;
+  /** Rejects when it cannot go on; it has ended then. Default: it goes on until it is stopped. */
+  failed?: Promise<never>;
 };
 
 export type ServeServices = {
@@ -30,14 +32,17 @@ type ServeContext = CommandContext<ServeServices>;
 export const registerServe: Register<ServeServices> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
+    .option('--processes <count>', 'how many processes serve it together (default: 1)')
     .addHelpText('after', '\nWithout --config it starts the sandbox, which needs nothing at all.')
     .action((_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<ConfigOptions>();
-      return context.configFile(options) === undefined
-        ? runSandbox(context, options)
-        : runUntilStopped(context, () =>
-            context.services.service(() => context.loadConfig(options)),
-          );
+      if (context.configFile(options) !== undefined)
+        return runUntilStopped(context, () =>
+          context.services.service(() => context.loadConfig(options)),
+        );
+      if (options.processes !== undefined)
+        throw new UsageError('The sandbox is one process: --processes needs --config.');
+      return runSandbox(context, options);
     });
 };
 
@@ -69,6 +74,7 @@ async function runUntilStopped(
   const hangups = listenForHangups(clock);
   const running = await start();
   hangups.reloadWith(() => running.reload());
-  await Promise.race([stopSignal, hangups.terminalGone]);
+  const ends: Promise<unknown>[] = [stopSignal, hangups.terminalGone];
+  await Promise.race(running.failed ? [...ends, running.failed] : ends);
   await running.stop();
 }

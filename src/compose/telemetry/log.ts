@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-import type { Log } from '#shared/log.ts';
+import type { Log, LogFields } from '#shared/log.ts';
 
 import type { LogOutput } from './log-output.ts';
 
@@ -9,13 +9,20 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'silent';
 /** A log whose level can change while it is written. */
 export type LevelLog = Log & { setLevel(level: LogLevel): void };
 
-/** JSON lines with RFC 3339 times and the level as a word. Opens the output. */
-export function createLog(level: LogLevel, output: LogOutput): LevelLog {
+/**
+ * JSON lines with RFC 3339 times and the level as a word. Opens the output. `base` stands in every
+ * line; default nothing.
+ */
+export function createLog(
+  level: LogLevel,
+  output: Pick<LogOutput, 'open' | 'write'>,
+  base: LogFields | null = null,
+): LevelLog {
   output.open();
   const logger = pino(
     {
       level,
-      base: null,
+      base,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -51,6 +51,8 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
       name,
       help,
       registers: [registry],
+      // Of the store all processes say the same; of the worker only one says 1.
+      aggregator: name === 'trackport_worker_active' ? 'sum' : 'max',
       async collect() {
         try {
           this.set(read(await partners.workerStatus()));

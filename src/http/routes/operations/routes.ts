@@ -4,7 +4,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 
 /** What one part of the service says of itself. */
-type CheckResult = {
+export type CheckResult = {
   /** False takes the instance out of service; a part that is merely impaired says true. */
   isReady: boolean;
   /** One word: `ok`, `paused`, `incomplete`, `unavailable`. */
@@ -29,6 +29,29 @@ export type OperationsDeps = {
   checks: () => readonly HealthCheck[];
   /** True from the first stop signal on. */
   isStopping: () => boolean;
+  /** Where several processes serve together: what all of them say. Default: this one speaks for itself. */
+  together?: (own: OwnReports) => Whole;
+};
+
+/** What one process says of itself. */
+export type OwnReports = {
+  readiness: () => Promise<Readiness>;
+  /** As `Registry.getMetricsAsJSON` gives them. */
+  metrics: () => Promise<object[]>;
+};
+
+export type Readiness = {
+  isStopping: boolean;
+  /** By the names of the checks. */
+  checks: Record<string, CheckResult>;
+};
+
+/** What the service as a whole says, whichever of its processes is asked. */
+export type Whole = {
+  isHealthy: () => Promise<boolean>;
+  readiness: () => Promise<Readiness>;
+  /** In the text format of Prometheus. */
+  metrics: () => Promise<string>;
 };
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -42,26 +65,44 @@ export function operationRoutes(context: HttpContext, deps: OperationsDeps): Are
       isClosing = true;
       done();
     });
-    app.get('/healthz', options, async (_request, reply) =>
-      reply.header('cache-control', 'no-store').send({ status: 'ok' }),
-    );
+    const whole = createWhole(context, {
+      ...deps,
+      isStopping: () => isClosing || deps.isStopping(),
+    });
+    app.get('/healthz', options, async (_request, reply) => {
+      const isHealthy = await whole.isHealthy();
+      return reply
+        .code(isHealthy ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send({ status: isHealthy ? 'ok' : 'failing' });
+    });
     app.get('/readyz', options, async (_request, reply) => {
-      const isStopping = isClosing || deps.isStopping();
-      const checks = await Promise.all(deps.checks().map((check) => runCheck(context, check)));
-      const isReady = !isStopping && checks.every(([, result]) => result.isReady);
+      const { isStopping, checks } = await whole.readiness();
+      const isReady = !isStopping && Object.values(checks).every((result) => result.isReady);
       const status = isStopping ? 'stopping' : isReady ? 'ready' : 'not-ready';
       return reply
         .code(isReady ? 200 : 503)
         .header('cache-control', 'no-store')
-        .send({ status, checks: Object.fromEntries(checks.map(toPublic)) });
+        .send({ status, checks: Object.fromEntries(Object.entries(checks).map(toPublic)) });
     });
     app.get('/metrics', options, async (_request, reply) =>
       reply
         .header('cache-control', 'no-store')
         .header('content-type', deps.metrics.contentType)
-        .send(await deps.metrics.metrics()),
+        .send(await whole.metrics()),
     );
   };
+}
+
+function createWhole(context: HttpContext, deps: OperationsDeps): Whole {
+  const { metrics, checks, isStopping, together } = deps;
+  const readiness = async (): Promise<Readiness> => {
+    const results = await Promise.all(checks().map((check) => runCheck(context, check)));
+    return { isStopping: isStopping(), checks: Object.fromEntries(results) };
+  };
+  return together
+    ? together({ readiness, metrics: () => metrics.getMetricsAsJSON() })
+    : { isHealthy: () => Promise.resolve(true), readiness, metrics: () => metrics.metrics() };
 }
 
 type NamedResult = [name: string, result: CheckResult];

@@ -1,0 +1,64 @@
+/** What several processes say of themselves, made into what the service says of itself. */
+import { AggregatorRegistry } from 'prom-client';
+
+import type { CheckResult, Readiness } from '#http/routes/operations/routes.ts';
+
+/**
+ * Which of several states of one check is shown: the first of these. For the worker and the directory
+ * that is the process that works, for everything else the one that is worst off.
+ */
+const SHOWN_FIRST = [
+  'unavailable',
+  'failing',
+  'exhausted',
+  'paused',
+  'complete',
+  'crawling',
+  'starting',
+  'ok',
+  'standby',
+  'unknown',
+];
+
+/** The readiness of all of them: stopping when one of them is, not ready when one of them is not. */
+export function combineReadiness(all: readonly Readiness[]): Readiness {
+  const names = new Set(all.flatMap(({ checks }) => Object.keys(checks)));
+  const checks = [...names].map((name) => [
+    name,
+    all.flatMap((one) => one.checks[name] ?? []).reduce(shownOf),
+  ]);
+  return {
+    isStopping: all.some(({ isStopping }) => isStopping),
+    checks: Object.fromEntries(checks) as Record<string, CheckResult>,
+  };
+}
+
+function shownOf(left: CheckResult, right: CheckResult): CheckResult {
+  if (left.isReady !== right.isReady) return left.isReady ? right : left;
+  return rankOf(right) < rankOf(left) ? right : left;
+}
+
+function rankOf({ state }: CheckResult): number {
+  const rank = SHOWN_FIRST.indexOf(state);
+  return rank === -1 ? SHOWN_FIRST.length : rank;
+}
+
+/** The metrics of one process, as `Registry.getMetricsAsJSON` gives them. */
+export type ProcessMetrics = readonly object[];
+
+/** One text of all metrics, each combined by its `aggregator`. */
+export function renderMetrics(all: readonly ProcessMetrics[]): Promise<string> {
+  return aggregate(all).metrics();
+}
+
+/**
+ * What goes on counting of processes that have ended: without it a sum would fall when one of them
+ * does, which Prometheus takes for a restart of everything.
+ */
+export async function countsOf(all: readonly ProcessMetrics[]): Promise<ProcessMetrics> {
+  const metrics = await aggregate(all).getMetricsAsJSON();
+  return metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+}
+
+const aggregate = (all: readonly ProcessMetrics[]) =>
+  AggregatorRegistry.aggregate(all.map((metrics) => [...metrics]));

@@ -1,0 +1,110 @@
+/**
+ * The primary process of several that serve one port together (`server.processes`). It serves
+ * nothing itself: it replaces whoever ends, writes the log of all, and gathers what they say of
+ * themselves. `docs/decisions/0011-processes.md` has the reasons.
+ */
+import type { Config } from '#config/schema.ts';
+import { takeOver } from '#config/take-over.ts';
+import type { Clock } from '#shared/clock.ts';
+
+import { reloadService } from '../reload.ts';
+import { openStore } from '../store.ts';
+import type { LevelLog } from '../telemetry/log.ts';
+import type { LogOutput } from '../telemetry/log-output.ts';
+import { createRegistry, logMetrics } from '../telemetry/metrics.ts';
+import { packConfig } from './messages.ts';
+import type { PackedConfig } from './messages.ts';
+import { createPool } from './pool.ts';
+import { probePort } from './probe-port.ts';
+import { createReports } from './reports.ts';
+
+export type PrimaryDeps = {
+  config: Config;
+  /** Reads the configuration again. @throws {ConfigError} */
+  load: () => Config;
+  clock: Clock;
+  log: LevelLog;
+  logOutput: LogOutput;
+};
+
+/** A service of several processes. */
+export type Processes = {
+  url: string;
+  /** Rejects when a process cannot be replaced any more; the others have ended then. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+  reload(): void;
+};
+
+/** Starts the whole; resolves when all processes listen. @throws {StartError} */
+export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
+  const { clock, log, logOutput } = deps;
+  const ports = await findPorts(deps.config);
+  await prepareStore(deps);
+  let running = deps.config;
+  let packed = withPorts(running, ports);
+  const registry = createRegistry();
+  logMetrics(registry, logOutput);
+  const size = running.server.processes;
+  const reports = createReports({ size, members: () => pool.members(), registry, clock });
+  const pool = createPool({
+    size,
+    config: () => packed,
+    clock,
+    log,
+    logOutput,
+    whole: (topic) => reports.whole(topic),
+    onEnded: (member) => reports.remember(member),
+  });
+  const url = await pool.started.catch(async (error: unknown) => {
+    await pool.stop();
+    throw error;
+  });
+  const reload = (next: Config) => {
+    const taken = takeOver(running, next);
+    running = taken.config;
+    packed = withPorts(running, ports);
+    pool.reload(packed);
+    return taken;
+  };
+  return {
+    url,
+    failed: endTogether(pool),
+    stop: async () => {
+      log.info({}, 'stopping');
+      await pool.stop();
+      log.info({}, 'stopped');
+    },
+    reload: () => reloadService({ load: deps.load, service: { reload }, log }),
+  };
+}
+
+async function endTogether({ failed, stop }: Pick<Processes, 'failed' | 'stop'>): Promise<never> {
+  try {
+    return await failed;
+  } finally {
+    await stop();
+  }
+}
+
+type Ports = Pick<Config['server'], 'port' | 'opsPort'>;
+
+/** A port that was picked stays the same, whoever ends and is replaced. @throws {StartError} */
+async function findPorts({ server: { host, port, opsPort } }: Config): Promise<Ports> {
+  return {
+    port: await probePort({ host, port }),
+    ...(opsPort !== undefined && {
+      opsPort: await probePort({ host, port: opsPort, setBy: 'server.opsPort' }),
+    }),
+  };
+}
+
+function withPorts(config: Config, ports: Ports): PackedConfig {
+  return packConfig({ ...config, server: { ...config.server, ...ports } });
+}
+
+/** Migrates once, before anybody serves, and makes the key that all of them share. */
+async function prepareStore(deps: PrimaryDeps): Promise<void> {
+  const store = await openStore(deps);
+  await store.close();
+}
