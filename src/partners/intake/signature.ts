@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { toPathAndQuery } from '#shared/request-target.ts';
+import { toPathAndQuery } from '#shared/text/request-target.ts';
 
 /** How a partner signs its requests. */
 export type Scheme = 'hmac-sha256' | 'signature-v3';
