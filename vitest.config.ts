@@ -7,5 +7,6 @@ export default defineConfig({
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    expect: { poll: { timeout: 15_000, interval: 5 } },
   },
 });

@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { createFakeClock } from '../support/clock.ts';
 import type { FakeClock } from '../support/clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type ConsumerStoreFixture = {
@@ -34,7 +35,7 @@ export function describeConsumerStore(engine: string, open: Open): void {
 
     /** Once the store knows it: until then each call may get another. */
     const knownVersion = (): Promise<number> =>
-      vi.waitFor(() => {
+      eventually(() => {
         const version = store.version();
         expect(store.version()).toBe(version);
         return version;

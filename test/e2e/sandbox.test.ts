@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
 import { listening, runTrackport, trackport } from './support/process.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Everything from the first heading of the banner to the log. */
 function commandsOf(output: string): string {
@@ -37,13 +38,10 @@ test('without a configuration everything starts, and all that is printed can be 
       { items: expect.arrayContaining([expect.objectContaining({ partnerId: 'crm-two' })]) },
     ]);
   const trackerUrl = /Tracker:\s+(\S+)/.exec(run.stdout())?.[1] ?? '';
-  await vi.waitFor(
-    async () => {
-      const page = await (await fetch(trackerUrl)).text();
-      expect(page.match(/deleted-by-partner/g)?.length).toBeGreaterThanOrEqual(2);
-    },
-    { timeout: 10_000 },
-  );
+  await eventually(async () => {
+    const page = await (await fetch(trackerUrl)).text();
+    expect(page.match(/deleted-by-partner/g)?.length).toBeGreaterThanOrEqual(2);
+  });
   expect((await fetch(`${url}/docs`)).status).toBe(200);
 
   run.child.kill('SIGTERM');

@@ -5,6 +5,7 @@ import { createFakeClock } from '../support/clock.ts';
 import { buildPartners, openReceiptStores } from '../support/partners.ts';
 import type { PartnersWorld } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Of a directory that is complete and empty; `begin` is called when it is to be filled. */
 function emptyFiller(begin: () => void): DirectoryFiller {
@@ -38,7 +39,7 @@ async function startPartners({ prepare = async (_world: PartnersWorld) => undefi
   const { partners } = world;
   onTestFinished(() => partners.stop());
   await partners.start();
-  await vi.waitFor(() => expect(looks).toBe(1));
+  await eventually(() => expect(looks).toBe(1));
   return { ...world, fill, looks: () => looks };
 }
 
@@ -55,7 +56,7 @@ describe('the worker is woken at once', () => {
   test('by a delivery', async () => {
     const { deliver, looks } = await startPartners();
     await deliver({ externalId: 'x-1' });
-    await vi.waitFor(() => expect(looks()).toBeGreaterThan(1));
+    await eventually(() => expect(looks()).toBeGreaterThan(1));
   });
 
   test.each(['one receipt', 'all receipts'])('by a replay of %s', async (which) => {
@@ -67,7 +68,7 @@ describe('the worker is woken at once', () => {
         ? await partners.receipts.replay(receipt?.id ?? '', origin)
         : await partners.receipts.replayAll({}, origin);
     expect(queued).toBe(1);
-    await vi.waitFor(() => expect(looks()).toBeGreaterThan(1));
+    await eventually(() => expect(looks()).toBeGreaterThan(1));
   });
 });
 

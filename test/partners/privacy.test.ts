@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Log } from '#shared/log.ts';
 import { ADMIN, leadIssue } from '../support/deletions/tracker.ts';
 import { openDeletions } from '../support/deletions/world.ts';
 import type { DeletionWorld } from '../support/deletions/world.ts';
+import { eventually } from '../support/eventually.ts';
 
 const EMAIL = 'augusta.ada@example.com';
 const MESSAGE = 'Please call me about the analytical engine';
@@ -44,12 +45,7 @@ test('after a deletion is settled nothing of the person is in the store, its log
   const id = await world.send({ email: EMAIL, note: MESSAGE, firstName: 'Augusta' });
   const receipt = await world.settled(id);
   expect(receipt.events[0]).toMatchObject({ outcome: 'DONE', erasure: 'incomplete-history' });
-  await vi.waitFor(
-    () => expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0),
-    {
-      timeout: 5000,
-    },
-  );
+  await eventually(() => expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0));
   expectNoTrace(storeBytes(world));
   expectNoTrace(log.lines.join('\n'));
   expectNoTrace(JSON.stringify(receipt));
@@ -66,16 +62,13 @@ test('what is settled leaves the write-ahead log also while the tracker wants no
   world.tracker.fault({ kind: 'secondary-limit', retryAfterSeconds: 600, path });
   await world.start();
   const id = await world.send([{ leadId: done }, { leadId: waiting }]);
-  await vi.waitFor(
-    async () => {
-      expect((await world.read(id)).events.map(({ outcome }) => outcome)).toEqual([
-        'DONE',
-        'PENDING',
-      ]);
-      expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0);
-    },
-    { timeout: 5000 },
-  );
+  await eventually(async () => {
+    expect((await world.read(id)).events.map(({ outcome }) => outcome)).toEqual([
+      'DONE',
+      'PENDING',
+    ]);
+    expect(readFileSync(`${world.database.handle.name}-wal`)).toHaveLength(0);
+  });
 });
 
 test('while it waits, the payload is in the store in no readable form', async () => {

@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
 import { workerCheck } from '../../../src/compose/telemetry/health.ts';
 import { leadIssue, openTracker } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** A worker on a store that can be read, and takes no writes while `refuses` says so. */
 async function worldOnFailingStore() {
@@ -29,13 +30,13 @@ test('the worker is failing while its store takes no writes, and ok again by its
   const { number } = world.tracker.createIssue(leadIssue());
   const id = await world.send({ leadId: number });
   refuse(true);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const detail = expect.stringMatching(/^Nothing gets done since .*Z\. .*: store-unavailable\.$/);
     expect(await check()).toEqual({ isReady: true, state: 'failing', detail });
-  }, 5000);
+  });
   refuse(false);
   await world.settled(id);
-  await vi.waitFor(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }), 5000);
+  await eventually(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }));
 });
 
 test('what the worker waits for is told', async () => {

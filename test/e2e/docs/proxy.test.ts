@@ -7,10 +7,11 @@ import { once } from 'node:events';
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../support/process.ts';
 import { createWorld, serve } from '../support/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 type Proxy = {
   name: string;
@@ -73,7 +74,7 @@ async function startProxy(proxy: Proxy, service: string, port: number): Promise<
     child.kill('SIGTERM');
     await ended;
   });
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/healthz`), { timeout: 10_000 });
+  await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`));
 }
 
 for (const proxy of proxies)

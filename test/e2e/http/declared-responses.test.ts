@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { operationsOf } from '../../support/http/openapi.ts';
 import type { OpenDocument } from '../../support/http/openapi.ts';
 import { ALL_SCOPES, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
 import type { Ask } from '../support/sandbox-calls.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const LEADS = '/api/v1/leads';
 const ME = '/api/v1/me';
@@ -97,7 +98,7 @@ async function askForConsumers(ask: Ask, headers: Record<string, string>) {
 async function askForClaims(ask: Ask, headers: Record<string, string>) {
   for (const query of ['', '?limit=1', '?limit=0', '?cursor=x'])
     await ask('GET', '/api/v1/claims', { headers, query });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { text } = await ask('GET', '/api/v1/claims', { headers });
     const { items } = JSON.parse(text) as { items: { leadId: string }[] };
     expect(items.map(({ leadId }) => leadId)).toContain('9');

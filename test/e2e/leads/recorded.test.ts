@@ -3,12 +3,13 @@
  * Octokit and the whole composed service, to a client over HTTP.
  */
 import { Webhooks } from '@octokit/webhooks';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
 import type { Composed } from '../support/composed.ts';
 import { examplesOf, recorded, startReplay } from '../support/recorded.ts';
 import type { Payload, Replay } from '../support/recorded.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const OWNER = 'octokit-fixture-org';
 /** When the recordings say that they were made. */
@@ -279,7 +280,7 @@ describe('real webhook payloads', () => {
       expect((await post(world, delivery)).status).toBe(202);
       await clock.advance(1500);
       if (concernsLeads(delivery))
-        await vi.waitFor(async () => {
+        await eventually(async () => {
           expect((await get('/api/v1/leads')).status).toBe(200);
           expect(listCalls()).toBe(before + 1);
         });

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createCrawlBudget } from '#leads/directory/crawl-budget.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -21,11 +21,12 @@ import {
 } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const byEmail = (value: string) => hashIdentity(directoryKey, { kind: 'email', value });
 
 const complete = (world: DeletionWorld) =>
-  vi.waitFor(() => expect(world.filler.status().state).toBe('complete'), { timeout: 5000 });
+  eventually(() => expect(world.filler.status().state).toBe('complete'));
 
 const listCalls = (world: DeletionWorld) =>
   world.tracker.calls.entries.filter(({ path }) => path.endsWith('/issues'));
@@ -59,7 +60,7 @@ describe('the first crawl', () => {
     first.tracker.seedIssues(seeds(350));
     first.tracker.fault({ kind: 'status', status: 500, path: '/issues$', skip: 2, count: 9 });
     first.filler.start();
-    await vi.waitFor(() => expect(first.filler.status().lastError).toBe('tracker-unavailable'));
+    await eventually(() => expect(first.filler.status().lastError).toBe('tracker-unavailable'));
     expect(first.filler.status()).toMatchObject({ state: 'crawling', issues: 200 });
     await first.stop();
     first.tracker.clearFaults();
@@ -97,11 +98,11 @@ describe('the daily crawl', () => {
     const repositoryId = (await world.directory.repositoryId()) ?? 0;
     claimLeads(world.database, { numbers: [2], repositoryId });
     await clock.advance(DAY);
-    await vi.waitFor(async () => expect(await world.directory.has(1)).toBe(false), 5000);
+    await eventually(async () => expect(await world.directory.has(1)).toBe(false));
     expect(await world.directory.has(2)).toBe(true);
     expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
     expect(await world.directory.has(3)).toBe(true);
-    await vi.waitFor(async () => expect((await world.directory.state())?.isCrawling).toBe(false));
+    await eventually(async () => expect((await world.directory.state())?.isCrawling).toBe(false));
     expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([]);
   });
 
@@ -114,10 +115,10 @@ describe('the daily crawl', () => {
     world.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
     world.tracker.editIssue(2, { body: 'Somebody wrote this instead.' });
     await clock.advance(DAY);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
       expect((await world.directory.state())?.isCrawling).toBe(false);
-    }, 5000);
+    });
     expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
     expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
   });
@@ -308,7 +309,7 @@ describe('a tracker that is away', () => {
     });
     onTestFinished(() => filler.stop());
     filler.start();
-    if (isComplete) await vi.waitFor(() => expect(filler.status().state).toBe('complete'));
+    if (isComplete) await eventually(() => expect(filler.status().state).toBe('complete'));
     isAway = true;
     while (waits.length < 8) await clock.advance(HOUR);
     return waits.slice(0, 8);

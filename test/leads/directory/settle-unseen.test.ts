@@ -17,6 +17,7 @@ import {
   findLeads,
 } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const emailOf = (number: number) => `person-${number}@example.com`;
 const byEmail = (number: number) =>
@@ -29,7 +30,7 @@ async function filledWorld(count: number) {
   for (let number = 1; number <= count; number += 1)
     world.tracker.createIssue(leadIssue({ email: emailOf(number) }));
   world.filler.start();
-  await vi.waitFor(() => expect(world.filler.status().state).toBe('complete'), 5000);
+  await eventually(() => expect(world.filler.status().state).toBe('complete'));
   return { clock, world };
 }
 

@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
 import type { Action } from '#partners/partner.ts';
 import { ADMIN, leadIssue, WRITER } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {
   const world = await openDeletions(options);
@@ -192,7 +193,7 @@ describe('verification of what came back', () => {
 describe('rights that are missing without a word', () => {
   const paused = { state: 'paused', reason: 'forbidden' };
   const untilPaused = (world: DeletionWorld) =>
-    vi.waitFor(async () => expect(await world.partners.workerStatus()).toMatchObject(paused), 5000);
+    eventually(async () => expect(await world.partners.workerStatus()).toMatchObject(paused));
 
   const writesOf = (world: DeletionWorld) =>
     world.tracker.calls.entries.filter(({ method }) => method !== 'GET').length;
@@ -205,7 +206,7 @@ describe('rights that are missing without a word', () => {
     const { pausedSince } = await world.partners.workerStatus();
     const writes = writesOf(world);
     const seen = world.tracker.calls.count();
-    await vi.waitFor(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4), 5000);
+    await eventually(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4));
     expect(await world.partners.workerStatus()).toMatchObject({ ...paused, pausedSince });
     expect(writesOf(world)).toBe(writes);
     expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
@@ -382,10 +383,8 @@ describe('a tracker that refuses everything', () => {
     await world.filler.catchUp();
     world.tracker.fault({ ...fault, count: 1000 });
     const id = await world.send({ leadId: String(number) });
-    await vi.waitFor(
-      async () =>
-        expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', reason }),
-      { timeout: 5000 },
+    await eventually(async () =>
+      expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', reason }),
     );
     expect((await world.claims.current()).has(number)).toBe(true);
     expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
@@ -398,7 +397,7 @@ describe('a tracker that refuses everything', () => {
     await world.filler.catchUp();
     world.tracker.disableIssues();
     const id = await world.send({ leadId: String(number) });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await world.partners.workerStatus()).toMatchObject({ reason: 'issues-disabled' }),
     );
     expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
@@ -410,13 +409,10 @@ describe('a tracker that refuses everything', () => {
     await world.filler.catchUp();
     world.tracker.fault({ ...fault, count: 1000 });
     const id = await world.send({ leadId: String(number) });
-    await vi.waitFor(
-      async () => expect((await world.partners.workerStatus()).reason).toBe(reason),
-      5000,
-    );
+    await eventually(async () => expect((await world.partners.workerStatus()).reason).toBe(reason));
     const { pausedSince } = await world.partners.workerStatus();
     const seen = world.tracker.calls.count();
-    await vi.waitFor(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4), 5000);
+    await eventually(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4));
     expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', pausedSince });
     world.tracker.clearFaults();
     expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
@@ -429,7 +425,7 @@ describe('a tracker that refuses everything', () => {
     await world.filler.catchUp();
     world.tracker.renameRepository('renamed');
     await world.send({ leadId: String(number) });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await world.partners.workerStatus()).toMatchObject({ reason: 'repository-missing' }),
     );
     expect(world.tracker.readIssue(number)?.state).toBe('open');

@@ -1,10 +1,11 @@
 /** Leads that the tracker shows late, for want of a webhook and with replicas that lag. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld, DeletionOptions } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const LAG_MS = 5 * SECOND;
 const ADA = { email: 'ada@example.com' };
@@ -56,7 +57,6 @@ const isClaimed = async (world: DeletionWorld, number: number) =>
   (await world.claims.current()).has(number);
 const looksOf = ({ database }: DeletionWorld) =>
   database.handle.prepare<[], number>('SELECT count(*) FROM late_look').pluck().get();
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 
 async function expectBoth(world: DeletionWorld, id: string, numbers: number[]): Promise<void> {

@@ -1,10 +1,11 @@
 /** A lead id that is somebody else's: many systems have an id of their own under that name. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 async function worldOfTwo() {
   const world = await openDeletions();
@@ -88,10 +89,7 @@ describe('a lead id that nobody has yet when it is sent', () => {
   }
 
   const expectMisses = (world: DeletionWorld, id: string, attempts: number) =>
-    vi.waitFor(async () => expect((await world.read(id)).events[0]).toMatchObject({ attempts }), {
-      timeout: 5000,
-      interval: 5,
-    });
+    eventually(async () => expect((await world.read(id)).events[0]).toMatchObject({ attempts }));
 
   test('leaves the issue alone that gets the number later, and readers see it soon', async () => {
     const { world, id, move } = await worldWithStranger(2 * MINUTE);

@@ -1,9 +1,10 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const LIST = '/issues$';
 const isClaimed = async (world: DeletionWorld, number: number) =>
@@ -52,8 +53,8 @@ describe('while the first crawl runs', () => {
     const [bob = 0, ada = 0] = numbers;
     const id = await world.send({ leadId: bob, email: 'ada@example.com' });
     const path = new RegExp(`issues/${bob}$`);
-    await vi.waitFor(() => expect(world.tracker.calls.count({ path })).toBe(1), 5000);
-    await vi.waitFor(async () => expect(await isClaimed(world, bob)).toBe(false), 5000);
+    await eventually(() => expect(world.tracker.calls.count({ path })).toBe(1));
+    await eventually(async () => expect(await isClaimed(world, bob)).toBe(false));
     goOn();
     expect((await world.settled(id)).events[0]).toMatchObject({
       outcome: 'DONE',
@@ -76,9 +77,7 @@ describe('while the first crawl runs', () => {
     const reads = () => world.tracker.calls.count({ path: /issues\/2$/ });
     const dueAt = world.database.handle.prepare('SELECT sum(dueAt) FROM event').pluck();
     const rounds = new Set<unknown>();
-    await vi.waitFor(() => expect(rounds.add(dueAt.get()).size).toBeGreaterThan(5), {
-      timeout: 10_000,
-    });
+    await eventually(() => expect(rounds.add(dueAt.get()).size).toBeGreaterThan(5));
     expect(reads()).toBe(2); // asked once for each event, however long the crawl takes
     goOn();
     expect((await world.settled(nobody)).events[0]).toMatchObject({
@@ -100,10 +99,7 @@ describe('while the tracker is down', () => {
     const { number } = world.tracker.createIssue(leadIssue());
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ leadId: number });
-    await vi.waitFor(async () => expect(await isClaimed(world, number)).toBe(true), {
-      timeout: 1000,
-      interval: 5,
-    });
+    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
     world.tracker.clearFaults();
     expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
     expect(stateOf(world, number)).toBe('closed');
@@ -114,7 +110,7 @@ describe('while the tracker is down', () => {
     await world.start();
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ leadId: 99 });
-    await vi.waitFor(async () => expect(await isClaimed(world, 99)).toBe(true), { interval: 5 });
+    await eventually(async () => expect(await isClaimed(world, 99)).toBe(true));
     world.tracker.clearFaults();
     expect((await world.settled(id)).events[0]).toMatchObject({
       outcome: 'UNMATCHED',
@@ -132,7 +128,7 @@ describe('while the tracker is down', () => {
     world.tracker.fault({ kind: 'reset', count: 100_000 });
     const batch = Array.from({ length: 50 }, (_, index) => ({ leadId: 1000 + index }));
     await world.send(batch);
-    await vi.waitFor(async () => expect(await isClaimed(world, 1049)).toBe(true), 5000);
+    await eventually(async () => expect(await isClaimed(world, 1049)).toBe(true));
     expect(world.tracker.calls.count({ path: /issues\/\d+$/ })).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 /** An issue that is not found by its number: gone, or only not there yet. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { actOnLead } from '#partners/deletions/act-on-lead.ts';
 import type { LeadDeps } from '#partners/deletions/act-on-lead.ts';
 import type { IssueEditor } from '#partners/deletions/issue-editor.ts';
@@ -7,6 +7,7 @@ import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 
@@ -72,7 +73,7 @@ test('waits for its last look without spending a try, whatever the schedule of t
   const world = await runningWorld({ worker: { retryMs: [], missingLooksMs: [10, HOUR] } });
   const number = await leadNotFound(world);
   const id = await world.send({ leadId: number });
-  await vi.waitFor(() => expect(readsOf(world, number)).toBe(2), { interval: 5 });
+  await eventually(() => expect(readsOf(world, number)).toBe(2));
   expect((await world.read(id)).events[0]).toMatchObject({
     outcome: 'PENDING',
     attempts: 0,
@@ -87,12 +88,12 @@ test('is not taken for gone while the list cannot be read', async () => {
   world.tracker.deleteIssue(number, { hidden: true });
   world.tracker.fault({ kind: 'status', status: 502, path: '/issues$', count: 1000, skip: 1 });
   const id = await world.send({ leadId: number });
-  await vi.waitFor(() => expect(readsOf(world, number)).toBe(2), { interval: 5, timeout: 5000 });
-  await vi.waitFor(async () =>
+  await eventually(() => expect(readsOf(world, number)).toBe(2));
+  await eventually(async () =>
     expect((await world.read(id)).events[0]?.lastError).toBe('not-found'),
   );
   // Asked again a minute later, which is no retry.
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await world.work.nextDueAt('act')).toBeGreaterThan(Date.now() + MINUTE / 2),
   );
   expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
@@ -122,9 +123,7 @@ test('keeps no other lead of the person waiting', async () => {
   const missing = await leadNotFound(world);
   const found = world.tracker.createIssue(leadIssue()).number;
   const id = await world.send({ email: 'ada@example.com' });
-  await vi.waitFor(() => expect(world.tracker.readIssue(found)?.state).toBe('closed'), {
-    timeout: 5000,
-  });
+  await eventually(() => expect(world.tracker.readIssue(found)?.state).toBe('closed'));
   expect((await world.read(id)).events[0]).toMatchObject({
     outcome: 'PENDING',
     leadIds: [String(missing), String(found)],

@@ -1,9 +1,10 @@
 /** 403 to a write: one issue's own, or the same for all. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {
   const world = await openDeletions(options);
@@ -47,7 +48,7 @@ test('of the only issue there is pauses nobody, and is a failed attempt of its e
   const [poison = 0] = makeLeads(world, 1);
   refuse(world, poison);
   const id = await world.send({ leadId: poison });
-  await vi.waitFor(async () => expect((await eventOf(world, id))?.attempts).toBe(2), 5000);
+  await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(2));
   expect(await eventOf(world, id)).toMatchObject({ outcome: 'PENDING', lastError: 'forbidden' });
   expect((await world.partners.workerStatus()).state).toBe('running');
 });
@@ -57,9 +58,9 @@ test('of two issues is judged by the next, also when a probe is long in coming',
   const [poison = 0, second = 0, third = 0] = makeLeads(world, 3);
   for (const number of [poison, second]) refuse(world, number);
   const ids = [await world.send({ leadId: poison })];
-  await vi.waitFor(async () => expect((await eventOf(world, ids[0] ?? ''))?.attempts).toBe(1));
+  await eventually(async () => expect((await eventOf(world, ids[0] ?? ''))?.attempts).toBe(1));
   ids.push(await world.send({ leadId: second }));
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await world.partners.workerStatus()).toMatchObject({
       state: 'paused',
       reason: 'forbidden',
@@ -67,7 +68,7 @@ test('of two issues is judged by the next, also when a probe is long in coming',
   );
   const good = await world.settled(await world.send({ leadId: third }));
   expect(good.events[0]).toMatchObject({ outcome: 'DONE' });
-  await vi.waitFor(async () => expect((await world.partners.workerStatus()).state).toBe('running'));
+  await eventually(async () => expect((await world.partners.workerStatus()).state).toBe('running'));
   const events = await Promise.all(ids.map((id) => eventOf(world, id)));
   expect(events).toMatchObject([
     { outcome: 'PENDING', attempts: 1 },
@@ -80,7 +81,7 @@ test('of one lead leaves the other leads of the person none the worse', async ()
   const [poison = 0, other = 0] = makeLeads(world, 2);
   refuse(world, poison);
   const id = await world.send({ email: 'ada@example.com' });
-  await vi.waitFor(async () => expect((await eventOf(world, id))?.attempts).toBe(1), 5000);
+  await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(1));
   expect(world.tracker.readIssue(other)?.state).toBe('closed');
   expect(await eventOf(world, id)).toMatchObject({ outcome: 'PENDING', lastError: 'forbidden' });
   expect((await world.partners.workerStatus()).state).toBe('running');
@@ -93,7 +94,7 @@ test('of three issues in a row stops all writes until a probe gets through', asy
   refuse(world, '\\d+');
   const ids = await Promise.all(leads.map((leadId) => world.send({ leadId })));
   const writes = () => world.tracker.calls.count({ method: 'PATCH' });
-  await vi.waitFor(() => expect(writes()).toBeGreaterThan(5), 5000);
+  await eventually(() => expect(writes()).toBeGreaterThan(5));
   expect(await world.partners.workerStatus()).toMatchObject({
     state: 'paused',
     reason: 'forbidden',
@@ -116,8 +117,8 @@ test('stops after three issues without a probe, so that a lost right costs few c
   await world.filler.catchUp();
   refuse(world, '\\d+');
   const ids = await Promise.all(leads.map((leadId) => world.send({ leadId })));
-  await vi.waitFor(() => expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(3), 5000);
-  await vi.waitFor(async () => {
+  await eventually(() => expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(3));
+  await eventually(async () => {
     const events = await Promise.all(ids.map((id) => eventOf(world, id)));
     expect(events.filter((event) => event?.lastError === 'forbidden')).toHaveLength(3);
   });

@@ -1,5 +1,5 @@
 /** A system clock that is set back while nothing runs: what waits is due as soon as ever. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { matchEvents } from '#partners/deletions/match-event.ts';
 import type { MatchDeps } from '#partners/deletions/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 function createMovableClock() {
   let offset = 0;
@@ -21,7 +22,6 @@ function createMovableClock() {
 }
 
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 
 const options = { worker: { retryMs: [8 * HOUR, 8 * HOUR] } };
 

@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HOUR, systemClock } from '#shared/clock.ts';
 import { leadIssue, WRITER } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const labelsOf = (world: DeletionWorld, number: number) =>
   world.tracker
@@ -191,10 +192,10 @@ describe('a deletion', () => {
     const world = await runningWorld({ worker: { unmatchedWaitsMs: [HOUR], retryMs: [HOUR] } });
     prepare(world);
     const id = await world.send({ email: 'ada@example.com' });
-    await vi.waitFor(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));
+    await eventually(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));
     const { number } = world.tracker.createIssue(leadIssue());
     expect(await world.send({ email: 'ada@example.com' })).toBe(id);
-    await vi.waitFor(async () => expect(await isClaimed(world, number)).toBe(true));
+    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
   });
 
   test('of what is already so writes nothing', async () => {
@@ -217,10 +218,7 @@ describe('while the tracker is down', () => {
     await world.filler.catchUp();
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ email: 'ada@example.com', correlationId: 'of-the-partner' });
-    await vi.waitFor(async () => expect(await isClaimed(world, number)).toBe(true), {
-      timeout: 1000,
-      interval: 5,
-    });
+    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
     expectUntouched(world, number);
     world.tracker.clearFaults();
     expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
@@ -234,7 +232,7 @@ describe('while the tracker is down', () => {
     const named = world.tracker.createIssue(leadIssue({ correlationId: 'corr-1' })).number;
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ email: 'ada@example.com', correlationId: 'corr-1' });
-    await vi.waitFor(async () => expect(await isClaimed(world, known)).toBe(true), { interval: 5 });
+    await eventually(async () => expect(await isClaimed(world, known)).toBe(true));
     world.tracker.clearFaults();
     expect((await world.settled(id)).events[0]?.leadIds).toEqual([String(named)]);
     expect(await isClaimed(world, known)).toBe(false);
@@ -256,9 +254,8 @@ describe('while the tracker is down', () => {
     const id = await world.send({ email: 'ada@example.com' });
     const lost = await world.send({ email: 'nobody@example.com' });
     // Far more full catch-ups than the tries after which it would end otherwise.
-    await vi.waitFor(
-      () => expect(world.tracker.calls.count({ path: /issues$/ })).toBeGreaterThan(8),
-      { timeout: 10_000 },
+    await eventually(() =>
+      expect(world.tracker.calls.count({ path: /issues$/ })).toBeGreaterThan(8),
     );
     expect((await world.read(id)).status).toBe('ACCEPTED');
     expect((await world.read(lost)).status).toBe('ACCEPTED');
@@ -342,9 +339,7 @@ describe('a clock that is set back by an hour', () => {
     const { number } = world.tracker.createIssue(leadIssue());
     world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
     const id = await world.send({ leadId: String(number) });
-    await vi.waitFor(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1), {
-      interval: 5,
-    });
+    await eventually(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));
     setBack();
     await world.wake();
     expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
@@ -358,9 +353,7 @@ describe('a clock that is set back by an hour', () => {
     await world.filler.catchUp();
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ leadId: String(number) });
-    await vi.waitFor(async () => expect(await isClaimed(world, number)).toBe(true), {
-      interval: 5,
-    });
+    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
     setBack();
     world.tracker.clearFaults();
     await world.wake();
@@ -428,9 +421,7 @@ describe('a repository of another name in the configuration', () => {
     await world.filler.catchUp();
     world.tracker.fault({ kind: 'reset', count: 1000 });
     const id = await world.send({ email: 'ada@example.com' });
-    await vi.waitFor(async () => expect(await isClaimed(world, number)).toBe(true), {
-      interval: 5,
-    });
+    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
     await world.stop();
     world.tracker.clearFaults();
     const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
@@ -451,7 +442,7 @@ describe('a repository of another name in the configuration', () => {
     world.tracker.calls.clear();
     const renamed = await openDeletions({ of: world, repository: 'acme/renamed' });
     await renamed.partners.start();
-    await vi.waitFor(() => expect(world.tracker.calls.count()).toBeGreaterThan(0));
+    await eventually(() => expect(world.tracker.calls.count()).toBeGreaterThan(0));
     expect((await renamed.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
     world.tracker.clearFaults();
     expect((await renamed.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
@@ -464,9 +455,7 @@ test('an operator who releases a lead keeps the worker from it until it is sent 
   const { number } = world.tracker.createIssue(leadIssue());
   world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
   const id = await world.send({ leadId: String(number) });
-  await vi.waitFor(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1), {
-    interval: 5,
-  });
+  await eventually(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));
   await world.claims.release(number, {
     at: Date.now(),
     actor: { kind: 'cli', subject: 'ops' },
@@ -494,7 +483,7 @@ test('the counts tell what waits and what needs a person', async () => {
     oldestReceivedAt: expect.any(Number),
   });
   await world.start();
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await world.partners.workerStatus()).toMatchObject({ state: 'running', open: 0 }),
   );
 });

@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import { API, createParts, endNock, everythingIn, startServer, TOKEN } from '../support.ts';
 import type { LocalServer } from '../support.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const ROUTE = 'GET /things/{name}';
 const PATH = '/things/one';
@@ -293,7 +294,7 @@ describe('the deadline', () => {
     const cut = new AbortController();
     const { client } = createParts({ apiUrl: server.url, cut: cut.signal });
     const inFlight = client.request(ROUTE, NAMED, shape);
-    await vi.waitFor(() => expect(server?.requests).toHaveLength(1));
+    await eventually(() => expect(server?.requests).toHaveLength(1));
     cut.abort(new DOMException('the service stops', 'TimeoutError'));
     await expect(inFlight).rejects.toMatchObject({ kind: 'timeout' });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });

@@ -1,0 +1,10 @@
+import { vi } from 'vitest';
+import { SECOND } from '#shared/clock.ts';
+
+/** A machine that is busy with other things as well makes a test slow, and not fail. */
+const PATIENCE_MS = 15 * SECOND;
+
+/** Waits until the check passes, on a real clock; resolves with what it returns. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 5 });
+}
