@@ -35,7 +35,7 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) 
   const calls = new Counter({
     name: 'trackport_tracker_calls_total',
     help: 'Calls to the tracker by route, status and whether they count against its limit.',
-    labelNames: ['route', 'status', 'isBilled'] as const,
+    labelNames: ['route', 'status', 'billed'] as const,
     registers: [registry],
   });
   const durations = new Histogram({
@@ -46,7 +46,7 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) 
     registers: [registry],
   });
   return ({ route, status, failure, isBilled, durationMs }) => {
-    calls.inc({ route, status: status ?? failure ?? 'none', isBilled: String(isBilled) });
+    calls.inc({ route, status: status ?? failure ?? 'none', billed: String(isBilled) });
     durations.observe({ route }, durationMs / SECOND);
   };
 }
