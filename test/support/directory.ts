@@ -1,4 +1,4 @@
-import { createClaimWriter } from '#adapters/sqlite/claims/write.ts';
+import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';

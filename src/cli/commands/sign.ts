@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { serverUrl } from '#config/schema.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Partner } from '#partners/partner.ts';
-import { toPublicUri } from '#partners/intake/signature.ts';
+import { isScheme, schemes, toPublicUri } from '#partners/intake/signature.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { CommandFailure, printJson, UsageError } from '../command.ts';
@@ -32,7 +32,7 @@ export const registerSign: Register<unknown> = (command, context) => {
     .option('--file <file>', 'a file with the body, byte for byte; - is standard input')
     .option('--curl', 'print a command to paste instead of the headers')
     .option('--url <url>', 'the public address, in place of server.publicUrl')
-    .option('--scheme <scheme>', 'without a configuration: hmac-sha256 or signature-v3')
+    .option('--scheme <scheme>', `without a configuration: ${schemes.join(' or ')}`)
     .option('--secret <secret>', 'without a configuration: what the partner signs with')
     .addHelpText('after', '\nA signature-v3 call is good for 5 minutes.')
     .action((_options: unknown, self: Command) => {
@@ -66,8 +66,7 @@ function findSigner(context: RunContext, options: SignOptions): Signer {
 }
 
 function makeSigner(id: string, { scheme, secret, url }: SignOptions): Signer {
-  if (scheme !== 'hmac-sha256' && scheme !== 'signature-v3')
-    throw new UsageError('--scheme is hmac-sha256 or signature-v3.');
+  if (!isScheme(scheme)) throw new UsageError(`--scheme is ${schemes.join(' or ')}.`);
   if (secret === undefined || secret === '' || url === undefined)
     throw new UsageError('--scheme needs --secret and --url as well.');
   const partner = createPartner(id, { scheme, secrets: [{ value: new Secret(secret) }] });

@@ -9,8 +9,8 @@ import {
   pageLags,
   toLoadedPage,
   withoutBody,
-} from './cached-page.ts';
-import type { CachedLead, CachedPage } from './cached-page.ts';
+} from './upstream-page.ts';
+import type { CachedLead, UpstreamPage } from './upstream-page.ts';
 import { createConfirmedCache, isTrackerFault } from './confirmed-cache.ts';
 import type { ConfirmedCache, Entry, CacheResult, Source } from './confirmed-cache.ts';
 import { matchesFilter } from '../model/filter.ts';
@@ -42,9 +42,9 @@ export type LeadCache = {
    * An upstream page; `from` is the order's instant (ms) of the last row of the page before it.
    * @throws {tracker-failed} @throws {tracker-unavailable}
    */
-  page(query: IssueQuery, from?: number): Promise<CacheResult<CachedPage>>;
+  page(query: IssueQuery, from?: number): Promise<CacheResult<UpstreamPage>>;
   /** The page, only when it is fresh. No call. */
-  peekPage(query: IssueQuery): Entry<CachedPage> | undefined;
+  peekPage(query: IssueQuery): Entry<UpstreamPage> | undefined;
   /** Loads a page that will soon be read. Failures are left to whoever reads it. */
   readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
@@ -84,7 +84,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       page(query, from).catch(() => undefined);
     },
     lead: async (number) => {
-      const rowIn = (look: ConfirmedCache<CachedPage>['peek']): FoundRow | undefined =>
+      const rowIn = (look: ConfirmedCache<UpstreamPage>['peek']): FoundRow | undefined =>
         newestRow(number, index.keysOf(number), look);
       const fresh = rowIn((key) => pages.peek(key));
       if (fresh) return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
@@ -129,7 +129,7 @@ function createCaches(options: LeadCacheOptions) {
   const calls = createCallPolicy({ clock, quota: () => tracker.quota() });
   const index = createPageIndex();
   const common = { clock, calls, freshForMs, staleIfErrorMs };
-  const pages = createConfirmedCache<CachedPage>({
+  const pages = createConfirmedCache<UpstreamPage>({
     ...common,
     bytesMax: Math.floor(bytesMax * (1 - ISSUES_SHARE)),
     sizeOf: (page) => page.bytes,
@@ -149,7 +149,7 @@ function pageSource(
   { tracker, rules, events }: Parts,
   query: IssueQuery,
   from: number | undefined,
-): Source<CachedPage> {
+): Source<UpstreamPage> {
   return {
     key: pageKey(query),
     load: async (cached) => {
@@ -188,15 +188,15 @@ function issueKey(number: number): string {
   return String(number);
 }
 
-type FoundRow = { row: CachedLead; entry: Entry<CachedPage> };
+type FoundRow = { row: CachedLead; entry: Entry<UpstreamPage> };
 
 /** The row of the page that was confirmed last, among those that `look` still finds. */
 function newestRow(
   number: number,
   keys: ReadonlySet<string>,
-  look: ConfirmedCache<CachedPage>['peek'],
+  look: ConfirmedCache<UpstreamPage>['peek'],
 ): FoundRow | undefined {
-  let newest: Entry<CachedPage> | undefined;
+  let newest: Entry<UpstreamPage> | undefined;
   for (const key of keys) {
     const entry = look(key);
     if (entry && entry.confirmedAt > (newest?.confirmedAt ?? -Infinity)) newest = entry;

@@ -38,7 +38,10 @@ export type RemovalQuery = {
   limit: number;
 };
 
-/** Port: the claims in the store. Only the worker's store makes them (`partners/worker/work-store.ts`). */
+/**
+ * Port: the claims in the store. They are made where a delivery is accepted
+ * (`partners/receipts/receipt-store.ts`) and where an event is matched (`partners/worker/work-store.ts`).
+ */
 export type ClaimStore = ClaimView & {
   /**
    * Leads with a claim in force, each once, the one that was claimed last first. `next`, the `after`

@@ -2,7 +2,7 @@ import { contactLength } from '../model/lead.ts';
 import type { LeadList } from '../model/lead-out.ts';
 import { LRUCache } from 'lru-cache';
 
-import type { CachedPage } from '../cache/cached-page.ts';
+import type { UpstreamPage } from '../cache/upstream-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { Claims } from '../claims/claim-store.ts';
@@ -19,7 +19,7 @@ type PageParts = {
 };
 
 /** A page that still holds, and its parts as the cache has them now. */
-type AssembledPage = { list: LeadList; parts: readonly CacheResult<CachedPage>[] };
+type AssembledPage = { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] };
 
 /**
  * Pages of leads that were assembled before. Nothing in it expires by time: a page holds for as
@@ -68,9 +68,9 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
 function freshParts(
   cache: LeadCache,
   { seen, eventsVersion }: PageParts,
-): CacheResult<CachedPage>[] | undefined {
+): CacheResult<UpstreamPage>[] | undefined {
   if (eventsVersion !== cache.eventsVersion) return undefined;
-  const parts: CacheResult<CachedPage>[] = [];
+  const parts: CacheResult<UpstreamPage>[] = [];
   for (const { query, result } of seen) {
     const entry = cache.peekPage(query);
     if (entry?.value !== result.entry.value) return undefined;

@@ -1,6 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
 
-import type { CachedLead } from '../cache/cached-page.ts';
+import type { CachedLead } from '../cache/upstream-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
@@ -32,13 +32,13 @@ export async function readLead(
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
   if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
   const { found, result } = await deps.cache.lead(number);
-  if (!found || !isReadable(deps, found, visibility)) throw notFound();
+  if (!found || !isShown(deps, found, visibility)) throw notFound();
   // Looked at again after a wait, so that a claim made meanwhile counts.
   if (result.outcome !== 'hit' && (await deps.claims.current()).has(number)) throw notFound();
   return toResponse(deps, found.lead, [result]);
 }
 
-function isReadable(
+function isShown(
   { cache, approvedLabel, deletedLabel }: ReadLeadDeps,
   found: CachedLead,
   visibility: Visibility,

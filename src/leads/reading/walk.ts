@@ -1,4 +1,4 @@
-import type { CachedLead, CachedPage } from '../cache/cached-page.ts';
+import type { CachedLead, UpstreamPage } from '../cache/upstream-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
@@ -27,7 +27,7 @@ export type WalkStop = {
 };
 
 /** An upstream page, with how it came. */
-type Seen = { query: IssueQuery; result: CacheResult<CachedPage> };
+type Seen = { query: IssueQuery; result: CacheResult<UpstreamPage> };
 
 /** What a walk needs to know of a query. */
 export type WalkQuery = {

@@ -183,7 +183,7 @@ async function delayAll(
 
 type Unfinished = { leads: readonly LeadProgress[]; delays: readonly Delay[] };
 
-/** What went wrong for good counts first, and nothing but that spends a try. */
+/** A failed attempt counts before mere waiting, and nothing but that spends a try. */
 async function delayEvent(
   deps: EventDeps,
   item: WorkItem,

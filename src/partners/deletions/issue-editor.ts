@@ -51,8 +51,8 @@ export type IssueEditor = {
   ): Promise<{ kind: 'found' } | { kind: 'none' } | Refusal>;
   comment(number: number, text: string): Promise<{ kind: 'done' } | Refusal>;
   /**
-   * `impossible`: there is no token for it, or it may not. It is `certain` when the tracker said so
-   * of this issue, and not only refused the token.
+   * `impossible`: there is no token for it, or it may not. `isCertain` when the tracker
+   * said so of this issue, and not only refused the token.
    */
   remove(
     nodeId: string,

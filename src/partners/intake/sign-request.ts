@@ -1,6 +1,6 @@
 import { activeSecrets } from '../partner.ts';
 import type { Partner } from '../partner.ts';
-import { sign, signingKey } from './signature.ts';
+import { hasTimestamp, sign, signingKey } from './signature.ts';
 
 /** What a partner would send: the method is always `POST`. */
 export type RequestToSign = { uri: string; body: Buffer };
@@ -22,6 +22,6 @@ export function signRequest(
   return {
     'Content-Type': 'application/json',
     [headers.signature]: sign(scheme, signingKey(secret), content),
-    ...(scheme === 'signature-v3' && { [headers.timestamp]: timestamp }),
+    ...(hasTimestamp(scheme) && { [headers.timestamp]: timestamp }),
   };
 }

@@ -45,15 +45,54 @@ export type SignatureRefusal =
   | 'timestamp-malformed'
   | 'timestamp-outside-window';
 
-const wellFormed: Record<Scheme, RegExp> = {
-  'hmac-sha256': /^sha256=[0-9a-fA-F]{64}$/,
-  'signature-v3': /^[A-Za-z0-9+/]{43}=$/,
-};
-
 const TIMESTAMP = /^[1-9]\d{12}$/;
 
 /** Exactly the twelve escapes that senders of the v3 scheme decode before they sign. */
 const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
+
+/** All that differs between the schemes. */
+type SchemeRules = {
+  /** The form of the signature's header. */
+  form: RegExp;
+  /** The header's value that is compared: of one signature there is one spelling. */
+  normalize(signature: string): string;
+  /** The header's value for this content. */
+  sign(key: KeyObject, content: SignedContent): string;
+  /** Whether the time is signed, and a request that is too old refused. */
+  hasTimestamp: boolean;
+};
+
+const rulesOf: Record<Scheme, SchemeRules> = {
+  'hmac-sha256': {
+    form: /^sha256=[0-9a-fA-F]{64}$/,
+    normalize: (signature) => signature.toLowerCase(),
+    sign: (key, { body }) => `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+    hasTimestamp: false,
+  },
+  'signature-v3': {
+    form: /^[A-Za-z0-9+/]{43}=$/,
+    normalize: (signature) => signature,
+    sign: (key, { method, uri, body, timestamp }) =>
+      createHmac('sha256', key)
+        .update(method + toSignedUri(uri))
+        .update(body)
+        .update(timestamp)
+        .digest('base64'),
+    hasTimestamp: true,
+  },
+};
+
+/** Every scheme that there is. */
+export const schemes = Object.keys(rulesOf) as readonly Scheme[];
+
+export function isScheme(name: string | undefined): name is Scheme {
+  return (schemes as readonly (string | undefined)[]).includes(name);
+}
+
+/** Whether requests of the scheme carry a signed time. */
+export function hasTimestamp(scheme: Scheme): boolean {
+  return rulesOf[scheme].hasTimestamp;
+}
 
 /**
  * Undefined when a secret that is active made the signature and the request is not too old or too far
@@ -70,7 +109,7 @@ export function refusalOf(
 ): SignatureRefusal | undefined {
   const [signature = ''] = request.signatures;
   const [timestamp = ''] = request.timestamps;
-  const given = Buffer.from(scheme === 'hmac-sha256' ? signature.toLowerCase() : signature);
+  const given = Buffer.from(rulesOf[scheme].normalize(signature));
   const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
   for (const { key, standing } of keys) {
     const expected = sign(scheme, key, { ...request, timestamp });
@@ -79,7 +118,7 @@ export function refusalOf(
   const malformed = refusalOfForm(scheme, request.signatures);
   if (malformed !== undefined) return malformed;
   if (matches.active === 0) return refusalOfSecret(matches);
-  return scheme === 'signature-v3' ? refusalOfTimestamp(request.timestamps, now) : undefined;
+  return hasTimestamp(scheme) ? refusalOfTimestamp(request.timestamps, now) : undefined;
 }
 
 /**
@@ -92,7 +131,7 @@ export function refusalOfHeaders(
   now: number,
 ): SignatureRefusal | undefined {
   const malformed = refusalOfForm(scheme, signatures);
-  if (malformed !== undefined || scheme !== 'signature-v3') return malformed;
+  if (malformed !== undefined || !hasTimestamp(scheme)) return malformed;
   return refusalOfTimestamp(timestamps, now);
 }
 
@@ -101,10 +140,11 @@ export function refusalOfHeaders(
  * any scheme that could still be good at `now`. It asks nothing about a partner.
  */
 export function looksSigned(values: readonly string[], now: number): boolean {
-  if (values.some((value) => wellFormed['hmac-sha256'].test(value))) return true;
-  return (
-    values.some((value) => wellFormed['signature-v3'].test(value)) &&
-    values.some((value) => refusalOfTimestamp([value], now) === undefined)
+  const isGoodTime = (): boolean =>
+    values.some((value) => refusalOfTimestamp([value], now) === undefined);
+  return Object.values(rulesOf).some(
+    (rules) =>
+      values.some((value) => rules.form.test(value)) && (!rules.hasTimestamp || isGoodTime()),
   );
 }
 
@@ -114,7 +154,7 @@ function refusalOfForm(
 ): SignatureRefusal | undefined {
   const [signature = ''] = signatures;
   if (signatures.length === 0) return 'signature-missing';
-  return signatures.length > 1 || !wellFormed[scheme].test(signature)
+  return signatures.length > 1 || !rulesOf[scheme].form.test(signature)
     ? 'signature-malformed'
     : undefined;
 }
@@ -140,13 +180,7 @@ function refusalOfTimestamp(
  * `method + uri + body + timestamp` without separators.
  */
 export function sign(scheme: Scheme, key: KeyObject, content: SignedContent): string {
-  const mac = createHmac('sha256', key);
-  if (scheme === 'hmac-sha256') return `sha256=${mac.update(content.body).digest('hex')}`;
-  return mac
-    .update(content.method + toSignedUri(content.uri))
-    .update(content.body)
-    .update(content.timestamp)
-    .digest('base64');
+  return rulesOf[scheme].sign(key, content);
 }
 
 /** The URI with the twelve escapes decoded, once; all others stay as they are. */

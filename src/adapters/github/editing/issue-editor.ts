@@ -9,7 +9,7 @@ import {
   COUNT_REVISIONS,
   DELETE_ISSUE,
   editableSchema,
-  isPassingError,
+  isTransientError,
   lockSchema,
   postedSchema,
   removedSchema,
@@ -191,7 +191,7 @@ async function remove(deps: IssueEditorDeps, nodeId: string) {
     const response = await adminClient.request('POST /graphql', parameters, options);
     if (response.kind === 'other') throw new TrackerFailure('nonsense');
     const { data, errors } = response.data;
-    if (isPassingError(errors)) return { kind: 'transient', code: 'server' } as const;
+    if (isTransientError(errors)) return { kind: 'transient', code: 'server' } as const;
     const isDone = data?.deleteIssue !== undefined && data.deleteIssue !== null && !errors?.length;
     return isDone ? ({ kind: 'done' } as const) : impossible(true);
   } catch (error) {

@@ -54,7 +54,7 @@ export const COUNT_REVISIONS = `query ($id: ID!) {
 }`;
 
 /** True when the errors are of GitHub's own making and may be gone at the next try. */
-export function isPassingError(errors: GraphqlErrors): boolean {
+export function isTransientError(errors: GraphqlErrors): boolean {
   return (errors ?? []).some(
     ({ type, message }) => !type && /something went wrong|timed? ?out/i.test(message ?? ''),
   );

@@ -69,7 +69,7 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
     const isRead = request.route.startsWith('GET ');
     try {
       const response = await wire.exchange(request, token);
-      return isRead && isPassing(response) ? await wire.exchange(request, token) : response;
+      return isRead && isTransient(response) ? await wire.exchange(request, token) : response;
     } catch (error) {
       if (isRead && isTrackerFailure(error, 'network')) return wire.exchange(request, token);
       throw error;
@@ -119,6 +119,6 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
 }
 
 /** A fault that is often gone at once, unless the tracker names the time to come back. */
-function isPassing({ status, headers }: WireResponse): boolean {
+function isTransient({ status, headers }: WireResponse): boolean {
   return RETRIED_STATUSES.has(status) && headers['retry-after'] === undefined;
 }

@@ -3,7 +3,7 @@ import type { MatchName } from '#partners/deletions/match.ts';
 import type { Session } from '../database.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
-import { claimsOf, heldClaims, insertClaims } from './write.ts';
+import { claimsOf, heldClaims, insertClaims } from './claim-leads.ts';
 
 /** An event that is accepted, or that has come again. */
 type AcceptedEvent = {

@@ -1,6 +1,6 @@
 import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { describeClaims, hasUndescribedClaims } from '../claims/describe.ts';
-import { numbersOf } from '../claims/write.ts';
+import { numbersOf } from '../claims/claim-leads.ts';
 import type { Session } from '../database.ts';
 import * as sql from './statements.ts';
 

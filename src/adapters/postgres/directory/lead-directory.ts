@@ -4,7 +4,7 @@ import type {
   LeadDirectory,
 } from '#leads/directory/lead-directory.ts';
 import { adoptClaims } from '../claims/describe.ts';
-import { numbersOf } from '../claims/write.ts';
+import { numbersOf } from '../claims/claim-leads.ts';
 import type { Database, Session } from '../database.ts';
 import { claimTransaction } from '../locks.ts';
 import type { RowOf } from '../row.ts';

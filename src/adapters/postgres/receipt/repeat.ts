@@ -1,7 +1,7 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
-import { toLeadIds } from '../claims/write.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
 import { START_AGAIN } from '../start-again.ts';
 import type { Writing } from './insert.ts';
 import * as sql from './statements.ts';

@@ -3,7 +3,7 @@ import type { ActProgress, LeadProgress } from '#partners/deletions/deletion-pro
 import type { LateLook, LateLookStore } from '#partners/deletions/late-look-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import type { Stage } from '#partners/worker/work-store.ts';
-import { confirmClaims, numbersOf, toLeadIds } from '../claims/write.ts';
+import { confirmClaims, numbersOf, toLeadIds } from '../claims/claim-leads.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
 import { held } from './matches.ts';
 import type { MatchRuntime } from './matches.ts';

@@ -10,7 +10,7 @@ import {
   provisionalClaims,
   toLeadIds,
   withdrawClaims,
-} from '../claims/write.ts';
+} from '../claims/claim-leads.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import type { Session } from '../database.ts';
 import { START_AGAIN } from '../start-again.ts';

@@ -2,7 +2,7 @@ import { matchLeads } from '#partners/deletions/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
 import type { Database, Session } from '../database.ts';
-import { toLeadIds } from '../claims/write.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { claimTransaction } from '../locks.ts';

@@ -8,7 +8,7 @@ import type {
 } from '#catalog/artifact-store.ts';
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
-import { auditSubject } from './write.ts';
+import { auditSubject } from './write-family.ts';
 import { toAuditEntry } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { Connection } from '../connection.ts';

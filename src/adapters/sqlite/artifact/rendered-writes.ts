@@ -2,8 +2,8 @@ import type { Accompaniment, ArtifactStore } from '#catalog/artifact-store.ts';
 import type { Database } from '../database.ts';
 import { refuseContention } from '../errors.ts';
 import { createTurns } from '../writer/turns.ts';
-import { artifactWrites } from './write.ts';
-import type { Beside, Unrendered } from './write.ts';
+import { artifactWrites } from './write-family.ts';
+import type { Beside, Unrendered } from './write-family.ts';
 
 /** How often a response is rendered anew because another process has just changed what it shows. */
 const RENDERINGS_MAX = 5;

@@ -1,7 +1,7 @@
 import { leadsToClaim } from '#partners/deletions/match.ts';
 import type { MatchName } from '#partners/deletions/match.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
-import { createClaimWriter } from './write.ts';
+import { createClaimWriter } from './claim-leads.ts';
 import type { Connection } from '../connection.ts';
 import { createDirectoryView } from '../directory/view.ts';
 

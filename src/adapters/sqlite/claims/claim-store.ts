@@ -3,7 +3,7 @@ import type { Claims } from '#leads/claims/claim-store.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
-import { claimWrites } from './writes.ts';
+import { claimWrites } from './write-family.ts';
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */

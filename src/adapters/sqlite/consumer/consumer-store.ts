@@ -14,7 +14,7 @@ import { createConsumerReader } from './read.ts';
 import type { ConsumerReader } from './read.ts';
 import { CONSUMER_COLUMNS, KEY_COLUMNS, toKey } from './rows.ts';
 import type { ConsumerRow, KeyRow } from './rows.ts';
-import { consumerWrites } from './writes.ts';
+import { consumerWrites } from './write-family.ts';
 
 /** How old the version may be: how late a change by another process is noticed. */
 const VERSION_MAX_AGE_MS = 10;

@@ -3,7 +3,7 @@ import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
 import { prepareDirectoryReads } from './statements.ts';
 import type { DirectoryReads } from './statements.ts';
-import { directoryWrites } from './writes.ts';
+import { directoryWrites } from './write-family.ts';
 
 /** Rows of a finished crawl that are looked at at once. */
 const CHUNK_ROWS = 5000;

@@ -2,8 +2,8 @@ import { parseChanges, renderChanges } from '#leads/feed/change.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
-import { feedWrites } from './writes.ts';
-import type { ChangeLogOptions } from './writes.ts';
+import { feedWrites } from './write-family.ts';
+import type { ChangeLogOptions } from './write-family.ts';
 
 type BatchRow = { position: number; changes: string | null };
 

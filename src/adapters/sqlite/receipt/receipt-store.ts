@@ -1,8 +1,8 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Database } from '../database.ts';
 import { createReceiptReader } from './read.ts';
-import { receiptWrites } from './writes.ts';
-import type { ReceiptWriteOptions } from './writes.ts';
+import { receiptWrites } from './write-family.ts';
+import type { ReceiptWriteOptions } from './write-family.ts';
 
 export type ReceiptStoreDeps = ReceiptWriteOptions & { database: Database };
 

@@ -4,7 +4,7 @@ import type {
   LeadProgress,
 } from '#partners/deletions/deletion-progress.ts';
 import type { LateLookStore } from '#partners/deletions/late-look-store.ts';
-import { toLeadIds } from '../claims/write.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
 import { held } from './matches.ts';
 import type { MatchRuntime } from './matches.ts';
 import type { WorkStatements } from './statements.ts';

@@ -2,9 +2,9 @@ import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion
 import type { EventNote } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditLog } from '../audit-log.ts';
-import { toLeadIds } from '../claims/write.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
-import type { ClaimWriter } from '../claims/write.ts';
+import type { ClaimWriter } from '../claims/claim-leads.ts';
 import type { WorkStatements } from './statements.ts';
 
 /** What writing a match needs. Every function here is part of the caller's transaction. */

@@ -6,7 +6,7 @@ import { matchLeads } from '#partners/deletions/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Database } from '../database.ts';
-import { createClaimWriter } from '../claims/write.ts';
+import { createClaimWriter } from '../claims/claim-leads.ts';
 import { createDirectoryView } from '../directory/view.ts';
 import { guard } from '../errors.ts';
 import type { Write, Writer } from '../writer/writer.ts';
@@ -14,7 +14,7 @@ import { fence, held } from './matches.ts';
 import type { LeasedEvent } from './matches.ts';
 import { prepareWorkReads } from './statements.ts';
 import type { DueRow, WorkReads } from './statements.ts';
-import { workWrites } from './writes.ts';
+import { workWrites } from './write-family.ts';
 
 export type WorkStoreDeps = {
   database: Database;

@@ -1,11 +1,11 @@
-import { artifactWrites } from '../artifact/write.ts';
-import { claimWrites } from '../claims/writes.ts';
-import { consumerWrites } from '../consumer/writes.ts';
-import { directoryWrites } from '../directory/writes.ts';
-import { feedWrites } from '../feed/writes.ts';
+import { artifactWrites } from '../artifact/write-family.ts';
+import { claimWrites } from '../claims/write-family.ts';
+import { consumerWrites } from '../consumer/write-family.ts';
+import { directoryWrites } from '../directory/write-family.ts';
+import { feedWrites } from '../feed/write-family.ts';
 import { idempotencyWrites } from '../idempotency-store.ts';
-import { receiptWrites } from '../receipt/writes.ts';
-import { workWrites } from '../work/writes.ts';
+import { receiptWrites } from '../receipt/write-family.ts';
+import { workWrites } from '../work/write-family.ts';
 import { checkWrites } from '../write-check.ts';
 import type { FamilyName, WriteFamily, Writes } from './writer.ts';
 

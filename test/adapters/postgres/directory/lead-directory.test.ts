@@ -1,4 +1,4 @@
-import { insertClaims } from '#adapters/postgres/claims/write.ts';
+import { insertClaims } from '#adapters/postgres/claims/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
 import { describeLeadDirectory } from '../../../contract/lead-directory.ts';

@@ -1,6 +1,6 @@
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createClaimWriter } from '#adapters/sqlite/claims/write.ts';
+import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
 import { claimLeads, REPOSITORY } from '../../../support/directory.ts';

@@ -2,7 +2,7 @@ import { SECOND } from '#shared/clock.ts';
 import type { DeletionProgress } from '#partners/deletions/deletion-progress.ts';
 import type { SettleResult, Settlement, Stage, WorkStore } from '#partners/worker/work-store.ts';
 import { createAuditLog } from '../audit-log.ts';
-import { createClaimWriter, toLeadIds } from '../claims/write.ts';
+import { createClaimWriter, toLeadIds } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { lookAgain } from './late-looks.ts';

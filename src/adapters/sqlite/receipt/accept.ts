@@ -8,7 +8,7 @@ import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receip
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 import { createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import { toLeadIds } from '../claims/write.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection.ts';
 import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
 

@@ -1,6 +1,6 @@
 import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
-import { createClaimWriter } from '../claims/write.ts';
-import type { ClaimWriter, DescribedRow } from '../claims/write.ts';
+import { createClaimWriter } from '../claims/claim-leads.ts';
+import type { ClaimWriter, DescribedRow } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { prepareDirectory } from './statements.ts';

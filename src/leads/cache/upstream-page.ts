@@ -14,7 +14,7 @@ import type { IssueEvent } from './recent-events.ts';
 export type CachedLead = { issue: Issue; lead: Lead };
 
 /** One upstream page of 100, reduced to its leads. */
-export type CachedPage = {
+export type UpstreamPage = {
   query: IssueQuery;
   /** The order's instant of the last row of the page before, when that is known. */
   from?: number;
@@ -36,10 +36,10 @@ export async function toLoadedPage(
   context: {
     query: IssueQuery;
     from: number | undefined;
-    cached: Entry<CachedPage> | undefined;
+    cached: Entry<UpstreamPage> | undefined;
     rules: LeadRules;
   },
-): Promise<Loaded<CachedPage>> {
+): Promise<Loaded<UpstreamPage>> {
   const { query, from, cached, rules } = context;
   if (result.kind === 'unchanged') {
     if (!cached) throw new Error('the tracker said "unchanged" to an unconditional request');
@@ -56,7 +56,7 @@ export async function toLoadedPage(
     (issue) => matchesFilter(issue, query) && isApproved(issue, rules),
   );
   const last = issues.at(-1);
-  const value: CachedPage = {
+  const value: UpstreamPage = {
     query,
     ...(from !== undefined && { from }),
     leads: new Map(
@@ -73,19 +73,19 @@ export async function toLoadedPage(
 }
 
 /** True when the event can change what the page holds. */
-export function pageConcerns(page: CachedPage, { issue }: IssueEvent): boolean {
+export function pageConcerns(page: UpstreamPage, { issue }: IssueEvent): boolean {
   return page.leads.has(issue.number) || (covers(page, issue) && matchesFilter(issue, page.query));
 }
 
 /** True when the page, as fetched, shows less than the event said. */
-export function pageLags(page: CachedPage, event: IssueEvent): boolean {
+export function pageLags(page: UpstreamPage, event: IssueEvent): boolean {
   const row = page.leads.get(event.issue.number);
   if (row) return lagsBehind(row.issue, event);
   return !event.isGone && covers(page, event.issue) && matchesFilter(event.issue, page.query);
 }
 
 /** True when an issue of this instant would stand on this page. Unknown bounds count as open. */
-function covers({ query, from, lastTime, after }: CachedPage, issue: IssueFacts): boolean {
+function covers({ query, from, lastTime, after }: UpstreamPage, issue: IssueFacts): boolean {
   const sign = query.order === 'created-desc' ? -1 : 1;
   const time = orderTime(issue, query.order) * sign;
   const isBehindStart = from === undefined || time >= from * sign;
@@ -110,14 +110,14 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 export function createPageIndex() {
   const keys = new Map<number, Set<string>>();
   return {
-    add: (key: string, page: CachedPage): void => {
+    add: (key: string, page: UpstreamPage): void => {
       for (const number of page.leads.keys()) {
         const own = keys.get(number);
         if (own) own.add(key);
         else keys.set(number, new Set([key]));
       }
     },
-    remove: (key: string, page: CachedPage): void => {
+    remove: (key: string, page: UpstreamPage): void => {
       for (const number of page.leads.keys()) {
         const own = keys.get(number);
         own?.delete(key);

@@ -2,7 +2,7 @@ import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Connection } from '../connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { createReplayWrites } from './replay.ts';
-import { createDeliveryWriter } from './write.ts';
+import { createDeliveryWriter } from './accept.ts';
 
 export type ReceiptWriteOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */
