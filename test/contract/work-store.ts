@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
-import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+import { acceptEvent } from '../support/partners.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type WorkStoreFixture = {
@@ -56,29 +56,13 @@ export function describeWorkStore(engine: string, open: Open): void {
     const payloadKey = Buffer.alloc(32, 1);
     const receipts = fixture.receiptsWith(payloadKey);
     const store = fixture.storeWith(payloadKey);
-    const accept = async (
+    const accept = (
       text: string,
-      receivedAt = 0,
-      more: { traceparent?: string } = {},
+      at = 0,
+      delivery: { traceparent?: string } = {},
     ): Promise<string> => {
-      const event: NewEvent = {
-        position: 0,
-        sameEventKey: Buffer.from(text),
-        outcome: 'PENDING',
-        names: [],
-        payload: Buffer.from(text),
-      };
-      const { receipt } = await receipts.accept({
-        id: newUuid(),
-        partnerId: 'crm-one',
-        path: 'deletions',
-        eventType: 'lead.deletion',
-        correlationId: 'c',
-        receivedAt,
-        ...more,
-        events: [event],
-      });
-      return receipt.id;
+      const event = { sameEventKey: Buffer.from(text), payload: Buffer.from(text) };
+      return acceptEvent(receipts, { at, ...event }, delivery);
     };
     return { fixture, receipts, store, accept, openedAs };
   }

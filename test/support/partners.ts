@@ -9,7 +9,7 @@ import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
@@ -49,6 +49,7 @@ export function openReceiptStores(
 export async function acceptEvent(
   receipts: Pick<ReceiptStore, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
+  delivery: Pick<NewReceipt, 'traceparent'> = {},
 ): Promise<string> {
   const { receipt } = await receipts.accept({
     id: newUuid(),
@@ -57,6 +58,7 @@ export async function acceptEvent(
     eventType: 'lead.deletion',
     correlationId: 'c',
     receivedAt: at,
+    ...delivery,
     events: [{ position: 0, outcome: 'PENDING', names: [], payload: Buffer.from('{}'), ...event }],
   });
   return receipt.id;

@@ -6,10 +6,10 @@ import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { acceptEvent } from '../../../support/partners.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
 
@@ -25,25 +25,8 @@ async function setUp() {
   await directory.put([1, 2, 3].map((number) => entry(number)));
   const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   const store = createWorkStore({ ...storeDeps, database });
-  const accept = async (text: string, receivedAt = 0): Promise<string> => {
-    const event: NewEvent = {
-      position: 0,
-      sameEventKey: Buffer.from(text),
-      outcome: 'PENDING',
-      names: [],
-      payload: Buffer.from(text),
-    };
-    const { receipt } = await receipts.accept({
-      id: newUuid(),
-      partnerId: 'crm-one',
-      path: 'deletions',
-      eventType: 'lead.deletion',
-      correlationId: 'c',
-      receivedAt,
-      events: [event],
-    });
-    return receipt.id;
-  };
+  const accept = (text: string, at = 0): Promise<string> =>
+    acceptEvent(receipts, { at, sameEventKey: Buffer.from(text), payload: Buffer.from(text) });
   return { database, directory, receipts, store, accept };
 }
 
