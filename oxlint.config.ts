@@ -15,6 +15,7 @@ const mayImport = {
   sandbox: ['shared'],
   adapters: ['shared', 'leads', 'access', 'partners', 'catalog'],
   http: ['shared', 'leads', 'access', 'partners', 'catalog'],
+  portal: ['shared', 'leads', 'access', 'partners', 'catalog', 'http'],
   cli: ['shared', 'leads', 'access', 'partners', 'catalog', 'config'],
   compose: [
     'shared',
@@ -25,6 +26,7 @@ const mayImport = {
     'config',
     'adapters',
     'http',
+    'portal',
     'sandbox',
   ],
 } as const;

@@ -56,7 +56,9 @@ const forbidden: Record<string, string[]> = {
   'src/http/routes/y.ts': ['../../adapters/sqlite/claims/claim-store.ts'],
   'src/http/routes/leads/y.ts': ['../../../leads/index.ts', '#config/load.ts'],
   'sandbox/tracker/api/routes/y.ts': ['../../../../src/leads/index.ts', '#leads/index.ts'],
+  'src/portal/x.ts': ['#config/load.ts', '#adapters/jose/verify-token.ts', '#cli/cli.ts'],
   'src/http/x.ts': [
+    '#portal/html.ts',
     '#adapters/sqlite/claims/claim-store.ts',
     '#cli/cli.ts',
     '#sandbox/sandbox.ts',

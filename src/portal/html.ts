@@ -1,0 +1,28 @@
+/**
+ * HTML as tagged templates that escape what is put into them, text and attribute values alike. They
+ * come from `hono/html`; of Hono nothing else is loaded. A value that already is `Html` is put in as it
+ * stands, an array piece by piece; `undefined`, `null` and booleans leave nothing behind.
+ */
+import { html as template } from 'hono/html';
+
+/** Markup whose parts are escaped. */
+export type Html = { readonly isEscaped: true; toString(): string };
+
+/** What a template takes. Attribute values must be quoted in the template. */
+export type HtmlValue = Html | string | number | boolean | null | undefined | readonly HtmlValue[];
+
+/** Escapes its values. It never gets a promise, so it never makes one. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return template(strings, ...values) as Html;
+}
+
+const SAFE_SCHEME = /^https?:\/\//i;
+
+/**
+ * An address for `href`: http, https, or a path of this service; anything else, such as `javascript:`,
+ * is undefined, so that the caller shows plain text. No template engine looks at schemes.
+ */
+export function safeHref(address: string): string | undefined {
+  if (SAFE_SCHEME.test(address)) return address;
+  return /^\/(?![/\\])/.test(address) ? address : undefined;
+}

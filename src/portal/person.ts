@@ -1,0 +1,20 @@
+import type { Scope } from '#access/grants/scopes.ts';
+
+/** Who is signed in to the portal, as its pages see them. */
+export type PortalPerson = {
+  /** The token's `sub`: what the audit log says. */
+  subject: string;
+  /** What the page shows: a name, else the subject. */
+  name: string;
+  workspaceId: string;
+  scopes: readonly string[];
+  /** Bound to the session; every form carries it as `formToken`. */
+  formToken: string;
+  /** An IANA name such as `Europe/Berlin`; `UTC` until the person chose. */
+  timeZone: string;
+};
+
+/** Whether a page offers the person what needs `scope`. The use case checks again. */
+export function may(person: Pick<PortalPerson, 'scopes'>, scope: Scope): boolean {
+  return person.scopes.includes(scope);
+}

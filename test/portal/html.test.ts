@@ -1,0 +1,33 @@
+import { html, safeHref } from '#portal/html.ts';
+import { expect, test } from 'vitest';
+
+const hostile = `"><script>alert('1')</script>&`;
+
+test('text and attribute values are escaped, markup of ours is not', () => {
+  const inner = html`<b>${hostile}</b>`;
+  const text = html`<a title="${hostile}">${inner}${[inner, hostile]}</a>`.toString();
+  expect(text).not.toContain('<script');
+  expect(text).toContain('<b>&quot;&gt;&lt;script&gt;');
+  expect(text.match(/"/g)).toHaveLength(2);
+});
+
+test('nothing leaves nothing behind', () => {
+  expect(html`<p>${undefined}${null}${false}${[]}${0}</p>`.toString()).toBe('<p>0</p>');
+});
+
+test.each(['https://example.org/a', 'http://example.org', '/portal/receipts?status=FAILED'])(
+  '%s can be linked',
+  (address) => {
+    expect(safeHref(address)).toBe(address);
+  },
+);
+
+test.each([
+  'javascript:alert(1)',
+  ' javascript:alert(1)',
+  '//example.org',
+  '/\\example.org',
+  'data:text/html,x',
+])('%s cannot be linked', (address) => {
+  expect(safeHref(address)).toBeUndefined();
+});
