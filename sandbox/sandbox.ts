@@ -28,6 +28,7 @@ type SandboxConfig = {
   };
   leads: { portalAuthors: string[] };
   identity: { issuer: string; audience: string };
+  portal: { clientId: string };
   partners: Record<string, Record<string, unknown>>;
 };
 
@@ -127,6 +128,7 @@ function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
     },
     leads: { portalAuthors: [PORTAL_AUTHOR] },
     identity: { issuer: issuer.url, audience: issuer.audience },
+    portal: { clientId: issuer.portalClientId },
     partners: {
       'crm-one': {
         scheme: 'hmac-sha256',

@@ -19,12 +19,6 @@ export type MachineClient = {
   workspaceId?: string;
 };
 
-/** People who can sign in, with what their tokens may carry. */
-export const people: ReadonlyMap<string, { name: string; scopes: string }> = new Map([
-  ['owner', { name: 'Olivia Owner, who may do everything', scopes: ALL_SCOPES }],
-  ['viewer', { name: 'Victor Viewer, who may read the catalog', scopes: 'catalog:read' }],
-]);
-
 export const PORTAL_CLIENT_ID = 'trackport-portal';
 
 export function machineMetadata({ clientId, clientSecret, scopes }: MachineClient): ClientMetadata {
@@ -39,16 +33,28 @@ export function machineMetadata({ clientId, clientSecret, scopes }: MachineClien
   };
 }
 
-/** A public client for people. It may come back to any port of loopback (RFC 8252 §7.3). */
-export function portalMetadata(): ClientMetadata {
+/**
+ * A public client for people. It may come back to any port of loopback (RFC 8252 §7.3); a portal whose
+ * address is known is told there when a person's session ends.
+ */
+export function portalMetadata(portalUrl?: string): ClientMetadata {
   return {
     client_id: PORTAL_CLIENT_ID,
     token_endpoint_auth_method: 'none',
     application_type: 'native',
-    redirect_uris: ['http://127.0.0.1/portal/callback'],
+    redirect_uris: onLoopback('/portal/callback'),
+    post_logout_redirect_uris: ['/portal/signed-out', '/portal', '/'].flatMap(onLoopback),
     response_types: ['code'],
     grant_types: ['authorization_code', 'refresh_token'],
     id_token_signed_response_alg: SIGNED_WITH,
+    ...(portalUrl !== undefined && {
+      backchannel_logout_uri: `${portalUrl}/portal/backchannel-logout`,
+      backchannel_logout_session_required: true,
+    }),
     [API_SCOPES]: ALL_SCOPES,
   };
+}
+
+function onLoopback(path: string): string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}${path}`);
 }

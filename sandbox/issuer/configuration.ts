@@ -1,9 +1,20 @@
 import { errors } from 'oidc-provider';
-import type { Client, Configuration, Grant, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type {
+  AccessToken,
+  Account,
+  AdapterFactory,
+  Client,
+  ClientCredentials,
+  Configuration,
+  Grant,
+  JWK,
+  KoaContextWithOIDC,
+} from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
-import { API_SCOPES, machineMetadata, people, portalMetadata } from './clients.ts';
+import { API_SCOPES, machineMetadata } from './clients.ts';
 import type { MachineClient } from './clients.ts';
-import { createMemory } from './memory.ts';
+import { PAGE_POLICY, renderSignedOut, renderSignOut } from './pages.ts';
+import { people } from './people.ts';
 
 /** What tokens are for. Asked for by default, because without it they would be opaque. */
 const RESOURCE = 'urn:trackport:api';
@@ -12,6 +23,8 @@ const TOKEN_SECONDS = 3600;
 
 export type ProviderOptions = {
   key: JWK;
+  /** Holds the clients that can change, beside what the provider keeps. */
+  memory: AdapterFactory;
   audience: string;
   machines: readonly MachineClient[];
   interactionPath: (uid: string) => string;
@@ -19,17 +32,22 @@ export type ProviderOptions = {
 
 /** A provider that gives JWTs for one API, by client credentials or by code with PKCE. */
 export function providerConfiguration(options: ProviderOptions): Configuration {
-  const { key, machines, interactionPath } = options;
+  const { key, memory, machines, interactionPath } = options;
   const workspaces = new Map(machines.map((machine) => [machine.clientId, machine.workspaceId]));
   return {
-    adapter: createMemory(),
+    adapter: memory,
     jwks: { keys: [key] },
-    scopes: ['openid', 'offline_access'],
+    scopes: ['openid', 'profile', 'offline_access'],
+    claims: { openid: ['sub', 'name', 'workspace_id'], profile: ['name'] },
+    // Without the userinfo endpoint the ID token is where claims can be.
+    conformIdTokenClaims: false,
     responseTypes: ['code'],
     pkce: { required: () => true },
     cookies: { keys: [randomBase62(32)] },
     extraClientMetadata: { properties: [API_SCOPES] },
-    clients: [...machines.map(machineMetadata), portalMetadata()],
+    clients: machines.map(machineMetadata),
+    // A portal stays signed in while the session lasts, without asking for `offline_access`.
+    issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
     ttl: {
       AccessToken: TOKEN_SECONDS,
       AuthorizationCode: 60,
@@ -40,10 +58,9 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
       RefreshToken: TOKEN_SECONDS,
       Session: TOKEN_SECONDS,
     },
-    findAccount: (_context, subject) =>
-      people.has(subject) ? { accountId: subject, claims: () => ({ sub: subject }) } : undefined,
+    findAccount: (_context, subject) => accountOf(subject),
     extraTokenClaims: (_context, token) => ({
-      workspace_id: workspaces.get(token.clientId ?? '') ?? 'default',
+      workspace_id: workspaces.get(token.clientId ?? '') ?? workspaceOf(token) ?? 'default',
     }),
     loadExistingGrant: grantWithoutQuestions,
     renderError: (context, { error, error_description: reason }) => {
@@ -51,10 +68,17 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
       context.body = `${error}: ${reason ?? 'no more is known'}\n`;
     },
     interactions: { url: (_context, { uid }) => interactionPath(uid) },
+    fetch: fetchUnguarded,
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       clientCredentials: { enabled: true },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (context, form) => show(context, renderSignOut(form)),
+        postLogoutSuccessSource: (context) => show(context, renderSignedOut()),
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => RESOURCE,
@@ -64,6 +88,32 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
       },
     },
   };
+}
+
+function accountOf(subject: string): Account | undefined {
+  const person = people.get(subject);
+  if (!person) return undefined;
+  const { name, workspaceId } = person;
+  const claims = () => ({ sub: subject, name, workspace_id: workspaceId });
+  return { accountId: subject, claims };
+}
+
+/** A person's; a client that acts in its own name has none of these. */
+function workspaceOf(token: AccessToken | ClientCredentials): string | undefined {
+  return 'accountId' in token ? people.get(token.accountId)?.workspaceId : undefined;
+}
+
+function show(context: KoaContextWithOIDC, page: string): void {
+  context.set('content-security-policy', PAGE_POLICY);
+  context.type = 'text/html; charset=utf-8';
+  context.body = page;
+}
+
+/** Without the provider's dispatcher, which refuses loopback, where everything here is. */
+function fetchUnguarded(url: string | URL | Request, options: RequestInit = {}): Promise<Response> {
+  const request = { ...options };
+  delete request.dispatcher;
+  return fetch(url, request);
 }
 
 function resourceServer({ audience }: ProviderOptions, resource: string, client: Client) {
@@ -88,7 +138,7 @@ async function grantWithoutQuestions({ oidc }: KoaContextWithOIDC): Promise<Gran
   const accountId = session?.accountId;
   if (!client || accountId === undefined) return undefined;
   const grant = new provider.Grant({ clientId: client.clientId, accountId });
-  grant.addOIDCScope('openid offline_access');
+  grant.addOIDCScope('openid profile offline_access');
   const may = new Set(people.get(accountId)?.scopes.split(' '));
   const requested = apiScopesOf(client).split(' ');
   grant.addResourceScope(RESOURCE, requested.filter((scope) => may.has(scope)).join(' '));

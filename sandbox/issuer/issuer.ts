@@ -8,9 +8,10 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
 import { closeServer, listenOnLoopback } from '../loopback.ts';
-import { ALL_SCOPES, PORTAL_CLIENT_ID } from './clients.ts';
+import { ALL_SCOPES, PORTAL_CLIENT_ID, portalMetadata } from './clients.ts';
 import type { MachineClient } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
+import { createMemory } from './memory.ts';
 import { respondToInteraction, interactionPath, isInteraction } from './sign-in.ts';
 
 export type IssuerOptions = {
@@ -31,6 +32,8 @@ export type Issuer = {
   machine: MachineClient;
   /** The public client of people; it comes back to `/portal/callback` on any loopback port. */
   portalClientId: string;
+  /** From now on the portal at this address is told when a person's session ends. */
+  connectPortal(url: string): Promise<void>;
   /** Every scope that can be had, with blanks between them. */
   scopes: string;
   close(): Promise<void>;
@@ -44,9 +47,13 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
   const server = createServer();
   const url = `http://127.0.0.1:${await listenOnLoopback(server, options.port ?? 0)}`;
   const key = await makeKey();
+  const memory = createMemory();
+  const connectPortal = async (portalUrl?: string): Promise<void> =>
+    memory('Client').upsert(PORTAL_CLIENT_ID, portalMetadata(portalUrl), 0);
+  await connectPortal();
   const provider = new Provider(
     url,
-    providerConfiguration({ key, audience, machines, interactionPath }),
+    providerConfiguration({ key, memory, audience, machines, interactionPath }),
   );
   const handle = provider.callback();
   server.on('request', (request, response) => {
@@ -60,6 +67,7 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
     tokenEndpoint: `${url}/token`,
     machine,
     portalClientId: PORTAL_CLIENT_ID,
+    connectPortal,
     scopes: ALL_SCOPES,
     close: () => closeServer(server),
   };

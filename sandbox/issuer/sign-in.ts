@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
-import { people } from './clients.ts';
+import { PAGE_POLICY, renderSignIn } from './pages.ts';
+import { people } from './people.ts';
 
 const FORM_BYTES_MAX = 1024;
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** Where the provider sends a person who has to sign in. */
 export const interactionPath = (uid: string): string => `/interaction/${uid}`;
@@ -40,30 +40,10 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
 }
 
 function showPeople(response: ServerResponse, action: string): void {
-  const buttons = [...people].map(
-    ([subject, { name }]) => `<p><button name="person" value="${subject}">${name}</button></p>`,
-  );
-  response.writeHead(200, {
+  const headers = {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': POLICY,
+    'content-security-policy': PAGE_POLICY,
     'cache-control': 'no-store',
-  }).end(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sandbox sign-in</title>
-<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem;width:100%;text-align:start}</style>
-</head>
-<body>
-<main>
-<h1>Who is there?</h1>
-<p>The sandbox asks for no password: everything behind it is made up.</p>
-<form method="post" action="${action}">
-${buttons.join('\n')}
-</form>
-</main>
-</body>
-</html>
-`);
+  };
+  response.writeHead(200, headers).end(renderSignIn(action));
 }

@@ -70,6 +70,7 @@ async function start(
   const service = await startService({ config, clock, log, logOutput, tracing });
   held.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
+  await sandbox.issuer.connectPortal(service.url);
   const apiKey = await createDemoKey(service);
   print(renderBanner({ ...sandbox.facts, url: service.url, now: clock.now(), apiKey }));
   log.info({ url: service.url }, 'listening');

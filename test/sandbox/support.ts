@@ -70,7 +70,7 @@ export async function send(
   return { status: response.status, headers: response.headers, data, text };
 }
 
-export type Received = { headers: IncomingHttpHeaders; body: string };
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string };
 
 /** A receiver of webhooks that answers 202, or whatever `status` says at the moment. */
 export async function openReceiver(): Promise<{
@@ -84,7 +84,11 @@ export async function openReceiver(): Promise<{
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+      received.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
       response.writeHead(status).end();
     });
   });

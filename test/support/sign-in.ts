@@ -9,10 +9,15 @@ export type Tokens = {
   token_type: string;
 };
 
-const CALLBACK = 'http://127.0.0.1:4711/portal/callback';
+/** Where the portal is, as far as the issuer knows: nothing has to listen there. */
+export const PORTAL = 'http://127.0.0.1:4711';
+
+const CALLBACK = `${PORTAL}/portal/callback`;
+
+type Browse = (url: string, form?: Record<string, string>) => Promise<Response>;
 
 /** A browser as far as sign-in needs one: it keeps cookies and follows redirects by hand. */
-function createBrowser() {
+function createBrowser(): Browse {
   const cookies = new Map<string, string>();
   return async (url: string, form?: Record<string, string>): Promise<Response> => {
     const response = await fetch(url, {
@@ -42,6 +47,8 @@ export type SignIn = {
   verifier: string;
   /** Pages that were shown on the way. */
   pages: string[];
+  /** The browser that signed in. */
+  browse: Browse;
 };
 
 /** Walks from the authorization request to the callback, as a person with a browser does. */
@@ -74,10 +81,11 @@ export async function signIn(issuer: Issuer, options: SignInOptions = {}): Promi
           callback: new URLSearchParams({ status: String(response.status) }),
           verifier,
           pages,
+          browse,
         };
       response = await browse(new URL(action, issuer.url).href, { person });
     } else if (location.startsWith(CALLBACK)) {
-      return { callback: new URL(location).searchParams, verifier, pages };
+      return { callback: new URL(location).searchParams, verifier, pages, browse };
     } else {
       response = await browse(new URL(location, issuer.url).href);
     }
@@ -111,4 +119,26 @@ export async function redeem(issuer: Issuer, { callback, verifier }: SignIn) {
     redirect_uri: CALLBACK,
     code_verifier: verifier,
   });
+}
+
+/** Asks for new tokens by a refresh token, as the portal. */
+export async function renew(issuer: Issuer, refreshToken = '') {
+  return askForTokens(issuer, {
+    grant_type: 'refresh_token',
+    client_id: issuer.portalClientId,
+    refresh_token: refreshToken,
+  });
+}
+
+/** Signs out at the issuer by the form that it shows; the response says where to go next. */
+export async function signOut(issuer: Issuer, { browse }: SignIn, idToken: string) {
+  const query = new URLSearchParams({
+    id_token_hint: idToken,
+    post_logout_redirect_uri: `${PORTAL}/portal/signed-out`,
+    state: 'bye',
+  });
+  const page = await (await browse(`${issuer.url}/session/end?${query.toString()}`)).text();
+  const action = /action="([^"]+)"/.exec(page)?.[1] ?? '';
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  return browse(action, { xsrf, logout: 'yes' });
 }

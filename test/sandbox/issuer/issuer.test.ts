@@ -7,8 +7,9 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { startService } from '../../../src/compose.ts';
-import { askForTokens, redeem, signIn } from '../../support/sign-in.ts';
+import { askForTokens, PORTAL, redeem, renew, signIn, signOut } from '../../support/sign-in.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { openReceiver } from '../support.ts';
 
 const SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 const machine = {
@@ -99,9 +100,32 @@ describe('the authorization code flow', () => {
     });
   });
 
-  test('gives a person only what that person may have', async () => {
-    const { body } = await redeem(issuer, await signIn(issuer, { person: 'viewer' }));
-    expect(decodeJwt(body.access_token)).toMatchObject({ sub: 'viewer', scope: 'catalog:read' });
+  test.each([
+    ['owner', SCOPES],
+    ['operator', 'catalog:read trackport:admin'],
+    ['reader', 'catalog:read'],
+  ])('gives the %s what that person may have, and no more', async (person, scope) => {
+    const { body } = await redeem(issuer, await signIn(issuer, { person }));
+    const claims = { sub: person, workspace_id: 'default' };
+    expect(decodeJwt(body.access_token)).toMatchObject({ ...claims, scope });
+    expect(decodeJwt(body.id_token)).toMatchObject({ ...claims, name: expect.any(String) });
+  });
+
+  test('offers everybody as a button of a form that needs no script', async () => {
+    const { pages } = await signIn(issuer);
+    const buttons = [...(pages[0] ?? '').matchAll(/<button name="person" value="(\w+)">/g)];
+    expect(buttons.map(([, person]) => person)).toEqual(['owner', 'operator', 'reader']);
+    expect(pages[0]).not.toContain('<script');
+  });
+
+  test('renews tokens by a refresh token, without asking for offline access', async () => {
+    const { body } = await redeem(issuer, await signIn(issuer, { person: 'operator' }));
+    const renewed = await renew(issuer, body.refresh_token);
+    expect(renewed.status).toBe(200);
+    expect(decodeJwt(renewed.body.access_token)).toMatchObject({
+      sub: 'operator',
+      scope: 'catalog:read trackport:admin',
+    });
   });
 
   test('takes a code once, and only with its verifier', async () => {
@@ -135,6 +159,31 @@ describe('the authorization code flow', () => {
       400,
       'This sign-in has ended. Start again where you came from.\n',
     ]);
+  });
+});
+
+describe('a sign-out', () => {
+  test('tells the portal, ends its refresh token, and goes back to it', async () => {
+    const issuer = await openIssuer();
+    const portal = await openReceiver();
+    portal.answerWith(200);
+    await issuer.connectPortal(new URL(portal.url).origin);
+    const signedIn = await signIn(issuer);
+    const { body } = await redeem(issuer, signedIn);
+
+    const ended = await signOut(issuer, signedIn, body.id_token);
+
+    expect(ended.headers.get('location')).toBe(`${PORTAL}/portal/signed-out?state=bye`);
+    expect(portal.received).toMatchObject([{ path: '/portal/backchannel-logout' }]);
+    const token = new URLSearchParams(portal.received[0]?.body).get('logout_token') ?? '';
+    expect(decodeJwt(token)).toMatchObject({
+      iss: issuer.url,
+      aud: issuer.portalClientId,
+      sub: 'owner',
+      sid: decodeJwt(body.id_token)['sid'],
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    });
+    expect((await renew(issuer, body.refresh_token)).body.error).toBe('invalid_grant');
   });
 });
 
@@ -206,15 +255,15 @@ describe('the whole service', () => {
     const { issuer, call } = await openService();
     const owner = (await redeem(issuer, await signIn(issuer))).body;
     expect((await call('POST', '/catalog', owner.access_token, artifact)).status).toBe(201);
-    const viewer = (await redeem(issuer, await signIn(issuer, { person: 'viewer' }))).body;
+    const reader = (await redeem(issuer, await signIn(issuer, { person: 'reader' }))).body;
     const publish = '/catalog/orders/publish?version=1.0.0';
-    const refused = await call('POST', publish, viewer.access_token);
+    const refused = await call('POST', publish, reader.access_token);
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
       403,
       'Bearer error="insufficient_scope", scope="catalog:publish"',
     ]);
     expect((await call('POST', publish, owner.access_token)).status).toBe(200);
-    expect((await call('GET', '/catalog/orders', viewer.access_token)).status).toBe(200);
+    expect((await call('GET', '/catalog/orders', reader.access_token)).status).toBe(200);
     const asIdToken = await call('GET', '/catalog/orders', owner.id_token);
     expect([asIdToken.status, asIdToken.headers.get('www-authenticate')]).toEqual([
       401,

@@ -1,0 +1,41 @@
+import { ALL_SCOPES } from './clients.ts';
+
+export type Person = {
+  name: string;
+  /** What the person does, as the sign-in page says it. */
+  may: string;
+  /** What the person's tokens can carry at most, with blanks between them. */
+  scopes: string;
+  workspaceId: string;
+};
+
+/** Who can sign in, by subject. All are made up. */
+export const people: ReadonlyMap<string, Person> = new Map([
+  [
+    'owner',
+    {
+      name: 'Olivia Owner',
+      may: 'owns the catalog and runs the service: may do everything',
+      scopes: ALL_SCOPES,
+      workspaceId: 'default',
+    },
+  ],
+  [
+    'operator',
+    {
+      name: 'Otto Operator',
+      may: 'looks after consumers, partners, receipts and claims, and reads the catalog',
+      scopes: 'catalog:read trackport:admin',
+      workspaceId: 'default',
+    },
+  ],
+  [
+    'reader',
+    {
+      name: 'Rita Reader',
+      may: 'reads the catalog and changes nothing',
+      scopes: 'catalog:read',
+      workspaceId: 'default',
+    },
+  ],
+]);
