@@ -21,6 +21,7 @@ import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import type { Leads } from '#leads/index.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { Partners } from '#partners/index.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
@@ -47,9 +48,11 @@ import { createRegistry, logMetrics, trackerCallMetrics } from './compose/teleme
 import { openTracing, traceTrackerCalls } from './compose/telemetry/open-tracing.ts';
 import { composeLeads, followOthers } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
+import { openIdentity } from './compose/open-identity.ts';
 import { storeError } from './compose/start-error.ts';
 import { openServiceStore } from './compose/store.ts';
 import type { Store } from './compose/store.ts';
+import { composeTraffic } from './compose/traffic.ts';
 import { createTrackerParts } from './compose/tracker/parts.ts';
 import type { TrackerParts } from './compose/tracker/parts.ts';
 import { createTrackerWebhook } from './compose/tracker/webhook.ts';
@@ -168,6 +171,7 @@ type Parts = PartsDeps & {
   feed: ChangeFeed;
   partners: Partners;
   partnerRoutes: PartnerRoutesDeps;
+  traffic: Traffic;
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
@@ -183,8 +187,10 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
   const access = composeAccess({ store, clock, log, limitPerMinute });
   held.push('the times of last use', () => access.close());
+  const traffic = composeTraffic(deps, held);
   const { partners, routes: partnerRoutes } = composePartners({
     ...deps,
+    traffic,
     tracker,
     filler: leadParts.filler,
     identity,
@@ -199,17 +205,8 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     ...leadParts,
     partners,
     partnerRoutes,
+    traffic,
   };
-}
-
-/** What needs an issuer is loaded where there is one: a fifth of the code. */
-async function openIdentity(deps: PartsDeps, held: ReleaseStack): Promise<Identity | undefined> {
-  const { identity: rules } = deps.config;
-  if (!rules) return undefined;
-  const { composeIdentity } = await import('./compose/identity.ts');
-  const identity = composeIdentity({ ...deps, identity: rules });
-  held.push('the issuer', () => identity.close());
-  return identity;
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };

@@ -151,6 +151,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     work: unserved,
     workerLock: unserved,
     filler: unserved,
+    traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,
     cursors: unserved,
     rules: unserved,

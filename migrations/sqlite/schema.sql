@@ -288,6 +288,16 @@ CREATE TABLE tracker_repository (
   seenAt INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE traffic (
+  sender TEXT NOT NULL, -- a partner's id, or @tracker
+  kind TEXT NOT NULL CHECK (kind IN ('verified', 'refused')),
+  detail TEXT NOT NULL, -- eight hexadecimal digits of the secret's SHA-256, or the reason
+  day INTEGER NOT NULL, -- days since the Unix epoch
+  count INTEGER NOT NULL,
+  lastAt INTEGER NOT NULL, -- milliseconds since the Unix epoch
+  PRIMARY KEY (sender, kind, detail, day)
+) STRICT, WITHOUT ROWID;
+
 CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 
 CREATE INDEX audit_by_action ON audit (action, at);

@@ -9,6 +9,7 @@ import { createPartners } from '#partners/index.ts';
 import type { Partners, PartnersPorts } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import type { PartnerList } from '#partners/partner.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -32,6 +33,7 @@ export type PartnersDeps = {
   tracker: TrackerParts;
   /** Fills the lead directory that matching needs. */
   filler: DirectoryFiller;
+  traffic: Traffic;
   /** Checks the tokens of partners with `requireBearer`. */
   identity: Identity | undefined;
   bodies: Pick<BodyReaders, 'delivery'>;
@@ -54,6 +56,7 @@ export function composePartners(deps: PartnersDeps): {
     ...trackerPorts(deps),
     ...settingsPorts(deps),
     filler: deps.filler,
+    traffic: deps.traffic,
     readDelivery: deps.bodies.delivery,
     countOutcome: outcomeMetrics(metrics),
     newId: createTimedIds(clock),

@@ -8,7 +8,8 @@ import { acceptDelivery } from './intake/accept-delivery.ts';
 import type { Delivery } from './intake/accept-delivery.ts';
 import { refuseUnread, verifyRequest } from './intake/verify-request.ts';
 import type { PartnerRequest, UnreadRequest } from './intake/verify-request.ts';
-import type { PartnerList } from './partner.ts';
+import type { Partner, PartnerList } from './partner.ts';
+import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
 import { readStatus } from './receipts/read-status.ts';
 import { createReceipts } from './receipts/receipts.ts';
@@ -17,6 +18,7 @@ import type { ReceiptStore } from './receipts/receipt-store.ts';
 import { createOutcomeReporter } from './receipts/report-outcomes.ts';
 import type { OutcomeReporterDeps } from './receipts/report-outcomes.ts';
 import { createStatusTokens } from './receipts/status-token.ts';
+import type { Traffic } from './traffic/traffic.ts';
 import { createBackgroundWork } from './worker/background-work.ts';
 import type { BackgroundWork } from './worker/background-work.ts';
 import type { WorkerLock } from './worker/worker-lock.ts';
@@ -32,6 +34,7 @@ export type PartnersPorts = {
   work: WorkerDeps['store'];
   workerLock: WorkerLock;
   filler: DirectoryFiller;
+  traffic: Pick<Traffic, 'record' | 'read'>;
   cursors: CursorSealer;
   /** The sub-key that status addresses are sealed with: 32 bytes. */
   statusKey: Buffer;
@@ -53,7 +56,7 @@ export function createPartners(ports: PartnersPorts) {
   const { worker, background, fillDirectory } = createWork(ports, reporter);
   const wakeWorker = (): void => worker.wake();
   const hashKey = createSecretKey(ports.directoryKey);
-  const { tracing } = ports;
+  const { tracing, traffic } = ports;
   const accepting = { store, readDelivery, clock, newId, hashKey, wakeWorker, reporter, tracing };
   const tokens = createStatusTokens(ports.statusKey, clock);
   return {
@@ -61,7 +64,17 @@ export function createPartners(ports: PartnersPorts) {
     hasPartners: () => partners().all().length > 0,
     refuseUnread: (request: UnreadRequest) =>
       refuseUnread({ partners: partners(), clock }, request),
-    verify: (request: PartnerRequest) => verifyRequest({ partners: partners(), clock }, request),
+    /** A verified request goes into the record of traffic. */
+    verify: (request: PartnerRequest) => {
+      const verdict = verifyRequest({ partners: partners(), clock }, request);
+      if (verdict.kind === 'verified')
+        traffic.record(verdict.partner.id, 'verified', verdict.digest);
+      return verdict;
+    },
+    /** Puts a request that was refused into the record of traffic. */
+    recordRefusal: ({ id }: Pick<Partner, 'id'>, reason: string) =>
+      traffic.record(id, 'refused', reason),
+    list: () => listPartners({ partners: partners(), traffic, clock }),
     accept: (delivery: Delivery) => acceptDelivery(accepting, delivery),
     /** The token of a receipt's status address. */
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),

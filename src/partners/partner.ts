@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { signingKey } from './intake/signature.ts';
 import type { Scheme, SecretStanding, TriedKey } from './intake/signature.ts';
@@ -9,7 +10,7 @@ export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete
 export type Action = (typeof deletionActions)[number];
 
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
-type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
+export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
 export type FieldName =
   | 'eventType'
@@ -121,7 +122,13 @@ export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number
   return secrets.filter((secret) => standingOf(secret, now) === 'active').map(({ value }) => value);
 }
 
-function standingOf(
+/** What stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
+export function digestOf(secret: Secret): string {
+  return sha256Hex(secret.reveal()).slice(0, 8);
+}
+
+/** Whether the secret may sign at `now`. */
+export function standingOf(
   { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
   now: number,
 ): SecretStanding {
@@ -166,12 +173,17 @@ export type PartnerList = {
 export function createPartnerList(list: readonly Partner[]): PartnerList {
   const byId = new Map(list.map((partner) => [partner.id, partner]));
   const keys = new Map(
-    list.flatMap(({ secrets }) => secrets.map(({ value }) => [value, signingKey(value)] as const)),
+    list.flatMap(({ secrets }) =>
+      secrets.map(
+        ({ value }) => [value, { key: signingKey(value), digest: digestOf(value) }] as const,
+      ),
+    ),
   );
   const tries = Math.max(1, ...list.map(({ secrets }) => secrets.length));
   const unknowable = Array.from({ length: tries }, (): TriedKey => ({
     key: createSecretKey(randomBytes(32)),
     standing: 'active',
+    digest: '',
   }));
   return {
     find: (id) => {
@@ -182,7 +194,7 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
     keysToTry: (partner, now) => {
       const known = (partner?.secrets ?? []).flatMap((secret): TriedKey[] => {
         const key = keys.get(secret.value);
-        return key === undefined ? [] : [{ key, standing: standingOf(secret, now) }];
+        return key === undefined ? [] : [{ ...key, standing: standingOf(secret, now) }];
       });
       return [...known, ...unknowable].slice(0, tries);
     },

@@ -106,6 +106,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
     ...stores,
     workerLock: createWorkerLock(database.handle.name),
     filler: unserved,
+    traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,
     readDelivery,
     rules: () => unserved,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { LAST_USED_LATE_MS } from '../keys/last-used.ts';
+import { WRITE_LATE_MS } from '#shared/resilience/late-writes.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
 import { consumerStates, keyStateAt, keyStates } from './consumer.ts';
 import type { Consumer, Key } from './consumer.ts';
@@ -26,7 +26,7 @@ const keyOut = z
     lastUsedAt: instantOut
       .exactOptional()
       .describe(
-        `When it last let somebody in, written within ${LAST_USED_LATE_MS / SECOND} seconds. Absent: never.`,
+        `When it last let somebody in, written within ${WRITE_LATE_MS / SECOND} seconds. Absent: never.`,
       ),
   })
   .meta({ id: 'Key', description: 'A key without its secret.' });

@@ -9,6 +9,7 @@ import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
 import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check.ts';
@@ -66,6 +67,7 @@ function createStores(
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, sealer, repository }),
+    traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock(database, newUuid()),
   };

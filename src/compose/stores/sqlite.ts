@@ -9,6 +9,7 @@ import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
@@ -111,6 +112,7 @@ function createStores(
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
+    traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock(path),
   };

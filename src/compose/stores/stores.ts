@@ -5,6 +5,7 @@ import type { ChangeLog } from '#leads/feed/change-log.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { TrafficStore } from '#partners/traffic/traffic-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -31,6 +32,7 @@ export type Stores = {
   claims(): ClaimStore;
   directory(): LeadDirectory;
   receipts(): ReceiptStore;
+  traffic(): TrafficStore;
   work(): WorkStore;
   workerLock(): WorkerLock;
 };

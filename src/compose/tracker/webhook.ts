@@ -4,6 +4,8 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { toChange } from '#leads/feed/change.ts';
 import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import type { Leads } from '#leads/index.ts';
+import { TRACKER } from '#partners/traffic/traffic.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
@@ -17,11 +19,12 @@ export type TrackerWebhookParts = {
   leads: Pick<Leads, 'applyEvent'>;
   filler: Pick<DirectoryFiller, 'apply' | 'settled'>;
   feed: Pick<ChangeFeed, 'publish' | 'settled'>;
+  traffic: Pick<Traffic, 'record'>;
 };
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
 export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhookDeps {
-  const { settings, clock, tracker, leads, filler, feed } = parts;
+  const { settings, clock, tracker, leads, filler, feed, traffic } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });
   const verifier = settings.derive((current) =>
@@ -32,7 +35,11 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
     }),
   );
   return {
-    verify: (delivery) => verifier().verify(delivery),
+    verify: async (delivery) => {
+      const event = await verifier().verify(delivery);
+      traffic.record(TRACKER, 'verified', '');
+      return event;
+    },
     onTrackerEvent: (event) => {
       leads.applyEvent(event);
       filler.apply(event);

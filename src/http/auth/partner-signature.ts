@@ -11,7 +11,7 @@ import { headerValues } from '../requests/header-values.ts';
 import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
 
 export type PartnerSignaturesDeps = {
-  partners: Pick<Partners, 'refuseUnread' | 'verify'>;
+  partners: Pick<Partners, 'refuseUnread' | 'verify' | 'recordRefusal'>;
   /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
   checkBearer: (request: FastifyRequest) => Promise<unknown>;
   metrics: PartnerMetrics;
@@ -108,11 +108,12 @@ type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
-  { context, metrics }: Services,
+  { context, metrics, partners }: Services,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
 ): never {
   metrics.refused(partner?.id ?? '', reason);
+  if (partner) partners.recordRefusal(partner, reason);
   request.logFacts = {
     ...request.logFacts,
     ...(partner && { partnerId: partner.id }),

@@ -29,8 +29,8 @@ export type SignedRequest = Omit<SignedContent, 'timestamp'> & {
   timestamps: readonly string[];
 };
 
-/** A key to try, and whether its secret may sign at this time. */
-export type TriedKey = { key: KeyObject; standing: SecretStanding };
+/** A key to try, the start of its secret's digest, and whether the secret may sign at this time. */
+export type TriedKey = { key: KeyObject; standing: SecretStanding; digest: string };
 
 /** Before `notBefore`, after `notAfter`, or neither. */
 export type SecretStanding = 'active' | 'expired' | 'not-yet-active';
@@ -94,31 +94,40 @@ export function hasTimestamp(scheme: Scheme): boolean {
   return rulesOf[scheme].hasTimestamp;
 }
 
+/** What became of a signature: `digest` is that of the secret that made it. */
+export type SignatureVerdict = { digest: string } | { refusal: SignatureRefusal };
+
 /**
- * Undefined when a secret that is active made the signature and the request is not too old or too far
- * ahead, else the reason. Every key is tried in full, whatever the headers look like, so that
+ * Verified when a secret that is active made the signature and the request is not too old or too far
+ * ahead, else refused with the reason. Every key is tried in full, whatever the headers look like, so that
  * the time it takes tells nothing.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  * @see https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
  */
-export function refusalOf(
+export function checkSignature(
   scheme: Scheme,
   keys: readonly TriedKey[],
   request: SignedRequest,
   now: number,
-): SignatureRefusal | undefined {
+): SignatureVerdict {
   const [signature = ''] = request.signatures;
   const [timestamp = ''] = request.timestamps;
   const given = Buffer.from(rulesOf[scheme].normalize(signature));
   const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
-  for (const { key, standing } of keys) {
-    const expected = sign(scheme, key, { ...request, timestamp });
-    matches[standing] += sameDigest(given, Buffer.from(expected)) ? 1 : 0;
+  let digest = '';
+  for (const tried of keys) {
+    const expected = sign(scheme, tried.key, { ...request, timestamp });
+    if (!sameDigest(given, Buffer.from(expected))) continue;
+    matches[tried.standing] += 1;
+    if (tried.standing === 'active') digest = tried.digest;
   }
-  const malformed = refusalOfForm(scheme, request.signatures);
-  if (malformed !== undefined) return malformed;
-  if (matches.active === 0) return refusalOfSecret(matches);
-  return hasTimestamp(scheme) ? refusalOfTimestamp(request.timestamps, now) : undefined;
+  const refusal = refusalOfForm(scheme, request.signatures) ?? refusalOfMatch();
+  return refusal === undefined ? { digest } : { refusal };
+
+  function refusalOfMatch(): SignatureRefusal | undefined {
+    if (matches.active === 0) return refusalOfSecret(matches);
+    return hasTimestamp(scheme) ? refusalOfTimestamp(request.timestamps, now) : undefined;
+  }
 }
 
 /**

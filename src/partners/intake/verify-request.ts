@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Partner, PartnerList } from '../partner.ts';
-import { looksSigned, refusalOf, refusalOfHeaders } from './signature.ts';
+import { checkSignature, looksSigned, refusalOfHeaders } from './signature.ts';
 import type { SignatureRefusal, SignedContent } from './signature.ts';
 
 /** The one shape of a partner's name in a path. */
@@ -21,7 +21,9 @@ export type UnreadRequest = Pick<PartnerRequest, 'partnerId' | 'headerValues'> &
 };
 
 /** The response must not depend on why a request is refused: that is for log and metrics. */
-export type RequestVerdict = { kind: 'verified'; partner: Partner } | RefusedRequest;
+export type RequestVerdict =
+  /** `digest`: the start of that of the secret that made the signature. */
+  { kind: 'verified'; partner: Partner; digest: string } | RefusedRequest;
 
 export type RefusedRequest =
   | { kind: 'refused'; reason: 'partner-unknown' }
@@ -53,11 +55,11 @@ export function verifyRequest(
     timestamps: request.headerValues(headers.timestamp),
   };
   const keys = partners.keysToTry(partner, now);
-  const refusal = refusalOf(scheme, keys, signedRequest, now);
+  const verdict = checkSignature(scheme, keys, signedRequest, now);
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
-  return refusal === undefined
-    ? { kind: 'verified', partner }
-    : { kind: 'refused', reason: refusal, partner };
+  return 'refusal' in verdict
+    ? { kind: 'refused', reason: verdict.refusal, partner }
+    : { kind: 'verified', partner, digest: verdict.digest };
 }
 
 /**

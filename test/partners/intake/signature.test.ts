@@ -4,7 +4,7 @@ import { Webhooks } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  refusalOf,
+  checkSignature,
   sign,
   signingKey,
   toPublicUri,
@@ -31,7 +31,13 @@ function signedHmac(bytes: Buffer = body): SignedRequest {
   return { ...call, signatures: [sign('hmac-sha256', keyOne, call)], timestamps: [] };
 }
 
-const active = (key: KeyObject): TriedKey => ({ key, standing: 'active' });
+const active = (key: KeyObject): TriedKey => ({ key, standing: 'active', digest: '' });
+
+function refusalOf(...check: Parameters<typeof checkSignature>): string | undefined {
+  const verdict = checkSignature(...check);
+  return 'refusal' in verdict ? verdict.refusal : undefined;
+}
+
 const refusalOfV3 = (call: SignedRequest, now = NOW) =>
   refusalOf('signature-v3', [active(keyTwo)], call, now);
 const refusalOfHmac = (call: SignedRequest) =>
@@ -260,7 +266,7 @@ describe('a secret that may not sign at this time', () => {
   const refusalWith = (...tried: [KeyObject, SecretStanding][]) =>
     refusalOf(
       'signature-v3',
-      tried.map(([key, standing]) => ({ key, standing })),
+      tried.map(([key, standing]) => ({ ...active(key), standing })),
       signedV3(),
       NOW,
     );
@@ -280,7 +286,7 @@ describe('a secret that may not sign at this time', () => {
   });
 
   test('is told before an old timestamp', () => {
-    const keys = [{ key: keyTwo, standing: 'expired' as const }];
+    const keys = [{ ...active(keyTwo), standing: 'expired' as const }];
     expect(refusalOf('signature-v3', keys, signedV3(), NOW + 600_000)).toBe('secret-expired');
   });
 });

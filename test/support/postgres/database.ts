@@ -98,6 +98,7 @@ const TABLES = [
   'api_key',
   'consumer_grant',
   'consumer',
+  'traffic',
 ];
 
 /** To empty a few rows takes a small part of the time that making a database does. */

@@ -24,7 +24,7 @@ import { headerValues } from '../../requests/header-values.ts';
 import { STATUS_PATH } from '../receipt-status/routes.ts';
 
 export type PartnerRoutesDeps = Omit<PartnerSignaturesDeps, 'metrics'> & {
-  partners: Pick<Partners, 'accept' | 'statusTokenOf' | 'readStatus'>;
+  partners: Pick<Partners, 'accept' | 'statusTokenOf' | 'readStatus' | 'recordRefusal'>;
   metrics: PartnerRegistry;
 };
 
@@ -107,7 +107,7 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
 }
 
 function limitRequests(
-  { limiter, metrics }: Services,
+  { limiter, metrics, deps }: Services,
   partner: Partner,
   reply: FastifyReply,
 ): void {
@@ -116,6 +116,7 @@ function limitRequests(
   reply.headers(rateLimitHeaders(quota));
   if (!quota.isExceeded) return;
   metrics.refused(partner.id, 'limit');
+  deps.partners.recordRefusal(partner, 'limit');
   refuseOverLimit(quota);
 }
 

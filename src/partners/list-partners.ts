@@ -1,0 +1,93 @@
+import type { Clock } from '#shared/clock.ts';
+import type { SecretStanding } from './intake/signature.ts';
+import { digestOf, standingOf } from './partner.ts';
+import type { Partner, PartnerList } from './partner.ts';
+import type { Traffic, TrafficSum } from './traffic/traffic.ts';
+
+/** How far back `refusals` look, in UTC days, today included. */
+const REFUSAL_DAYS = 7;
+
+/** A signing secret as people may see it: never itself. */
+type SecretSummary = {
+  /** Eight hexadecimal digits of its SHA-256. */
+  digest: string;
+  standing: SecretStanding;
+  /** Milliseconds since the Unix epoch; absent: always, or for ever. */
+  notBefore?: number;
+  notAfter?: number;
+  /** When it verified a call for the last time, in the last 7 days. */
+  lastVerifiedAt?: number;
+};
+
+/** Calls of one partner in the last 7 days that were refused for the same reason. */
+type RefusalSum = { reason: string; count: number; lastAt: number };
+
+/** How one partner gets through. */
+export type PartnerSummary = Pick<
+  Partner,
+  'id' | 'scheme' | 'enabled' | 'requireBearer' | 'limitPerMinute'
+> & {
+  secrets: readonly SecretSummary[];
+  /** When a call of its was verified for the last time, in the last 7 days. */
+  lastVerifiedAt?: number;
+  /** The latest first. */
+  refusals: readonly RefusalSum[];
+};
+
+export type ListPartnersDeps = {
+  partners: PartnerList;
+  traffic: Pick<Traffic, 'read'>;
+  clock: Pick<Clock, 'now'>;
+};
+
+/**
+ * Every partner of the configuration, in its order, with what all instances saw of it; what the last
+ * five seconds brought may be missing. @throws {store-unavailable}
+ */
+export async function listPartners({
+  partners,
+  traffic,
+  clock,
+}: ListPartnersDeps): Promise<PartnerSummary[]> {
+  const sums = await traffic.read(REFUSAL_DAYS);
+  const now = clock.now();
+  return partners.all().map((partner) => {
+    const ofPartner = sums.filter(({ sender }) => sender === partner.id);
+    return summarize(partner, ofPartner, now);
+  });
+}
+
+function summarize(partner: Partner, sums: readonly TrafficSum[], now: number): PartnerSummary {
+  const { id, scheme, enabled, requireBearer, limitPerMinute } = partner;
+  const verified = sums.filter(({ kind }) => kind === 'verified');
+  const last = verified[0]?.lastAt;
+  return {
+    id,
+    scheme,
+    enabled,
+    requireBearer,
+    ...(limitPerMinute !== undefined && { limitPerMinute }),
+    secrets: partner.secrets.map((secret) => summarizeSecret(secret, verified, now)),
+    ...(last !== undefined && { lastVerifiedAt: last }),
+    refusals: sums
+      .filter(({ kind }) => kind === 'refused')
+      .map(({ detail, count, lastAt }) => ({ reason: detail, count, lastAt })),
+  };
+}
+
+function summarizeSecret(
+  secret: Partner['secrets'][number],
+  verified: readonly TrafficSum[],
+  now: number,
+): SecretSummary {
+  const { notBefore, notAfter } = secret;
+  const digest = digestOf(secret.value);
+  const last = verified.find(({ detail }) => detail === digest)?.lastAt;
+  return {
+    digest,
+    standing: standingOf(secret, now),
+    ...(notBefore !== undefined && { notBefore }),
+    ...(notAfter !== undefined && { notAfter }),
+    ...(last !== undefined && { lastVerifiedAt: last }),
+  };
+}

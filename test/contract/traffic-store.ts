@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { TRAFFIC_DAYS } from '#partners/traffic/traffic-store.ts';
+import type { TrafficCount, TrafficStore } from '#partners/traffic/traffic-store.ts';
+
+const count = (given: Partial<TrafficCount> = {}): TrafficCount => ({
+  sender: 'crm-one',
+  kind: 'verified',
+  detail: 'e91c07a4',
+  day: 20_000,
+  count: 1,
+  lastAt: 1_728_000_000_000,
+  ...given,
+});
+
+const byName = (left: TrafficCount, right: TrafficCount): number =>
+  `${left.sender} ${left.kind} ${left.day}` < `${right.sender} ${right.kind} ${right.day}` ? -1 : 1;
+
+/** What every record of traffic does; `open` answers those of two instances on one empty store. */
+export function describeTrafficStore(
+  engine: string,
+  open: () => Promise<readonly [TrafficStore, TrafficStore]>,
+): void {
+  describe(`the record of traffic in ${engine}`, () => {
+    test('what two instances count is added up, and the last time stays the last', async () => {
+      const [mine, theirs] = await open();
+      await Promise.all([
+        mine.add([count({ count: 2, lastAt: 7 }), count({ kind: 'refused', detail: 'limit' })]),
+        theirs.add([count({ kind: 'refused', detail: 'limit' }), count({ count: 3, lastAt: 5 })]),
+      ]);
+      expect((await theirs.readSince(0)).sort(byName)).toEqual([
+        count({ kind: 'refused', detail: 'limit', count: 2 }),
+        count({ count: 5, lastAt: 7 }),
+      ]);
+    });
+
+    test('days, senders and details are counted apart', async () => {
+      const [mine] = await open();
+      const counts = [
+        count(),
+        count({ day: 20_001 }),
+        count({ sender: 'crm-two' }),
+        count({ sender: 'crm-three', detail: '03fa9c6e' }),
+      ];
+      await mine.add(counts);
+      expect((await mine.readSince(0)).sort(byName)).toEqual(counts.sort(byName));
+      expect(await mine.readSince(20_001)).toEqual([count({ day: 20_001 })]);
+    });
+
+    test('days that are too old go when something is added', async () => {
+      const [mine] = await open();
+      await mine.add([count({ day: 1 }), count({ day: 2 })]);
+      await mine.add([count({ day: TRAFFIC_DAYS + 1 })]);
+      const days = (await mine.readSince(0)).map(({ day }) => day);
+      expect(days.sort((left, right) => left - right)).toEqual([2, TRAFFIC_DAYS + 1]);
+    });
+
+    test('nothing to add is nothing', async () => {
+      const [mine] = await open();
+      await mine.add([]);
+      expect(await mine.readSince(0)).toEqual([]);
+    });
+  });
+}
