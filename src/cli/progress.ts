@@ -1,26 +1,94 @@
+/**
+ * How long work shows itself: a line that is redrawn in place on a terminal, a plain line every few
+ * seconds elsewhere, nothing beside a JSON document.
+ */
+import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './table.ts';
 
-const WIDTH = 24;
-const LABEL_CHARACTERS_MAX = 48;
+const BAR_CHARACTERS = 24;
+/** A line that wraps could not be written over. */
+const LINE_CHARACTERS_MAX = 79;
 /** Up one line, and clear it: what was noted before is written over. */
 const OVER_THE_LAST_LINE = '\u001b[1A\u001b[2K';
+const REDRAW_EVERY_MS = 100;
+const PLAIN_LINE_EVERY_MS = 5 * SECOND;
+/** Before that a rate is a guess. */
+const RATE_AFTER_MS = SECOND;
 
-/** A bar that is redrawn in place; silent where nobody watches. */
-export type ProgressBar = (done: number, label?: string) => void;
+/**
+ * Told how many of how many steps are done, what the steps are, in the plural, and what is at hand.
+ * Every `OnProgress` can be one. `total` 0: nobody knows yet.
+ */
+export type ShowProgress = (done: number, total: number, unit: string, atHand?: string) => void;
 
-/** A progress bar over `total` steps on standard error. */
-export function createProgressBar(
-  terminal: Pick<Terminal, 'note' | 'isInteractive'>,
-  total: number,
-): ProgressBar {
-  if (!terminal.isInteractive || total === 0) return () => undefined;
+export type ProgressOptions = {
+  terminal: Pick<Terminal, 'note' | 'isInteractive'>;
+  clock: Pick<Clock, 'monotonicMs'>;
+  /** `--json`: nobody reads along. */
+  isJson?: boolean;
+};
+
+type Step = { done: number; total: number; unit: string; atHand: string };
+
+/** Shows the progress of one work on standard error; the work begins with the first report. */
+export function createProgress({ terminal, clock, isJson }: ProgressOptions): ShowProgress {
+  if (isJson) return () => undefined;
+  const { isInteractive } = terminal;
+  const everyMs = isInteractive ? REDRAW_EVERY_MS : PLAIN_LINE_EVERY_MS;
+  let start: { at: number; done: number } | undefined;
+  // Short work leaves no plain line, and a terminal sees it at once.
+  let shownAt: number | undefined = isInteractive ? -Infinity : undefined;
   let isDrawn = false;
-  return (done, label = '') => {
-    const filled = Math.round((done / total) * WIDTH);
-    const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
-    const text = `${bar} ${done}/${total} ${printable(label).slice(-LABEL_CHARACTERS_MAX)}`;
-    terminal.note(`${isDrawn ? OVER_THE_LAST_LINE : ''}${text.trimEnd()}`);
+  return (done, total, unit, atHand = '') => {
+    const now = clock.monotonicMs();
+    start ??= { at: now, done };
+    shownAt ??= now;
+    const isEnd = total > 0 && done >= total && (isInteractive || isDrawn);
+    if (!isEnd && now - shownAt < everyMs) return;
+    shownAt = now;
+    const pace = paceOf({ done, total }, done - start.done, now - start.at);
+    const step = { done, total, unit, atHand: printable(atHand) };
+    terminal.note(isInteractive ? drawLine(step, pace, isDrawn) : plainLine(step, pace));
     isDrawn = true;
   };
+}
+
+function plainLine(step: Step, pace: string): string {
+  const { atHand } = step;
+  return `${countsOf(step)}${pace}${atHand && `: ${atHand}`}`;
+}
+
+function drawLine(step: Step, pace: string, isDrawn: boolean): string {
+  const { done, total, atHand } = step;
+  const filled =
+    total > 0 ? Math.min(BAR_CHARACTERS, Math.round((done / total) * BAR_CHARACTERS)) : 0;
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
+  const facts = `${total > 0 ? `${bar} ` : ''}${countsOf(step)}${pace}`;
+  // Of a path the end tells more.
+  const room = Math.max(0, LINE_CHARACTERS_MAX - facts.length - 2);
+  const rest = room > 0 ? atHand.slice(-room) : '';
+  return `${isDrawn ? OVER_THE_LAST_LINE : ''}${facts}${rest && `  ${rest}`}`;
+}
+
+function countsOf({ done, total, unit }: Step): string {
+  return total > 0 ? `${done}/${total} ${unit}` : `${done} ${unit}`;
+}
+
+/** The rate, and what remains at that rate; nothing while neither is known. */
+function paceOf(
+  { done, total }: { done: number; total: number },
+  steps: number,
+  ms: number,
+): string {
+  if (steps <= 0 || ms < RATE_AFTER_MS) return '';
+  const perSecond = (steps / ms) * SECOND;
+  const rate = `, ${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
+  return total > done ? `${rate}, ${spanOf(((total - done) / perSecond) * SECOND)} left` : rate;
+}
+
+function spanOf(ms: number): string {
+  if (ms < MINUTE) return `${Math.ceil(ms / SECOND)} s`;
+  return ms < HOUR ? `${Math.ceil(ms / MINUTE)} min` : `${(ms / HOUR).toFixed(1)} h`;
 }

@@ -231,6 +231,6 @@ test('a terminal sees the progress, a pipe does not', async () => {
   put('a.json', artifact());
   expect((await run([folder])).notes).toBe('');
   const { notes } = await run([folder], { isInteractive: true });
-  expect(notes).toContain('0/1 a.json');
-  expect(notes).toContain('████████████████████████ 1/1');
+  expect(notes).toContain('0/1 files  a.json');
+  expect(notes).toContain('████████████████████████ 1/1 files');
 });

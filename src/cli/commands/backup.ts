@@ -1,8 +1,7 @@
 import type { OnProgress } from '#shared/progress.ts';
 import { printJson } from '../command.ts';
-import type { Open, Register, Terminal } from '../command.ts';
-import { createProgressBar } from '../progress.ts';
-import type { ProgressBar } from '../progress.ts';
+import type { Open, Register } from '../command.ts';
+import { createProgress } from '../progress.ts';
 import { renderFacts } from '../table.ts';
 
 /** What a backup holds, and what it does not. */
@@ -31,11 +30,11 @@ export const registerBackup: Register<Open<BackupServices>> = (command, { action
     .argument('<file>', 'where the backup goes; its folder must exist')
     .option('--force', 'replace FILE when it is there')
     .action(
-      action<{ force?: boolean }>(async ({ services, terminal, isJson, args, options }) => {
+      action<{ force?: boolean }>(async ({ services, terminal, clock, isJson, args, options }) => {
         const report = await services.backUp({
           file: args[0] ?? '',
           isForced: options.force === true,
-          onProgress: showProgress(terminal),
+          onProgress: createProgress({ terminal, clock, isJson }),
         });
         if (isJson) return printJson(terminal, report);
         const { file, createdAt, rows, tables, secretKeyFile } = report;
@@ -54,11 +53,3 @@ export const registerBackup: Register<Open<BackupServices>> = (command, { action
       }),
     );
 };
-
-function showProgress(terminal: Terminal): OnProgress {
-  let bar: ProgressBar | undefined;
-  return (done, total, label) => {
-    bar ??= createProgressBar(terminal, total);
-    bar(done, label);
-  };
-}

@@ -4,7 +4,7 @@ import type { ImportOutcome, ImportResult } from '#catalog/import/import-files.t
 import { CommandFailure, printJson, UsageError } from '../command.ts';
 import type { Open, Register, Task } from '../command.ts';
 import { listImportFiles, readImportFile } from '../import-folder.ts';
-import { createProgressBar } from '../progress.ts';
+import { createProgress } from '../progress.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
 /** What the `catalog` commands work on. */
@@ -47,18 +47,18 @@ other content is replaced, and a published version never changes: its file fails
 1 when any file failed.`;
 
 async function runImport(task: ImportTask): Promise<void> {
-  const { services, actor, args, options, terminal } = task;
+  const { services, actor, args, options } = task;
   if (!WORKSPACE.test(options.workspace))
     throw new UsageError('--workspace has 1 to 200 visible ASCII characters.');
   const paths = new Map(listImportFiles(args[0] ?? '').map(({ shown, path }) => [shown, path]));
-  const bar = createProgressBar(terminal, paths.size);
+  const showProgress = createProgress(task);
   const results = await services.catalog.importFiles(
     { workspaceId: options.workspace, actor },
     {
       files: [...paths.keys()],
       read: async (file) => readImportFile(paths.get(file) ?? file),
       isDryRun: options.dryRun === true,
-      onProgress: bar,
+      onProgress: (done, file) => showProgress(done, paths.size, 'files', file),
     },
   );
   report(task, results);

@@ -8,6 +8,8 @@ import { settleUnseen } from './settle-unseen.ts';
 import { walkChanges } from './walk-changes.ts';
 
 const CRAWL_EVERY_MS = DAY;
+/** A long crawl says so often that it goes on. */
+const LOG_EVERY_MS = 10 * SECOND;
 
 export type CrawlDeps = {
   tracker: LeadTracker;
@@ -36,11 +38,12 @@ export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promis
 async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
   const { tracker, directory, clock, log } = deps;
   const state = await noteProgress(deps);
-  log.info({ issues: state.issues }, 'the lead directory is being filled');
+  const logProgress = createProgressLog(deps);
+  logProgress(state);
   await deps.budget.spend(signal);
   await walkChanges(tracker, Math.max(0, state.reached - SECOND), async ({ issues, after }) => {
     await directory.putCrawled(await deps.toEntries(issues), newestChange(issues));
-    await noteProgress(deps);
+    logProgress(await noteProgress(deps));
     signal.throwIfAborted();
     if (after !== undefined) await deps.budget.spend(signal);
   });
@@ -48,6 +51,17 @@ async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
   await directory.completeCrawl(clock.now());
   const { issues } = await noteProgress(deps);
   log.info({ issues, removed }, 'the lead directory is complete');
+}
+
+/** A line at the start, then one every ten seconds at most. */
+function createProgressLog({ clock, log }: CrawlDeps): (state: DirectoryState) => void {
+  let loggedAt = -Infinity;
+  return ({ issues }) => {
+    const now = clock.monotonicMs();
+    if (now - loggedAt < LOG_EVERY_MS) return;
+    loggedAt = now;
+    log.info({ issues }, 'the lead directory is being filled');
+  };
 }
 
 async function noteProgress({ directory, onProgress }: CrawlDeps): Promise<DirectoryState> {

@@ -8,6 +8,7 @@ import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
+import type { LogFields } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
@@ -53,6 +54,41 @@ describe('the first crawl', () => {
       ]);
     expect(findLeads(world.database, byEmail('pull@example.com'))).toEqual([]);
     expect(listCalls(world)).toHaveLength(3);
+  });
+
+  test('says in the log every ten seconds at most how far it is', async () => {
+    const clock = createFakeClock();
+    const tracker = createFakeTracker(clock);
+    for (let count = 0; count < 450; count += 1) tracker.open();
+    const lines: LogFields[] = [];
+    const filler = createDirectoryFiller({
+      tracker: {
+        ...tracker,
+        listIssues: async (query, validator) => {
+          await clock.advance(6 * SECOND);
+          return tracker.listIssues(query, validator);
+        },
+      },
+      directory: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }),
+      identifyRepository: async () => 1,
+      rules: leadRules,
+      key: directoryKey,
+      clock,
+      log: {
+        ...silentLog,
+        info: ({ issues }, message) => void lines.push({ issues, message }),
+      },
+    });
+    onTestFinished(() => filler.stop());
+    filler.start();
+    await eventually(() => expect(filler.status().state).toBe('complete'));
+    const message = 'the lead directory is being filled';
+    expect(lines).toEqual([
+      { issues: 0, message },
+      { issues: 200, message },
+      { issues: 400, message },
+      { issues: 450, message: 'the lead directory is complete' },
+    ]);
   });
 
   test('goes on after a restart where it was cut short', async () => {
