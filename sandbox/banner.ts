@@ -8,6 +8,8 @@ export type BannerFacts = SandboxFacts & {
   /** Milliseconds; dates in the commands are reckoned from it. */
   now: number;
   apiKey: string;
+  /** The configuration file that describes the running sandbox. */
+  configPath: string;
 };
 
 /** `title`: letters, digits, commas, full stops and hyphens only, so that every shell takes it. */
@@ -21,6 +23,7 @@ export function renderBanner(facts: BannerFacts): string {
     v3Section(facts),
     ...catalogSections(facts),
     receiptSection(facts),
+    operationSection(facts),
   ];
   return [
     'Trackport SANDBOX: made-up leads, an empty store at every start, loopback only.',
@@ -33,11 +36,12 @@ export function renderBanner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-function placesOf({ url, trackerUrl }: BannerFacts): [string, string][] {
+function placesOf({ url, trackerUrl, configPath }: BannerFacts): [string, string][] {
   return [
     ['API', url],
     ['Docs', `${url}/docs`],
     ['Tracker', `${trackerUrl}/   (watch an issue being relabelled and closed)`],
+    ['Config', `${configPath}   (of this run, with its secrets; gone when it stops)`],
   ];
 }
 
@@ -143,5 +147,17 @@ function receiptSection({ url }: BannerFacts): Section {
   return {
     title: 'See what became of the calls of partners',
     lines: [`curl -sw '\\n' ${BEARER} '${url}/api/v1/receipts?limit=3'`],
+  };
+}
+
+/** The path is quoted: that of the temporary folder is the machine's. */
+function operationSection({ configPath }: BannerFacts): Section {
+  const commands = ['doctor', 'consumer list', 'receipt list', 'claim list'];
+  return {
+    title: 'Look after it from a second terminal, in the same folder',
+    lines: [
+      `CONFIG='${configPath}'`,
+      ...commands.map((command) => `npm run -s trackport -- ${command} --config "$CONFIG"`),
+    ],
   };
 }

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { stringify } from 'yaml';
 
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
@@ -72,7 +73,11 @@ async function start(
   sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
   await sandbox.issuer.connectPortal(service.url);
   const apiKey = await createDemoKey(service);
-  print(renderBanner({ ...sandbox.facts, url: service.url, now: clock.now(), apiKey }));
+  const configPath = path.join(folder, 'trackport.yaml');
+  const server = { host, port: Number(new URL(service.url).port), publicUrl: service.url };
+  writeConfig(configPath, { server, store, ...sandbox.config });
+  const { url } = service;
+  print(renderBanner({ ...sandbox.facts, url, now: clock.now(), apiKey, configPath }));
   log.info({ url: service.url }, 'listening');
   return { log, service };
 }
@@ -91,6 +96,12 @@ function configFor(
       (name.startsWith('TRACKPORT_SERVER_') && name !== 'TRACKPORT_SERVER_PUBLIC_URL'),
   );
   return loadConfig({ environment: Object.fromEntries(allowed), port, settings });
+}
+
+/** Describes the running sandbox to the command line, in another terminal; for its owner's eyes. */
+function writeConfig(file: string, settings: Readonly<Record<string, unknown>>): void {
+  const head = '# The sandbox that is running now. Its secrets work nowhere else.\n';
+  writeFileSync(file, `${head}${stringify(settings)}`, { mode: 0o600, flag: 'wx' });
 }
 
 async function createDemoKey({ access }: Service): Promise<string> {

@@ -89,6 +89,7 @@ describe('the banner', () => {
     trackerUrl: 'http://127.0.0.1:9000',
     leadId: '14',
     apiKey: 'tpk_key',
+    configPath: '/tmp/trackport-sandbox-1/trackport.yaml',
     hmacPartner: { id: 'crm-one', secret: 's1', leadId: '1' },
     v3Partner: { id: 'crm-two', secret: 's2', externalId: '4711' },
     token: {
