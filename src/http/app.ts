@@ -1,5 +1,5 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Area, HttpApp } from './http-app.ts';
+import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
 import type { AuditRoutesDeps } from './routes/audit/routes.ts';
 import type { ClaimRoutesDeps } from './routes/claims/routes.ts';
@@ -35,6 +35,8 @@ export type AppDeps = ServerDeps & {
   partners?: PartnerRoutesDeps;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
+  /** Another folder's, so it comes as a whole. */
+  portal?: (context: HttpContext) => Area;
 };
 
 /** The public server: not listening yet. */
@@ -69,7 +71,7 @@ export function createApp(deps: AppDeps): HttpApp {
       ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners)]
       : []),
   ];
-  registerAreas(app, areas);
+  registerAreas(app, [...areas, ...portalArea(deps, context)]);
   return app;
 }
 
@@ -78,6 +80,10 @@ export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps
   const { app, context } = createServer(deps);
   registerAreas(app, [operationRoutes(context, operations)]);
   return app;
+}
+
+function portalArea({ portal }: AppDeps, context: HttpContext): Area[] {
+  return portal ? [portal(context)] : [];
 }
 
 function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void {

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
 import type { Cors } from './cors.ts';
 import type { EarlyResponses } from './early-responses.ts';
+import { noteFailure } from '../problems/note-failure.ts';
 import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
 import type { HttpApp } from '../http-app.ts';
 import { createKnownPaths } from '../requests/known-paths.ts';
@@ -114,40 +114,8 @@ type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
 function sendProblem(publicUrl: string, { error, request, reply }: Failure) {
   const failure = toTrackportError(error);
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
-  request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
-  if (isSendingStill(request, reply)) reply.header('connection', 'keep-alive');
+  noteFailure({ request, reply }, failure);
   return reply.code(problem.status).headers(problem.headers).send(problem.body);
-}
-
-/**
- * Fastify would close under a sender in the middle of its body, which then never sees the response:
- * Node reads past the rest, for no longer than a request may take.
- */
-function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
-  const { raw } = reply;
-  const willClose = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
-  return willClose && !request.raw.complete && raw.shouldKeepAlive;
-}
-
-/** Why a request failed on our side: classes and codes, and for a bug the place in our code. */
-function reasonOf(failure: TrackportError): Record<string, string> {
-  if (failure.cause === undefined) return {};
-  const { error } = errorFields(failure.cause);
-  return {
-    error: String(error),
-    ...(failure.code === 'internal-error' && { stack: framesOf(failure.cause) }),
-  };
-}
-
-/** The frames of a stack without its first lines, which hold the message. */
-function framesOf(cause: unknown): string {
-  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
-  return stack
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 10)
-    .map((line) => line.trim())
-    .join(' | ');
 }
 
 function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {

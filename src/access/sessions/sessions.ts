@@ -1,0 +1,125 @@
+/**
+ * Sessions of people at the portal. They live in the store, so that every instance knows them and an
+ * ended one is over everywhere at once. The browser has a random id, the store only its digest.
+ */
+import { randomBytes } from 'node:crypto';
+
+import { MINUTE } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+import { isTrackportError } from '#shared/errors.ts';
+
+import { isOver, openSession, sealSession, SESSION_IDLE_MS, SESSION_MS } from './session.ts';
+import type { Session, SignedIn } from './session.ts';
+import type { IssuerSessions, SessionRow, SessionStore } from './session-store.ts';
+
+const ID_BYTES = 32;
+const ONCE_ID_BYTES = 16;
+/** A page is read right after the action that led to it. */
+const ONCE_MS = 10 * MINUTE;
+/** One write a minute tells well enough when a session was used. */
+const TOUCH_EVERY_MS = MINUTE;
+
+export type SessionsDeps = {
+  store: SessionStore;
+  sealer: Sealer;
+  clock: Pick<Clock, 'now'>;
+  /** Default: the operating system's generator. */
+  random?: (bytes: number) => Buffer;
+};
+
+/** What a sign-in begins a session with. */
+export type NewSession = SignedIn & Pick<SessionRow, 'issuerSubject' | 'issuerSession'>;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions(deps: SessionsDeps) {
+  const { store, clock } = deps;
+  return {
+    /** Returns the id for the browser: 256 random bits as 43 characters. */
+    start: (signedIn: NewSession) => startSession(deps, signedIn),
+    /** The session of an id; undefined when there is none, or it is over. */
+    find: (id: string) => findSession(deps, id),
+    /** What the store says of it now, without a use. */
+    reread: async ({ digest }: Pick<Session, 'digest'>) => readSession(deps, digest),
+    end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
+    endOfIssuer: (which: IssuerSessions) => store.endOfIssuer(which),
+    setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>
+      store.setTimeZone(digest, timeZone),
+    claimRenewal: ({ digest }: Pick<Session, 'digest'>, forMs: number) =>
+      store.claimRenewal(digest, { now: clock.now(), until: clock.now() + forMs }),
+    renew: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) =>
+      store.renew(digest, sealSession(deps.sealer, digest, signedIn)),
+    /** Returns the id by which the next page takes it, within 10 minutes. */
+    putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
+    /** The value, for the first who asks. */
+    takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
+    rememberLogout: (token: { digest: Buffer; endsAt: number }) => store.rememberLogout(token),
+    /** Removes from the store what is over. */
+    purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
+  };
+}
+
+async function startSession(deps: SessionsDeps, input: NewSession): Promise<string> {
+  const { store, sealer, clock, random = randomBytes } = deps;
+  const id = random(ID_BYTES).toString('base64url');
+  const digest = sha256(id);
+  const { issuerSubject, issuerSession, ...signedIn } = input;
+  const now = clock.now();
+  await store.insert({
+    digest,
+    issuerSubject,
+    ...(issuerSession !== undefined && { issuerSession }),
+    timeZone: 'UTC',
+    startedAt: now,
+    usedAt: now,
+    endsAt: now + SESSION_MS,
+    ...sealSession(sealer, digest, signedIn),
+  });
+  return id;
+}
+
+async function findSession(deps: SessionsDeps, id: string): Promise<Session | undefined> {
+  const session = await readSession(deps, sha256(id));
+  const now = deps.clock.now();
+  if (!session || now - session.usedAt < TOUCH_EVERY_MS) return session;
+  try {
+    await deps.store.touch(session.digest, now);
+  } catch (error) {
+    // A store that takes no writes can be read still, and the session ends the earlier for it.
+    if (!isTrackportError(error, 'store-unavailable')) throw error;
+  }
+  return session;
+}
+
+async function readSession(deps: SessionsDeps, digest: Buffer): Promise<Session | undefined> {
+  const row = await deps.store.find(digest);
+  return row && !isOver(row, deps.clock.now()) ? openSession(deps.sealer, row) : undefined;
+}
+
+async function putOnce(
+  { store, sealer, clock, random = randomBytes }: SessionsDeps,
+  { digest: session }: Pick<Session, 'digest'>,
+  value: unknown,
+): Promise<string> {
+  const id = random(ONCE_ID_BYTES).toString('base64url');
+  const digest = sha256(id);
+  const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
+  await store.putOnce({ digest, session, endsAt: clock.now() + ONCE_MS, sealed });
+  return id;
+}
+
+async function takeOnce(
+  { store, sealer, clock }: SessionsDeps,
+  { digest: session }: Pick<Session, 'digest'>,
+  id: string,
+): Promise<unknown> {
+  const digest = sha256(id);
+  const sealed = await store.takeOnce({ digest, session, now: clock.now() });
+  return sealed && (JSON.parse(sealer.open(onceIdentity(digest), sealed).toString()) as unknown);
+}
+
+function onceIdentity(digest: Buffer): string {
+  return `once/${digest.toString('hex')}`;
+}

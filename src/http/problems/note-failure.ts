@@ -1,0 +1,42 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+
+type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+/** Leaves what the log line of a failed request needs, before its response is sent. */
+export function noteFailure({ request, reply }: Exchange, failure: TrackportError): void {
+  request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
+  if (isSendingStill(request, reply)) reply.header('connection', 'keep-alive');
+}
+
+/**
+ * Fastify would close under a sender in the middle of its body, which then never sees the response:
+ * Node reads past the rest, for no longer than a request may take.
+ */
+function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { raw } = reply;
+  const willClose = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
+  return willClose && !request.raw.complete && raw.shouldKeepAlive;
+}
+
+/** Why a request failed on our side: classes and codes, and for a bug the place in our code. */
+function reasonOf(failure: TrackportError): Record<string, string> {
+  if (failure.cause === undefined) return {};
+  const { error } = errorFields(failure.cause);
+  return {
+    error: String(error),
+    ...(failure.code === 'internal-error' && { stack: framesOf(failure.cause) }),
+  };
+}
+
+/** The frames of a stack without its first lines, which hold the message. */
+function framesOf(cause: unknown): string {
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  return stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 10)
+    .map((line) => line.trim())
+    .join(' | ');
+}

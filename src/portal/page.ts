@@ -1,0 +1,51 @@
+import type { FieldProblem } from '#shared/errors.ts';
+
+import type { Html } from './html.ts';
+import type { PortalPerson } from './person.ts';
+
+/** What the handler of a page returns; the frame around it is the portal's. */
+export type PortalPage = {
+  /** Plain text: the heading, and the start of `<title>`. */
+  title: string;
+  /** What the navigation marks as the place where one is. */
+  section: 'overview' | 'consumers' | 'receipts' | 'partners' | 'catalog' | 'audit';
+  body: Html;
+  /** Default 200; 422 for a form that came back. */
+  status?: number;
+  /** A form came back with problems: `Error: ` is put before the `<title>`. */
+  hasProblems?: boolean;
+};
+
+/** A secret that was made by the action before, shown this one time. */
+type ShownSecret = {
+  /** Such as `Keep this key in a safe place now`. */
+  heading: string;
+  value: string;
+  /** Why it cannot be seen again, and what to do when it is lost. */
+  text: string;
+  /** Where it belongs. */
+  note?: string;
+  /** A command to try it; names the secret by a variable. */
+  command?: string;
+};
+
+/** What the action before this page left for it: shown once, encrypted at rest. */
+export type Once = { notice?: string; secret?: ShownSecret };
+
+/** Everything on a page that is not the page's. */
+type PortalFrame = {
+  person: PortalPerson;
+  /** Path and query of this page, for what leads back to it. */
+  currentPath: string;
+  /** Shown by the frame above the page's body. */
+  once?: Once;
+};
+
+/** A whole page. */
+export type RenderPage = (frame: PortalFrame, page: PortalPage) => string;
+
+/** Fields of a form as they were typed; a field that came several times is a list. */
+export type TypedFields = Readonly<Record<string, string | string[]>>;
+
+/** What is wrong with a form. Without a `pointer` it is about the form as a whole. */
+export type FormProblem = FieldProblem;

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+import { problemsOf, PROBLEMS_MAX } from '#http/problems/field-problems.ts';
+import type { Part } from '#http/problems/field-problems.ts';
+import { fieldWords } from '#http/problems/field-words.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+
+/** What takes nothing. */
+export const nothing = z.strictObject({});
+
+export type CheckedInput<T> =
+  | { kind: 'good'; value: T }
+  | { kind: 'bad'; problems: FieldProblem[] };
+
+/** One part of a request by its schema; all that is wrong with it comes at once. */
+export function checkInput<S extends z.ZodType>(
+  schema: S,
+  part: Part,
+  given: unknown,
+): CheckedInput<z.output<S>> {
+  const result = schema.safeParse(given, { error: fieldWords });
+  if (result.success) return { kind: 'good', value: result.data };
+  const issues = result.error.issues.slice(0, PROBLEMS_MAX);
+  const problems = issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
+  return { kind: 'bad', problems: problems.slice(0, PROBLEMS_MAX) };
+}

@@ -1,0 +1,76 @@
+/** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
+import type { FastifyRequest } from 'fastify';
+
+import type { HttpApp } from '#http/http-app.ts';
+import { toTrackportError } from '#http/problems/framework-errors.ts';
+import { noteFailure } from '#http/problems/note-failure.ts';
+import { renderProblem } from '#http/problems/problem.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+import type { PortalPage } from '../page.ts';
+import { clearSessionId } from './cookies.ts';
+import type { PortalCookies } from './cookies.ts';
+import { PortalRefusal } from './refusal.ts';
+import { ownPath, signInPath } from './return-path.ts';
+import { sendDocument, sendPage } from './send-page.ts';
+import type { Exchange, SendPageDeps } from './send-page.ts';
+
+type Failed = { request: FastifyRequest; error: TrackportError; refusal?: PortalRefusal };
+
+/** The pages about what went wrong. */
+export type ErrorViews = {
+  /** For who is signed in. */
+  framed: (failed: Failed) => PortalPage;
+  /** A whole document, for who is not. */
+  lone: (failed: Failed) => string;
+  /** A form came without a session: nothing was done, and one can sign in. A whole document. */
+  sessionOver: (request: FastifyRequest) => string;
+};
+
+export type ErrorPagesDeps = SendPageDeps & {
+  views: ErrorViews;
+  cookies: PortalCookies;
+  publicUrl: () => string;
+};
+
+/** In this scope errors become pages, and unknown paths, too. */
+export function installErrorPages(app: HttpApp, deps: ErrorPagesDeps): void {
+  app.setErrorHandler((error, request, reply) =>
+    error instanceof PortalRefusal
+      ? sendRefusal(deps, { request, reply }, error)
+      : sendFailure(deps, { request, reply }, toTrackportError(error)),
+  );
+}
+
+const FORBIDDEN = 403;
+
+function sendRefusal(deps: ErrorPagesDeps, exchange: Exchange, refusal: PortalRefusal) {
+  const { request, reply } = exchange;
+  request.logFacts = { ...request.logFacts, code: refusal.kind };
+  if (refusal.kind !== 'no-session') {
+    const error = new TrackportError('insufficient-scope');
+    return send(deps, exchange, { request, error, refusal }, FORBIDDEN);
+  }
+  reply.header('set-cookie', clearSessionId(deps.cookies));
+  if (request.method === 'POST')
+    return sendDocument(reply, deps.views.sessionOver(request), FORBIDDEN);
+  const location = signInPath(ownPath(request.url));
+  return reply.header('cache-control', 'no-store').redirect(location, 303);
+}
+
+function sendFailure(deps: ErrorPagesDeps, exchange: Exchange, error: TrackportError) {
+  const { request, reply } = exchange;
+  noteFailure(exchange, error);
+  const context = { publicUrl: deps.publicUrl(), requestId: request.id };
+  const { status, headers } = renderProblem(context, error);
+  const { 'www-authenticate': _forTokens, 'content-type': _ofProblems, ...rest } = headers;
+  reply.headers(rest);
+  return send(deps, exchange, { request, error }, status);
+}
+
+function send(deps: ErrorPagesDeps, exchange: Exchange, failed: Failed, status: number) {
+  const { views } = deps;
+  if (!exchange.request.portalSession)
+    return sendDocument(exchange.reply, views.lone(failed), status);
+  return sendPage(deps, exchange, { ...views.framed(failed), status });
+}

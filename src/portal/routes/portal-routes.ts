@@ -1,0 +1,125 @@
+/**
+ * The one way to add a page or an action to the portal. A page is a GET; an action is a POST that leads
+ * to a page by 303. Before a handler runs, the person, the scope, where a form came from and its token
+ * were checked, and everything that the request brings fits its schema.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import type { Session } from '#access/sessions/session.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+
+import type { Once } from '../page.ts';
+import { checkInput, nothing } from './check-input.ts';
+import { fieldsOf, FORM_BYTES_MAX, formTokenOf } from './form-body.ts';
+import type { FormTokens } from './form-token.ts';
+import { PORTAL_HEADERS } from './portal-headers.ts';
+import { PortalRefusal, refuseOtherOrigins } from './refusal.ts';
+import type { ActionOptions, ActionRequest, ActionResult, PortalRoutes } from './route-types.ts';
+import { runAction } from './run-action.ts';
+import { ONCE_PARAMETER, sendFile, sendPage } from './send-page.ts';
+import type { SendPageDeps } from './send-page.ts';
+import type { SessionGuard } from './session-guard.ts';
+
+export type PortalRoutesDeps = SendPageDeps & {
+  sessions: Pick<Sessions, 'putOnce' | 'takeOnce'>;
+  guard: SessionGuard;
+  formTokens: FormTokens;
+  publicUrl: () => string;
+};
+
+/** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
+export const PORTAL_ROUTE = {
+  schema: { hide: true },
+  config: { freeQuery: true, signedBody: true },
+} as const;
+
+export function createPortalRoutes(app: HttpApp, deps: PortalRoutesDeps): PortalRoutes {
+  const { guard, sessions } = deps;
+  return {
+    page: (path, { scope, query = nothing, params = nothing }, handler) => {
+      const onRequest = async (request: FastifyRequest): Promise<void> => {
+        await guard.require(request, scope);
+      };
+      app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
+        const session = sessionOf(request);
+        const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
+        const input = {
+          person: guard.personOf(session),
+          params: paramsOf(request, params),
+          query: queryOf(given, query),
+        };
+        const isShown = request.method === 'GET' && typeof onceId === 'string';
+        const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
+        // The schemas' defaults are those of the type parameters.
+        const result = await handler({ ...input, once } as never);
+        if ('content' in result) return sendFile(reply, result);
+        return sendPage(deps, { request, reply }, result, once);
+      });
+    },
+    action: (path, options, handler) => {
+      const { scope, formBytesMax = FORM_BYTES_MAX } = options;
+      const onRequest = async (request: FastifyRequest): Promise<void> => {
+        refuseOtherOrigins(request, deps.publicUrl());
+        await guard.require(request, scope);
+      };
+      const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
+      app.post(path, route, async (request, reply) => {
+        const run = toRun(deps, request, options as unknown as AnyOptions);
+        const outcome = await runAction(run, handler as unknown as AnyHandler);
+        if (outcome.kind === 'problems') return sendPage(deps, { request, reply }, outcome.page);
+        return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
+      });
+    },
+  };
+}
+
+type AnyOptions = ActionOptions<z.ZodType, z.ZodType>;
+type AnyHandler = (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>;
+
+/** @throws {PortalRefusal} the form is not one of this session @throws {not-found} */
+function toRun(
+  { guard, sessions, formTokens }: PortalRoutesDeps,
+  request: FastifyRequest,
+  { form, params = nothing, onProblems }: AnyOptions,
+) {
+  const session = sessionOf(request);
+  if (!formTokens.fits(session.digest, formTokenOf(request))) throw new PortalRefusal('stale-form');
+  return {
+    sessions,
+    request,
+    session,
+    person: guard.personOf(session),
+    params: paramsOf(request, params),
+    typed: fieldsOf(request),
+    form,
+    onProblems,
+  };
+}
+
+async function takeOnce(
+  sessions: PortalRoutesDeps['sessions'],
+  session: Session,
+  id: string,
+): Promise<Once | undefined> {
+  return (await sessions.takeOnce(session, id)) as Once | undefined;
+}
+
+function sessionOf(request: FastifyRequest): Session {
+  if (!request.portalSession) throw new Error('the guard of the portal did not run');
+  return request.portalSession;
+}
+
+/** A path that no object can have is one where nothing is. */
+function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
+  const checked = checkInput(schema, 'params', request.params);
+  if (checked.kind === 'good') return checked.value;
+  throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+}
+
+function queryOf(given: unknown, schema: z.ZodType): unknown {
+  const checked = checkInput(schema, 'querystring', given);
+  return checked.kind === 'good' ? checked.value : refuse(checked.problems);
+}

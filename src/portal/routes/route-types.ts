@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+
+import type { Scope } from '#access/grants/scopes.ts';
+import type { Actor } from '#shared/audit.ts';
+
+import type { FormProblem, Once, PortalPage, TypedFields } from '../page.ts';
+import type { PortalPerson } from '../person.ts';
+import type { nothing } from './check-input.ts';
+import type { PortalFile } from './send-page.ts';
+
+type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
+  /** Default: a session is enough. */
+  scope?: Scope;
+  /** Default: no parameter. What is repeated comes as a list. */
+  query?: Query;
+  /** Of the path; what does not fit is a page that is not there. */
+  params?: Params;
+};
+
+type PageRequest<Query, Params> = {
+  person: PortalPerson;
+  query: Query;
+  params: Params;
+  /** What the action that led here left. The frame shows it. */
+  once: Once | undefined;
+};
+
+export type ActionOptions<Form extends z.ZodType, Params extends z.ZodType> = {
+  /** Default: a session is enough. */
+  scope?: Scope;
+  /** Of the fields, each a text, or a list when it came several times; an empty field is ''. */
+  form?: Form;
+  params?: Params;
+  /** Default 64 KiB. */
+  formBytesMax?: number;
+  /**
+   * The form again: for what its schema refused, and for what the use case did by `validation-failed`
+   * or another code of 400, 409, 412 or 422. Without it such an error is a page of its own.
+   */
+  onProblems?: (request: ProblemsRequest<z.output<Params>>) => Promise<PortalPage>;
+};
+
+export type ActionRequest<Form, Params> = {
+  person: PortalPerson;
+  /** For use cases: who does it, by which request. */
+  origin: { actor: Actor; requestId: string };
+  form: Form;
+  params: Params;
+};
+
+/** Where an action leads: a page of the portal, with what it shows once. */
+export type ActionResult = Once & { location: string };
+
+export type ProblemsRequest<Params> = {
+  person: PortalPerson;
+  params: Params;
+  /** What the form is to hold again. Never put a secret back into it. */
+  typed: TypedFields;
+  problems: readonly FormProblem[];
+};
+
+type NoFields = typeof nothing;
+
+/** How pages and actions are added: see `createPortalRoutes`. */
+export type PortalRoutes = {
+  page<Query extends z.ZodType = NoFields, Params extends z.ZodType = NoFields>(
+    path: string,
+    options: PageOptions<Query, Params>,
+    handler: (
+      request: PageRequest<z.output<Query>, z.output<Params>>,
+    ) => Promise<PortalPage | PortalFile>,
+  ): void;
+  action<Form extends z.ZodType = NoFields, Params extends z.ZodType = NoFields>(
+    path: string,
+    options: ActionOptions<Form, Params>,
+    handler: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>,
+  ): void;
+};

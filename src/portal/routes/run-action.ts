@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import type { Session } from '#access/sessions/session.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+import { actorOf } from '#http/auth/bearer.ts';
+import { problemKinds } from '#http/problems/problem.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+
+import type { PortalPage, TypedFields } from '../page.ts';
+import type { PortalPerson } from '../person.ts';
+import { checkInput, nothing } from './check-input.ts';
+import type { ActionRequest, ActionResult, ProblemsRequest } from './route-types.ts';
+import { withParameter } from './return-path.ts';
+import { ONCE_PARAMETER } from './send-page.ts';
+
+/** An action that is allowed to run, with what its request brought. */
+export type ActionRun = {
+  sessions: Pick<Sessions, 'putOnce'>;
+  request: Pick<FastifyRequest, 'id'>;
+  session: Session;
+  person: PortalPerson;
+  params: unknown;
+  typed: TypedFields;
+  form: z.ZodType | undefined;
+  onProblems: ((request: ProblemsRequest<unknown>) => Promise<PortalPage>) | undefined;
+};
+
+type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
+
+/** Checks the form and runs the action. @throws what is not about the form */
+export async function runAction(
+  run: ActionRun,
+  handler: (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>,
+): Promise<ActionOutcome> {
+  const { request, session, person, params, typed } = run;
+  const checked = checkInput(run.form ?? nothing, 'body', typed);
+  if (checked.kind === 'bad')
+    return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
+  try {
+    const origin = { actor: actorOf(session.principal), requestId: request.id };
+    const result = await handler({ person, origin, params, form: checked.value });
+    return { kind: 'done', location: await locationOf(run, result) };
+  } catch (error) {
+    if (isTrackportError(error)) return backToForm(run, error);
+    throw error;
+  }
+}
+
+const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
+
+/** The form again, for what its sender can mend there. @throws anything else */
+async function backToForm(run: ActionRun, error: TrackportError): Promise<ActionOutcome> {
+  const { onProblems, person, params, typed } = run;
+  if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
+  const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
+  const page = await onProblems({ person, params, typed, problems });
+  return { kind: 'problems', page: { status: 422, hasProblems: true, ...page } };
+}
+
+/** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */
+async function locationOf(
+  { sessions, session }: ActionRun,
+  { location, notice, secret }: ActionResult,
+): Promise<string> {
+  if (notice === undefined && secret === undefined) return location;
+  const id = await sessions.putOnce(session, { notice, secret });
+  return withParameter(location, ONCE_PARAMETER, id);
+}

@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Once, PortalPage, RenderPage } from '../page.ts';
+import { PORTAL_HEADERS } from './portal-headers.ts';
+import type { SessionGuard } from './session-guard.ts';
+
+/** The parameter by which a page finds what it shows once. */
+export const ONCE_PARAMETER = 'once';
+
+/** A file in place of a page, such as a table for a spreadsheet. */
+export type PortalFile = { fileName: string; mediaType: string; content: string | Buffer };
+
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+export type SendPageDeps = { guard: Pick<SessionGuard, 'personOf'>; renderPage: RenderPage };
+
+/** Sends a page in the frame of whoever is signed in. */
+export function sendPage(
+  { guard, renderPage }: SendPageDeps,
+  { request, reply }: Exchange,
+  page: PortalPage,
+  once?: Once,
+) {
+  if (!request.portalSession) throw new Error('the guard of the portal did not run');
+  const person = guard.personOf(request.portalSession);
+  const frame = { person, currentPath: currentPathOf(request), ...(once && { once }) };
+  return sendDocument(reply, renderPage(frame, page), page.status);
+}
+
+/** Sends a whole HTML document. */
+export function sendDocument(reply: FastifyReply, document: string, status = 200) {
+  return reply.code(status).headers(PORTAL_HEADERS).send(document);
+}
+
+export function sendFile(reply: FastifyReply, { fileName, mediaType, content }: PortalFile) {
+  const name = fileName.replaceAll(/[^\w.-]/g, '-');
+  return reply
+    .headers(PORTAL_HEADERS)
+    .header('content-type', mediaType)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(content);
+}
+
+/** Without what is shown once: whoever comes back has seen it. */
+function currentPathOf({ url }: FastifyRequest): string {
+  const [path = '', query = ''] = url.split('?');
+  const rest = query.split('&').filter((part) => !part.startsWith(`${ONCE_PARAMETER}=`));
+  return rest.join('&') === '' ? path : `${path}?${rest.join('&')}`;
+}

@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+
+import { requireScope } from '#access/grants/scopes.ts';
+import type { Scope } from '#access/grants/scopes.ts';
+import type { Session } from '#access/sessions/session.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+
+import type { PortalPerson } from '../person.ts';
+import { readSessionId } from './cookies.ts';
+import type { PortalCookies } from './cookies.ts';
+import type { FormTokens } from './form-token.ts';
+import { PortalRefusal } from './refusal.ts';
+
+export type SessionGuardDeps = {
+  sessions: Pick<Sessions, 'find'>;
+  cookies: PortalCookies;
+  formTokens: FormTokens;
+  /** Confirms at the issuer who it still is, where it is time for that; undefined ends the session. */
+  confirm: (session: Session) => Promise<Session | undefined>;
+};
+
+/** Knows who a request comes from. */
+export type SessionGuard = {
+  /** Undefined when nobody is signed in. */
+  find(request: FastifyRequest): Promise<Session | undefined>;
+  /** @throws {PortalRefusal} nobody is signed in @throws {insufficient-scope} */
+  require(request: FastifyRequest, scope?: Scope): Promise<Session>;
+  personOf(session: Session): PortalPerson;
+};
+
+export function createSessionGuard(deps: SessionGuardDeps): SessionGuard {
+  const { sessions, cookies, formTokens, confirm } = deps;
+  const find: SessionGuard['find'] = async (request) => {
+    const id = readSessionId(cookies, request.headers.cookie);
+    const found = id === undefined ? undefined : await sessions.find(id);
+    const session = found && (await confirm(found));
+    if (session) noteSession(request, session);
+    return session;
+  };
+  return {
+    find,
+    require: async (request, scope) => {
+      const session = await find(request);
+      if (!session) throw new PortalRefusal('no-session');
+      if (scope !== undefined) requireScope(session.principal, scope);
+      return session;
+    },
+    personOf: (session) => toPerson(session, formTokens),
+  };
+}
+
+/** For the log line and for pages about errors. */
+function noteSession(request: FastifyRequest, session: Session): void {
+  const { subject, workspaceId, clientId } = session.principal;
+  request.portalSession = session;
+  request.logFacts = {
+    ...request.logFacts,
+    subject,
+    workspaceId,
+    ...(clientId !== undefined && { clientId }),
+  };
+}
+
+function toPerson({ principal, ...session }: Session, formTokens: FormTokens): PortalPerson {
+  return {
+    subject: principal.subject,
+    name: session.name,
+    workspaceId: principal.workspaceId,
+    scopes: principal.scopes,
+    formToken: formTokens.of(session.digest),
+    timeZone: session.timeZone,
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in, once the guard of the portal looked. */
+    portalSession: Session | undefined;
+  }
+}

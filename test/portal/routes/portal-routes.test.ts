@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { html } from '#portal/html.ts';
+import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import { TrackportError, validationFailed } from '#shared/errors.ts';
+import { SESSION_COOKIE, startPortal } from '../../support/portal/portal.ts';
+
+/** A list with a filter, and a form that renames one of it. */
+function things(renamed: string[] = []) {
+  return (portal: PortalRoutes): void => {
+    portal.page(
+      '/portal/things',
+      { scope: 'trackport:admin', query: z.strictObject({ q: z.string().optional() }) },
+      async ({ query }) => ({
+        title: 'Things',
+        section: 'overview',
+        body: html`<p>q=${query.q ?? 'none'}</p>`,
+      }),
+    );
+    portal.page(
+      '/portal/things/:id',
+      { params: z.object({ id: z.string().regex(/^\d+$/) }) },
+      async ({ params }) => ({
+        title: 'Thing',
+        section: 'overview',
+        body: html`<p>${params.id}</p>`,
+      }),
+    );
+    portal.action(
+      '/portal/things/:id/name',
+      {
+        scope: 'trackport:admin',
+        params: z.object({ id: z.string() }),
+        form: z.strictObject({ name: z.string().min(3), tags: z.array(z.string()).optional() }),
+        onProblems: async ({ typed, problems }) => ({
+          title: 'Thing',
+          section: 'overview',
+          body: html`<input value="${String(typed['name'])}" />${problems.map(
+              ({ pointer, code, detail }) => html`<p>${pointer} ${code} ${detail}</p>`,
+            )}`,
+        }),
+      },
+      async ({ form, params, origin }) => {
+        if (form.name === 'taken')
+          throw validationFailed([{ pointer: '#/name', code: 'taken', detail: 'Is taken.' }]);
+        if (form.name === 'stale')
+          throw new TrackportError('precondition-failed', { detail: 'Old.' });
+        if (form.name === 'absent') throw new TrackportError('not-found', { detail: 'Is gone.' });
+        renamed.push(`${params.id} ${form.name} ${JSON.stringify(origin.actor)}`);
+        return {
+          location: `/portal/things/${params.id}?from=form#end`,
+          notice: 'Renamed.',
+          secret: { heading: 'Key', value: 's3cret', text: 'Once.' },
+        };
+      },
+    );
+  };
+}
+
+describe('a page', () => {
+  test('leads to sign-in when nobody is signed in, and back to itself', async () => {
+    const { browser } = startPortal(things());
+    const response = await browser().get('/portal/things?q=a%20b');
+    expect(response.status).toBe(303);
+    expect(response.location).toBe('/portal/sign-in?to=%2Fportal%2Fthings%3Fq%3Da%2520b');
+    expect(response.headers['cache-control']).toBe('no-store');
+  });
+
+  test('shows what its handler made, to be stored nowhere and framed by nobody', async () => {
+    const { signIn } = startPortal(things());
+    const { status, body, headers } = await (await signIn()).get('/portal/things?q=%3Cb%3E');
+    expect(status).toBe(200);
+    expect(body).toContain('q=&lt;b&gt;');
+    expect(body).toContain('Olga /portal/things?q=%3Cb%3E');
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+    });
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  test('refuses who lacks its scope, what its query does not know, and what cannot exist', async () => {
+    const { signIn } = startPortal(things());
+    const reader = await signIn(['catalog:read']);
+    expect(await reader.get('/portal/things')).toMatchObject({ status: 403 });
+    const admin = await signIn();
+    expect(await admin.get('/portal/things?colour=red')).toMatchObject({ status: 400 });
+    expect(await admin.get('/portal/things/abc')).toMatchObject({ status: 404 });
+    expect(await admin.get('/portal/things/12')).toMatchObject({ status: 200 });
+  });
+
+  test('is not there, as a page, where nothing is', async () => {
+    const { signIn, browser } = startPortal(things());
+    for (const path of ['/portal/nothing', '/portal/things/1/2/3']) {
+      const signedIn = await (await signIn()).get(path);
+      expect(signedIn).toMatchObject({ status: 404 });
+      expect(signedIn.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(await browser().get(path)).toMatchObject({ status: 404, body: 'lone not-found' });
+    }
+  });
+
+  test('of an ended session is one of nobody', async () => {
+    const { signIn, clock } = startPortal(things());
+    const admin = await signIn();
+    await clock.advance(29 * 60_000);
+    expect(await admin.get('/portal/things')).toMatchObject({ status: 200 });
+    await clock.advance(29 * 60_000);
+    expect(await admin.get('/portal/things')).toMatchObject({ status: 200 });
+    await clock.advance(30 * 60_000);
+    expect(await admin.get('/portal/things')).toMatchObject({ status: 303 });
+  });
+});
+
+describe('an action', () => {
+  test('leads to its page, which shows notice and secret once', async () => {
+    const renamed: string[] = [];
+    const { signIn } = startPortal(things(renamed));
+    const admin = await signIn();
+    const { status, location = '' } = await admin.post('/portal/things/7/name', { name: 'seven' });
+    expect(status).toBe(303);
+    expect(location).toMatch(/^\/portal\/things\/7\?from=form&once=[\w-]{22}#end$/);
+    expect(renamed).toEqual([
+      '7 seven {"kind":"token","subject":"operator-1","clientId":"portal"}',
+    ]);
+    const path = location.replace('?from=form&', '?').replace('#end', '');
+    const first = await admin.get(path);
+    expect(first.body).toMatch(/Renamed\.\s+s3cret/);
+    expect(first.body).toContain('Olga /portal/things/7<');
+    const again = await admin.get(path);
+    expect(again).toMatchObject({ status: 200 });
+    expect(again.body).not.toMatch(/Renamed|s3cret/);
+  });
+
+  test('shows a secret to nobody else, and only for a while', async () => {
+    const { signIn, clock } = startPortal(things());
+    const admin = await signIn();
+    const { location = '' } = await admin.post('/portal/things/7/name', { name: 'seven' });
+    const path = location.replace('?from=form&', '?').replace('#end', '');
+    expect((await (await signIn()).get(path)).body).not.toContain('s3cret');
+    await clock.advance(10 * 60_000);
+    expect((await admin.get(path)).body).not.toContain('s3cret');
+  });
+
+  test('shows the form again with what was typed, whoever found the problem', async () => {
+    const { signIn } = startPortal(things());
+    const admin = await signIn();
+    const post = (name: string) => admin.post('/portal/things/7/name', { name });
+    const short = await post('<i');
+    expect(short).toMatchObject({ status: 422 });
+    expect(short.body).toMatch(/<title>Error: Thing<.*value="&lt;i".*#\/name out-of-range/s);
+    expect((await post('taken')).body).toMatch(/value="taken".*#\/name taken Is taken\./s);
+    expect((await post('stale')).body).toMatch(/value="stale".*precondition-failed Old\./s);
+    expect(await post('absent')).toMatchObject({ status: 404 });
+    const unknown = await admin.post('/portal/things/7/name', { name: 'seven', colour: 'red' });
+    expect(unknown).toMatchObject({ status: 422 });
+    expect(unknown.body).toContain('#/colour unknown');
+  });
+
+  test('takes lists, and refuses what is no form or too long', async () => {
+    const renamed: string[] = [];
+    const { signIn } = startPortal(things(renamed));
+    const admin = await signIn();
+    const post = (fields: Record<string, string | string[]>, headers = {}) =>
+      admin.post('/portal/things/7/name', fields, { headers });
+    expect(await post({ name: 'seven', tags: ['a', 'b'] })).toMatchObject({ status: 303 });
+    expect(await post({ name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
+    const json = await post({ name: 'seven' }, { 'content-type': 'application/json' });
+    expect(json).toMatchObject({ status: 415 });
+    expect(json.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(renamed).toHaveLength(1);
+  });
+});
+
+describe('a stolen form is refused and changes nothing', () => {
+  const steal = async (
+    formToken: string | null | undefined,
+    headers: Record<string, string | undefined> = {},
+  ) => {
+    const renamed: string[] = [];
+    const { signIn } = startPortal(things(renamed));
+    const admin = await signIn();
+    const response = await admin.post(
+      '/portal/things/7/name',
+      { name: 'seven' },
+      { ...(formToken !== undefined && { formToken }), headers },
+    );
+    return { ...response, renamed };
+  };
+
+  test.each([
+    ['of another origin', undefined, { origin: 'https://evil.example' }],
+    ['of an origin that says nothing', undefined, { origin: 'null' }],
+    ['of the same host by http', undefined, { origin: 'http://adapter.example.com' }],
+    ['of another site', undefined, { origin: undefined, 'sec-fetch-site': 'cross-site' }],
+    ['of a sister site', undefined, { 'sec-fetch-site': 'same-site' }],
+    ['without a token', null, {}],
+    ['with an empty token', '', {}],
+    ['with a token of nobody', 'A'.repeat(43), {}],
+  ])('%s', async (_how, formToken, headers) => {
+    expect(await steal(formToken, headers)).toMatchObject({ status: 403, renamed: [] });
+  });
+
+  test('of another person', async () => {
+    const renamed: string[] = [];
+    const { signIn } = startPortal(things(renamed));
+    const thief = await signIn(['trackport:admin'], { issuerSubject: 'thief' });
+    const formToken = await thief.formToken();
+    const owner = await signIn();
+    const posted = owner.post('/portal/things/7/name', { name: 'seven' }, { formToken });
+    expect(await posted).toMatchObject({ status: 403 });
+    expect(renamed).toEqual([]);
+  });
+
+  test('of an earlier session', async () => {
+    const renamed: string[] = [];
+    const { signIn, clock } = startPortal(things(renamed));
+    const admin = await signIn();
+    const formToken = await admin.formToken();
+    await clock.advance(30 * 60_000);
+    const over = await admin.post('/portal/things/7/name', { name: 'seven' }, { formToken });
+    expect(over).toMatchObject({ status: 403, body: 'session over' });
+    expect(over.headers['set-cookie']).toBe(
+      `${SESSION_COOKIE}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
+    );
+    const again = await signIn();
+    expect(
+      await again.post('/portal/things/7/name', { name: 'seven' }, { formToken }),
+    ).toMatchObject({ status: 403 });
+    expect(renamed).toEqual([]);
+  });
+
+  test('but one of a browser that says nothing of its origin is decided by its token', async () => {
+    const silent = { origin: undefined, 'sec-fetch-site': undefined };
+    expect(await steal(undefined, silent)).toMatchObject({ status: 303 });
+    expect(await steal(null, silent)).toMatchObject({ status: 403, renamed: [] });
+  });
+});

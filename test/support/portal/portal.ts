@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import type { NewSession, Sessions } from '#access/sessions/sessions.ts';
+import { createSessions } from '#access/sessions/sessions.ts';
+import type { AppDeps } from '#http/app.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { html } from '#portal/html.ts';
+import { portalArea } from '#portal/portal.ts';
+import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
+import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createFakeClock } from '../clock.ts';
+import type { FakeClock } from '../clock.ts';
+import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
+import { createMemorySessions } from './memory-sessions.ts';
+
+/** What a browser brings, and gets, without following redirects. */
+type PortalBrowser = {
+  get(path: string): Promise<PortalResponse>;
+  /** A form of a page that this browser shows, with its token. */
+  post(path: string, fields?: Fields, options?: PostOptions): Promise<PortalResponse>;
+  /** The token of this session's forms. */
+  formToken(): Promise<string>;
+};
+
+type Fields = Record<string, string | string[]>;
+
+/** `formToken: null` leaves it out; headers replace those of a browser, undefined takes one out. */
+type PostOptions = { formToken?: string | null; headers?: Record<string, string | undefined> };
+
+type PortalResponse = {
+  status: number;
+  body: string;
+  headers: Record<string, string | string[] | number | undefined>;
+  location: string | undefined;
+};
+
+export type TestPortal = {
+  app: HttpApp;
+  clock: FakeClock;
+  sessions: Sessions;
+  /** A browser in which somebody is signed in with these scopes. */
+  signIn: (scopes?: string[], who?: Partial<NewSession>) => Promise<PortalBrowser>;
+  /** A browser that brings these cookies. */
+  browser: (cookie?: string) => PortalBrowser;
+};
+
+export const SESSION_COOKIE = '__Host-trackport-session';
+
+/** The portal with pages of a test, on sessions in memory. Closed when the running test ends. */
+export function startPortal(
+  addPages: (portal: PortalRoutes) => void = () => undefined,
+  deps: Partial<AppDeps> = {},
+): TestPortal {
+  const clock = createFakeClock();
+  const key = randomBytes(32);
+  const store = createMemorySessions();
+  const sessions = createSessions({ store, sealer: createSealer(key), clock });
+  const app = buildTestApp({
+    ...deps,
+    portal: (context) =>
+      portalArea(context, {
+        sessions,
+        key,
+        addPages: (portal) => addPages(withToken(portal)),
+        ...views,
+      }),
+  });
+  onTestFinished(() => app.close());
+  const browser = (cookie?: string): PortalBrowser => createBrowser(app, cookie);
+  return {
+    app,
+    clock,
+    sessions,
+    browser,
+    signIn: async (scopes = ['trackport:admin'], who = {}) => {
+      const subject = who.principal?.subject ?? 'operator-1';
+      const principal = { subject, clientId: 'portal', scopes, workspaceId: 'default' };
+      const id = await sessions.start({ issuerSubject: subject, name: 'Olga', principal, ...who });
+      return browser(
+        setSessionId(
+          createPortalCookies(() => PUBLIC_URL),
+          id,
+        ).split(';')[0],
+      );
+    },
+  };
+}
+
+/** Where a test reads the token that forms carry. */
+const TOKEN_PATH = '/portal/test-token';
+
+function withToken(portal: PortalRoutes): PortalRoutes {
+  portal.page(TOKEN_PATH, {}, async ({ person }) => ({
+    title: 'Token',
+    section: 'overview',
+    body: html`<input value="${person.formToken}" />`,
+  }));
+  return portal;
+}
+
+const views = {
+  renderPage: (frame, page) =>
+    html`<title>${page.hasProblems === true && 'Error: '}${page.title}</title>
+      <nav>${frame.person.name} ${frame.currentPath}</nav>
+      <div role="status">${frame.once?.notice} ${frame.once?.secret?.value}</div>
+      ${page.body}`.toString(),
+  views: {
+    framed: ({ error, refusal }) => ({
+      title: refusal?.kind ?? error.code,
+      section: 'overview',
+      body: html`${error.detail}`,
+    }),
+    lone: ({ error }) => `lone ${error.code}`,
+    sessionOver: () => 'session over',
+  },
+} satisfies Partial<Parameters<typeof portalArea>[1]>;
+
+function createBrowser(app: HttpApp, cookie?: string): PortalBrowser {
+  const send = async ({ headers: given, ...request }: Sent): Promise<PortalResponse> => {
+    const present = Object.entries({ cookie, ...given }).filter(([, value]) => value !== undefined);
+    const response = await app.inject({ ...request, headers: Object.fromEntries(present) });
+    const { statusCode: status, body, headers } = response;
+    return { status, body, headers, location: headers.location };
+  };
+  const get = (url: string): Promise<PortalResponse> => send({ method: 'GET', url });
+  const formToken = async (): Promise<string> =>
+    /value="([^"]+)"/.exec((await get(TOKEN_PATH)).body)?.[1] ?? '';
+  return {
+    get,
+    formToken,
+    post: async (url, fields = {}, options = {}) => {
+      const token = options.formToken === undefined ? await formToken() : options.formToken;
+      const form = new URLSearchParams(token === null ? {} : { formToken: token });
+      for (const [name, value] of Object.entries(fields))
+        for (const one of [value].flat()) form.append(name, one);
+      const headers = {
+        origin: PUBLIC_URL,
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+        ...options.headers,
+      };
+      return send({ method: 'POST', url, headers, payload: form.toString() });
+    },
+  };
+}
+
+type Sent = {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string | undefined>;
+  payload?: string;
+};
