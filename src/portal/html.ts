@@ -13,7 +13,19 @@ export type HtmlValue = Html | string | number | boolean | null | undefined | re
 
 /** Escapes its values. It never gets a promise, so it never makes one. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return template(strings, ...values) as Html;
+  return template(withoutIndentation(strings), ...values) as Html;
+}
+
+const lean = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
+
+/** How our source is indented is nobody's business, and a third of a page. Values stay as they are. */
+function withoutIndentation(strings: TemplateStringsArray): TemplateStringsArray {
+  const known = lean.get(strings);
+  if (known) return known;
+  const pieces = strings.map((piece) => piece.replaceAll(/\n[ \t]+/g, '\n'));
+  const made = Object.assign(pieces, { raw: pieces });
+  lean.set(strings, made);
+  return made;
 }
 
 const SAFE_SCHEME = /^https?:\/\//i;

@@ -15,6 +15,13 @@ test('nothing leaves nothing behind', () => {
   expect(html`<p>${undefined}${null}${false}${[]}${0}</p>`.toString()).toBe('<p>0</p>');
 });
 
+test('indentation of the source is left out, that of values is not', () => {
+  const text = html`<ul>
+    <li>${'a\n  b'}</li>
+  </ul>`;
+  expect(text.toString()).toBe('<ul>\n<li>a\n  b</li>\n</ul>');
+});
+
 test.each(['https://example.org/a', 'http://example.org', '/portal/receipts?status=FAILED'])(
   '%s can be linked',
   (address) => {

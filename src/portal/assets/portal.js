@@ -1,0 +1,27 @@
+// What script adds; every page works without it.
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const source = document.getElementById(button.dataset.copy);
+  if (!source || !navigator.clipboard) continue;
+  const label = button.textContent;
+  button.hidden = false;
+  const say = (words) => {
+    button.textContent = words;
+    setTimeout(() => (button.textContent = label), 4000);
+  };
+  const select = () => {
+    getSelection().selectAllChildren(source);
+    say('Selected: copy it');
+  };
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(source.textContent).then(() => say('Copied'), select);
+  });
+}
+
+for (const form of document.querySelectorAll('form[data-zone]')) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  if (!timeZone || timeZone === form.dataset.zone) continue;
+  form.elements.timeZone.value = timeZone;
+  form.querySelector('button span').textContent = timeZone;
+  form.hidden = false;
+}

@@ -1,0 +1,158 @@
+/** Bars per hour, as SVG without text: it stretches, so its axes are HTML beside it. */
+import { HOUR } from '#shared/clock.ts';
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { card } from './card.ts';
+import { badge } from './parts.ts';
+import type { State } from './parts.ts';
+import { table } from './table.ts';
+import { details } from './texts.ts';
+import { count, counted, timeText } from './times.ts';
+import type { Reader } from './times.ts';
+
+export type Series = { key: string; label: string; state: State };
+
+export type Slot = {
+  /** When the hour begins. */
+  startMs: number;
+  /** By the keys of the series; what is missing counts as 0. */
+  counts: Readonly<Record<string, number>>;
+};
+
+export type BarsFacts = {
+  /** Unique on the page. */
+  id: string;
+  heading: string;
+  aside?: HtmlValue;
+  /** What is counted, in the singular: `receipt`. */
+  unit: string;
+  /** From the bottom of a bar to its top. */
+  series: readonly Series[];
+  /** Oldest first, the last one is the hour that runs. */
+  slots: readonly Slot[];
+};
+
+const SLOT_WIDTH = 10;
+
+/** A card with the picture, the sentence that says what it shows, and the same as a table. */
+export function bars(given: BarsFacts, reader: Reader): Html {
+  const { id, heading, aside, series, slots } = given;
+  const top = axisTop(Math.max(0, ...slots.map((slot) => totalOf(slot, series))));
+  const named = { id, heading, aside };
+  return card(
+    named,
+    html`<figure class="pic" aria-labelledby="${id}">
+      <figcaption class="note" id="${id}-says">${sentence(given, reader)}</figcaption>
+      <div class="plot">
+        <div class="y" aria-hidden="true">
+          ${[3, 2, 1, 0].map((third) => html`<span>${count((top / 3) * third)}</span>`)}
+        </div>
+        ${picture(given, top, reader)}
+        <div class="x" aria-hidden="true">${axis(slots, reader)}</div>
+      </div>
+      <div class="row legend">
+        ${series.map(({ state, label }) => html`${badge(state, label)} `)}
+      </div>
+      ${details('The same as a table', numbersTable(given, reader))}
+    </figure>`,
+  );
+}
+
+/** The smallest multiple of 3 with whole thirds, readable, not below the largest bar. */
+function axisTop(largest: number): number {
+  const third = Math.max(1, Math.ceil(largest / 3));
+  const magnitude = 10 ** Math.floor(Math.log10(third));
+  const step = [1, 2, 5, 10].find((factor) => factor * magnitude >= third) ?? 10;
+  return 3 * step * magnitude;
+}
+
+function picture({ id, series, slots }: BarsFacts, top: number, reader: Reader): Html {
+  const width = slots.length * SLOT_WIDTH;
+  const lines = [0, 33.3, 66.7, 100].map((y) => `M0 ${y}H${width}`).join('');
+  return html`<svg
+    viewBox="0 0 ${width} 100"
+    preserveAspectRatio="none"
+    role="img"
+    aria-labelledby="${id}"
+    aria-describedby="${id}-says"
+  >
+    <path class="grid" d="${lines}" />
+    <g class="bars">${slots.map((slot, at) => bar(slot, at, { series, top, reader }))}</g>
+  </svg>`;
+}
+
+type BarFacts = { series: readonly Series[]; top: number; reader: Reader };
+
+function bar(slot: Slot, at: number, { series, top, reader }: BarFacts): Html {
+  const heightOf = (n: number): number => Math.round((n / top) * 10_000) / 100;
+  let below = 0;
+  const parts = series.map(({ key, state }) => {
+    const n = slot.counts[key] ?? 0;
+    below += n;
+    if (n === 0) return undefined;
+    const y = Math.round((100 - heightOf(below)) * 100) / 100;
+    return html`<rect
+      data-s="${state}"
+      x="${at * SLOT_WIDTH + 1}"
+      y="${y}"
+      width="8"
+      height="${heightOf(n)}"
+    />`;
+  });
+  const says = breakdown(slot.counts, series) || 'none';
+  return html`<g><title>${hourOf(slot, reader)}: ${says}</title>${parts}</g> `;
+}
+
+function axis(slots: readonly Slot[], reader: Reader): Html {
+  const quarters = [0, 1, 2, 3].map((n) => slots[Math.floor((slots.length * n) / 4)]);
+  const marks = quarters.filter((slot) => slot !== undefined);
+  return html`${marks.map((slot) => html`<span>${hourOf(slot, reader)}</span>`)}<span>now</span>`;
+}
+
+function sentence({ unit, series, slots }: BarsFacts, reader: Reader): string {
+  const sum: Record<string, number> = {};
+  for (const { key } of series) {
+    sum[key] = slots.reduce((total, { counts }) => total + (counts[key] ?? 0), 0);
+  }
+  const total = Object.values(sum).reduce((all, n) => all + n, 0);
+  const hours = counted(slots.length, 'hour');
+  if (total === 0) return `No ${unit} in ${hours}.`;
+  const peak = slots.toSorted((a, b) => totalOf(b, series) - totalOf(a, series))[0];
+  const most = peak && ` Most at ${hourOf(peak, reader)}: ${count(totalOf(peak, series))}.`;
+  return `${counted(total, unit)} in ${hours}: ${breakdown(sum, series)}.${most ?? ''}`;
+}
+
+function breakdown(counts: Readonly<Record<string, number>>, series: readonly Series[]): string {
+  const some = series.filter(({ key }) => (counts[key] ?? 0) > 0);
+  return some
+    .map(({ key, label }) => `${count(counts[key] ?? 0)} ${label.toLowerCase()}`)
+    .join(', ');
+}
+
+function totalOf({ counts }: Slot, series: readonly Series[]): number {
+  return series.reduce((total, { key }) => total + (counts[key] ?? 0), 0);
+}
+
+function hourOf({ startMs }: Slot, reader: Reader): string {
+  return timeText(startMs, reader, 'clock');
+}
+
+function numbersTable({ heading, series, slots }: BarsFacts, reader: Reader): Html {
+  const hour = {
+    label: `Hour (${reader.timeZone})`,
+    cell: (slot: Slot) => timeText(slot.startMs, reader, 'minute'),
+  };
+  const numbers = series.map(({ key, label }) => ({
+    label,
+    kind: 'number' as const,
+    cell: (slot: Slot) => count(slot.counts[key] ?? 0),
+  }));
+  const caption = `${heading}, last ${counted(slots.length, 'hour')}, newest first`;
+  return table({ caption, columns: [hour, ...numbers], rows: slots.toReversed(), scrolls: true });
+}
+
+/** The start of the hours of a picture, oldest first, the last one being the hour that runs. */
+export function hoursUntil(nowMs: number, hours: number): number[] {
+  const last = Math.floor(nowMs / HOUR) * HOUR;
+  return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * HOUR);
+}

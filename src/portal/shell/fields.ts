@@ -1,0 +1,156 @@
+/** Fields of forms. A field's id is its name unless `id` is given; its error and its note are tied to it. */
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { attributes } from './parts.ts';
+
+/** What every field has. */
+export type FieldFacts = {
+  name: string;
+  label: HtmlValue;
+  /** Unique on the page; by default the name. */
+  id?: string;
+  note?: HtmlValue;
+  /** What is wrong with it; see `problemOf`. */
+  error?: string | undefined;
+};
+
+export type InputFacts = FieldFacts & {
+  type?: 'text' | 'search' | 'number' | 'date' | 'datetime-local' | 'url';
+  value?: string | number | undefined;
+  required?: boolean;
+  min?: string | number;
+  max?: string | number;
+  maxLength?: number;
+  placeholder?: string;
+  /** `off` by default: nothing here is about the person who types. */
+  autocomplete?: string;
+};
+
+/** A line to type in. */
+export function input(given: InputFacts): Html {
+  const { type = 'text', value, required, min, max, maxLength, placeholder } = given;
+  const names = attributes({
+    ...tied(given),
+    type,
+    value,
+    required,
+    min,
+    max,
+    maxlength: maxLength,
+    placeholder,
+    inputmode: type === 'number' ? 'numeric' : undefined,
+    autocomplete: given.autocomplete ?? 'off',
+    spellcheck: 'false',
+  });
+  return field(given, html`<input${names} />`);
+}
+
+export type TextAreaFacts = FieldFacts & {
+  value?: string;
+  rows?: number;
+  required?: boolean;
+  maxLength?: number;
+};
+
+/** Several lines to type in. A line end at the start of the value stays. */
+export function textArea(given: TextAreaFacts): Html {
+  const { value = '', rows = 12, required, maxLength } = given;
+  const names = attributes({
+    ...tied(given),
+    rows,
+    required,
+    maxlength: maxLength,
+    spellcheck: 'false',
+  });
+  // HTML drops one line end after the tag: one of ours.
+  return field(
+    given,
+    html`<textarea${names}>
+${value}</textarea>`,
+  );
+}
+
+export type Choice = { value: string; label: HtmlValue };
+
+export type SelectFacts = FieldFacts & { value?: string | undefined; choices: readonly Choice[] };
+
+/** One of several. For `no filter` put a choice with an empty value first. */
+export function select(given: SelectFacts): Html {
+  const options = given.choices.map(({ value, label }) => {
+    const names = attributes({ value, selected: value === given.value });
+    return html`<option${names}>${label}</option>`;
+  });
+  return field(given, html`<select${attributes(tied(given))}>${options}</select>`);
+}
+
+export type ChecksFacts = FieldFacts & {
+  kind: 'radio' | 'checkbox';
+  choices: readonly Choice[];
+  chosen: readonly string[];
+};
+
+/** A group of boxes or radio buttons; the label is its legend. A summary's link leads to the first. */
+export function checks(given: ChecksFacts): Html {
+  const { name, label, kind, choices, chosen } = given;
+  const { id = name } = given;
+  const boxes = choices.map(({ value, label }, at) => {
+    const checked = chosen.includes(value);
+    const invalid = given.error === undefined ? undefined : 'true';
+    const names = attributes({
+      type: kind,
+      id: at === 0 ? id : undefined,
+      name,
+      value,
+      checked,
+      'aria-invalid': kind === 'checkbox' ? invalid : undefined,
+    });
+    return html`<label class="check"><input${names} /> ${label}</label>`;
+  });
+  const described = attributes({ 'aria-describedby': describedBy(given) });
+  return html`<fieldset${described} class="field">
+    <legend>${label}</legend>
+    <div class="checks">${boxes}</div>
+    ${explained(given)}
+  </fieldset>`;
+}
+
+/** One box that stands alone. */
+export function check(given: FieldFacts & { value: string; checked?: boolean }): Html {
+  const names = attributes({
+    ...tied(given),
+    type: 'checkbox',
+    value: given.value,
+    checked: given.checked,
+  });
+  return html`<div class="field">
+    <label class="check"><input${names} /> ${given.label}</label>${explained(given)}
+  </div>`;
+}
+
+function field(given: FieldFacts, control: Html): Html {
+  const { name, id = name, label } = given;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>${control}${explained(given)}
+  </div>`;
+}
+
+function explained({ name, id = name, note, error }: FieldFacts): Html {
+  return html`${error !== undefined && html`<p class="error" id="${id}-error">${error}</p>`}${
+    note !== undefined && html`<p class="note" id="${id}-note">${note}</p>`
+  }`;
+}
+
+function tied(given: FieldFacts): Record<string, string | undefined> {
+  const { name, id = name, error } = given;
+  return {
+    id,
+    name,
+    'aria-invalid': error === undefined ? undefined : 'true',
+    'aria-describedby': describedBy(given),
+  };
+}
+
+function describedBy({ name, id = name, note, error }: FieldFacts): string | undefined {
+  const ids = [error !== undefined && `${id}-error`, note !== undefined && `${id}-note`];
+  return ids.filter((part) => part !== false).join(' ') || undefined;
+}

@@ -1,0 +1,138 @@
+/** Forms, and the filters of a list. */
+import type { PortalPerson } from '../person.ts';
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { row } from './card.ts';
+import { hidden, link } from './parts.ts';
+
+export type PostFormFacts = {
+  /** Path of the action. */
+  action: string;
+  person: Pick<PortalPerson, 'formToken'>;
+  /** Values that nobody types. */
+  values?: Readonly<Record<string, string>>;
+  /** `form`: fields below each other, `body`: the same within a card, `plain`: buttons in a row. */
+  look?: 'form' | 'body' | 'plain';
+};
+
+/** A form that changes something. It carries the session's token; the server says what is wrong. */
+export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
+  const { action, person, values = {}, look = 'form' } = given;
+  const all = Object.entries({ formToken: person.formToken, ...values });
+  const inside = html`${all.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}${content}`;
+  if (look === 'plain') return html`<form method="post" action="${action}">${inside}</form>`;
+  return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;
+}
+
+export type ButtonFacts = {
+  look?: 'button' | 'primary' | 'danger' | 'small';
+  /** Said after the text to screen readers. */
+  more?: string;
+  /** Sent with the form. */
+  name?: string;
+  value?: string;
+};
+
+const BUTTONS = {
+  button: 'btn',
+  primary: 'btn primary',
+  danger: 'btn danger',
+  small: 'btn small',
+} as const;
+
+/** Sends its form. `danger` only on a page that confirms. */
+export function button(
+  text: string,
+  { look = 'button', more, name, value }: ButtonFacts = {},
+): Html {
+  const sent = name !== undefined && html` name="${name}" value="${value ?? ''}"`;
+  return html`<button class="${BUTTONS[look]}" ${sent}>
+    ${text}${more !== undefined && hidden(` ${more}`)}
+  </button>`;
+}
+
+export type ActionButtonFacts = Omit<PostFormFacts, 'look'> & ButtonFacts & { text: string };
+
+/** A form of one button, for what can be undone. */
+export function actionButton({ text, action, person, values, ...look }: ActionButtonFacts): Html {
+  const form = { action, person, look: 'plain' as const };
+  return postForm(values === undefined ? form : { ...form, values }, button(text, look));
+}
+
+export type FiltersFacts = {
+  /** Path of the list. */
+  action: string;
+  /** What is filtered, such as `Filter receipts`. */
+  label: string;
+  /** The fields, made by `input` and `select`. */
+  fields: readonly Html[];
+  submit?: string;
+};
+
+/** Filters as a GET form, so that the address can be sent to a colleague. */
+export function filters({ action, label, fields, submit = 'Filter' }: FiltersFacts): Html {
+  return html`<form
+    class="filters"
+    role="search"
+    aria-label="${label}"
+    method="get"
+    action="${action}"
+  >
+    ${fields}<button class="btn">${submit}</button>
+  </form>`;
+}
+
+/** A filter that takes the room that is left. */
+export function wide(field: Html): Html {
+  return html`<div class="grow">${field}</div>`;
+}
+
+export type ChipsFacts = {
+  /** Filters in force, each with the address without it. */
+  chips: readonly { label: string; href: string }[];
+  /** Filters that are often wanted. */
+  suggestions?: readonly { label: string; href: string }[];
+};
+
+/** Below the filters: what is in force. Nothing at all without chips and suggestions. */
+export function chips({ chips, suggestions = [] }: ChipsFacts): Html {
+  if (chips.length + suggestions.length === 0) return html``;
+  return html`<div class="row chips" role="group" aria-label="Filters in force">
+    ${chips.length > 0 && html`<span class="note">Showing</span>`}
+    ${chips.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
+    ${suggestions.map(({ label, href }) => html`${link({ href, text: label })} `)}
+  </div>`;
+}
+
+export type ConfirmationFacts = PostFormFacts & {
+  /** Who is hit and how, by `remark`. */
+  warning?: Html;
+  /** What happens, what does not, whether it can be undone. */
+  consequences: readonly HtmlValue[];
+  /** The typed name, a date. */
+  fields?: readonly Html[];
+  submit: string;
+  /** Red, for what cannot be undone. */
+  danger?: boolean;
+  /** The way out. */
+  cancel: { href: string; text: string };
+};
+
+/** The body of a page that asks before it does something. */
+export function confirmation(given: ConfirmationFacts): Html {
+  const { warning, consequences, fields = [], submit, danger = false, cancel } = given;
+  const points = consequences.map((text) => html`<li>${text}</li>`);
+  const buttons = row(
+    button(submit, { look: danger ? 'danger' : 'primary' }),
+    link({ ...cancel, look: 'button' }),
+  );
+  return html`<section class="card dialog" aria-label="Confirm">
+    <div class="body">
+      ${warning}
+      <ul class="list">
+        ${points}
+      </ul>
+      ${postForm(given, fields, buttons)}
+    </div>
+  </section>`;
+}

@@ -1,0 +1,74 @@
+/** What the page says first. */
+import type { FieldProblem } from '#shared/errors.ts';
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { list, row } from './card.ts';
+import { cut } from './parts.ts';
+import type { State } from './parts.ts';
+
+export type NoticeFacts = {
+  state: State;
+  /** Unique on the page. */
+  id: string;
+  heading: HtmlValue;
+  text?: HtmlValue;
+  /** The next step, at the right where there is room: links in the look of buttons, forms. */
+  actions?: HtmlValue;
+};
+
+/** A verdict with its next step. */
+export function notice({ state, id, heading, text, actions }: NoticeFacts): Html {
+  const acts = actions !== undefined;
+  return html`<section class="notice${acts && ' act'}" data-s="${state}" aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${text !== undefined && html`<p>${text}</p>`} ${acts && row(actions)}
+  </section>`;
+}
+
+/** A smaller one, within a card: a strong line and what explains it. */
+export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html {
+  return html`<section class="notice" data-s="${state}">
+    <strong>${heading}</strong>
+    ${text !== undefined && html`<p>${text}</p>`}
+  </section>`;
+}
+
+/** What the last action did, once, after the redirect. */
+export function doneNotice(text: string): Html {
+  return html`<div class="notice" data-s="ok" role="status"><strong>${cut(text)}</strong></div>`;
+}
+
+export type SummaryFacts = {
+  /** What did not happen, such as `Not created`. */
+  heading: string;
+  problems: readonly FieldProblem[];
+  /** Names of the fields as their labels say them, by the name in the form. */
+  labels?: Readonly<Record<string, string>>;
+};
+
+/** Above a form that came back: links to each field. The page's title gets `Error: ` before it. */
+export function errorSummary({ heading, problems, labels = {} }: SummaryFacts): Html {
+  return html`<section class="notice" data-s="bad" role="alert" aria-labelledby="error-summary">
+    <h2 id="error-summary">${heading}</h2>
+    ${list(...problems.map((problem) => summaryLine(problem, labels)))}
+  </section>`;
+}
+
+function summaryLine(problem: FieldProblem, labels: Readonly<Record<string, string>>): Html {
+  const name = fieldOf(problem);
+  const text = cut(problem.detail);
+  if (name === undefined) return html`${text}`;
+  const label = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  return html`<a href="#${name}">${label !== undefined && `${label}: `}${text}</a>`;
+}
+
+/** The field of a form that a problem is about: the first part of its pointer. */
+export function fieldOf({ pointer, parameter }: FieldProblem): string | undefined {
+  return pointer?.split('/')[1] ?? parameter;
+}
+
+/** What is wrong with a field, for `error` of that field. */
+export function problemOf(problems: readonly FieldProblem[], name: string): string | undefined {
+  const own = problems.filter((problem) => fieldOf(problem) === name);
+  return own.length === 0 ? undefined : own.map(({ detail }) => cut(detail)).join(' ');
+}

@@ -1,0 +1,219 @@
+/** The frame around every page of a person who is signed in. */
+import type { Scope } from '#access/grants/scopes.ts';
+import type { PortalPerson } from '../person.ts';
+import { may } from '../person.ts';
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { assetPath } from '../assets/assets.ts';
+import { count } from './times.ts';
+import { codeBlock, details } from './texts.ts';
+import { attributes, cut, hidden, link } from './parts.ts';
+import { doneNotice } from './notice.ts';
+
+const SECTIONS = [
+  { section: 'overview', label: 'Overview', path: '/portal' },
+  { section: 'consumers', label: 'Consumers', path: '/portal/consumers', scope: 'trackport:admin' },
+  { section: 'receipts', label: 'Receipts', path: '/portal/receipts', scope: 'trackport:admin' },
+  { section: 'partners', label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
+  { section: 'catalog', label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
+  { section: 'audit', label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
+] as const satisfies readonly { section: string; label: string; path: string; scope?: Scope }[];
+
+/** What a page handler returns. */
+export type PortalPage = {
+  /** Plain text: the heading, and the start of `<title>`. */
+  title: string;
+  section: (typeof SECTIONS)[number]['section'];
+  body: Html;
+  /** Default 200. */
+  status?: number;
+  /** A form came back with problems: `Error: ` is put before the `<title>`. */
+  hasProblems?: boolean;
+  /** The heading with markup in it; by default the title. */
+  heading?: HtmlValue;
+  /** Beside the heading. */
+  badge?: Html;
+  /** The way up, from the section on. */
+  crumbs?: readonly { href: string; text: string }[];
+  /** Below the heading, in one line: what is known at a glance. */
+  meta?: readonly HtmlValue[];
+  /** At the right of the heading: links and buttons. */
+  actions?: HtmlValue;
+};
+
+/** A secret that was made by the action before, shown this one time. */
+type ShownSecret = {
+  /** Such as `Keep this key in a safe place now`. */
+  heading: string;
+  value: string;
+  /** Why it cannot be seen again, and what to do when it is lost. */
+  text: string;
+  /** Where it belongs. */
+  note?: string;
+  /** A command to try it; names the secret by a variable. */
+  command?: string;
+};
+
+/** What the action before this page left for it. */
+export type Once = { notice?: string; secret?: ShownSecret };
+
+/** Everything on a page that is not the page's. */
+export type PortalFrame = {
+  person: PortalPerson;
+  /** Path and query of this page, for what leads back to it. */
+  currentPath: string;
+  /** `owner/name`, below the product's name. */
+  repository: string;
+  /** Shown by the frame above the page's body. */
+  once?: Once;
+  /** Dead letters that wait, beside Receipts; only for those who may see them. */
+  deadLetters?: number;
+};
+
+/** A whole page. */
+export function renderPage(frame: PortalFrame, page: PortalPage): string {
+  return htmlDocument(
+    `${page.hasProblems === true ? 'Error: ' : ''}${cut(page.title)}`,
+    html`<body class="app">
+      <a class="skip" href="#main">Skip to the content</a>
+      <header class="side">${brand(frame.repository, '/portal')}${navigation(frame, page)}</header>
+      <main id="main" tabindex="-1">${head(page)}${once(frame)}${page.body}</main>
+      ${foot(frame)}
+    </body>`,
+  );
+}
+
+/** A page for nobody in particular: sign-in, signed out, a problem before there is a session. */
+export function renderLonePage(title: string, repository: string, content: HtmlValue): string {
+  return htmlDocument(
+    cut(title),
+    html`<body>
+      <main class="lone">${brand(repository)}${content}</main>
+    </body>`,
+  );
+}
+
+function htmlDocument(title: string, body: Html): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · Trackport</title>
+        <meta name="color-scheme" content="light dark" />
+        <link rel="stylesheet" href="${assetPath('portal.css')}" />
+        <link rel="icon" type="image/svg+xml" href="${assetPath('mark.svg')}" />
+        <script src="${assetPath('portal.js')}" defer></script>
+      </head>
+      ${body}
+    </html> `.toString();
+}
+
+const MARK = html`<svg
+  width="22"
+  height="22"
+  viewBox="0 0 22 22"
+  aria-hidden="true"
+  focusable="false"
+>
+  <rect width="22" height="22" rx="5" fill="currentColor" fill-opacity=".16" />
+  <path d="M5 6.5h12M5 15.5h4.5" stroke="currentColor" stroke-width="2" stroke-linecap="round" />
+  <path
+    d="M11 6.5v4.2a4.8 4.8 0 0 0 4.8 4.8H17"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2"
+    stroke-linecap="round"
+  />
+</svg>`;
+
+function brand(repository: string, href?: string): Html {
+  const words = html`<b>Trackport<span>${repository}</span></b>`;
+  if (href === undefined) return html`<div class="brand">${MARK}${words}</div>`;
+  return html`<a class="brand" href="${href}">${MARK}${hidden('Overview of')}${words}</a>`;
+}
+
+function navigation(frame: PortalFrame, page: PortalPage): Html {
+  const own = frame.currentPath.split('?')[0];
+  const offered = SECTIONS.filter((entry) => !('scope' in entry) || may(frame.person, entry.scope));
+  const links = offered.map(({ section, label, path }) => {
+    const here = path === own ? 'page' : 'true';
+    const names = attributes({
+      href: path,
+      'aria-current': section === page.section ? here : undefined,
+    });
+    return html`<a${names}>${label}${section === 'receipts' && waiting(frame.deadLetters)}</a>`;
+  });
+  return html`<nav aria-label="Portal"><div class="nav">${links}</div></nav>`;
+}
+
+function waiting(deadLetters = 0): Html | undefined {
+  if (deadLetters === 0) return undefined;
+  return html`<span class="count" data-s="bad"
+    >${count(deadLetters)}${hidden(' dead letters')}</span
+  >`;
+}
+
+function head(page: PortalPage): Html {
+  const { crumbs = [], heading = cut(page.title), meta = [], actions } = page;
+  const above = crumbs.map((crumb) => html`<li>${link(crumb)}</li>`);
+  return html`<div class="head">
+    <div>
+      ${
+        above.length > 0 &&
+        html`<nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            ${above}
+          </ol>
+        </nav>`
+      }
+      <div class="row">
+        <h1>${heading}</h1>
+        ${page.badge}
+      </div>
+      ${meta.length > 0 && html`<p class="meta">${meta.map((part) => html`<span>${part}</span> `)}</p>`}
+    </div>
+    ${actions !== undefined && html`<div class="row">${actions}</div>`}
+  </div>`;
+}
+
+function once({ once, currentPath }: PortalFrame): Html {
+  const { notice, secret } = once ?? {};
+  return html`${notice !== undefined && doneNotice(notice)}${secret && shownSecret(secret, currentPath)}`;
+}
+
+function shownSecret({ heading, value, text, note, command }: ShownSecret, path: string): Html {
+  return html`<section class="notice" data-s="ok" aria-labelledby="new-secret">
+    <h2 id="new-secret">${heading}</h2>
+    <p>${text}</p>
+    <div class="secret">
+      <output id="secret" aria-labelledby="new-secret">${value}</output
+      ><button class="btn" type="button" data-copy="secret" hidden>Copy</button>
+    </div>
+    ${note !== undefined && html`<p class="note">${note}</p>`}
+    <div class="row">${link({ href: path, text: 'I have stored it', look: 'primary' })}</div>
+    ${command !== undefined && details('Try it', codeBlock(command, 'Command to try it'))}
+  </section>`;
+}
+
+function foot({ person, currentPath }: PortalFrame): Html {
+  const token = html`<input type="hidden" name="formToken" value="${person.formToken}" />`;
+  const back = `/portal/time-zone?returnTo=${encodeURIComponent(currentPath)}`;
+  return html`<footer class="foot">
+    <p><strong>${cut(person.name, 60)}</strong>${cut(person.workspaceId, 60)}</p>
+    <div class="row">
+      <span>Times in ${person.timeZone}</span
+      >${link({ href: back, text: 'Change', more: 'time zone' })}
+    </div>
+    <form method="post" action="/portal/time-zone" data-zone="${person.timeZone}" hidden>
+      ${token}<input type="hidden" name="timeZone" /><input
+        type="hidden"
+        name="returnTo"
+        value="${currentPath}"
+      /><button class="btn small">Use <span></span></button>
+    </form>
+    <form method="post" action="/portal/sign-out">
+      ${token}<button class="btn small">Sign out</button>
+    </form>
+  </footer>`;
+}

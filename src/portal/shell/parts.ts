@@ -1,0 +1,84 @@
+/** The small parts that others are made of. Every text is escaped; addresses are looked at. */
+import { html, safeHref } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+
+/** What a colour and its shape mean; see the sheet. */
+export type State = 'ok' | 'wait' | 'warn' | 'bad' | 'odd' | 'mute';
+
+/** A state by shape and word; with `fill`, in headers, also by its tint. */
+export function badge(state: State, word: HtmlValue, { fill = false } = {}): Html {
+  return html`<span class="badge${fill && ' fill'}" data-s="${state}">${word}</span>`;
+}
+
+/** A label or another word that is data. */
+export function tag(word: HtmlValue): Html {
+  return html`<span class="tag">${word}</span>`;
+}
+
+/** Fine print, below or beside what it explains. */
+export function note(...content: HtmlValue[]): Html {
+  return html`<span class="note">${content}</span>`;
+}
+
+/** Text for screen readers only. */
+export function hidden(text: string): Html {
+  return html`<span class="vh">${text}</span>`;
+}
+
+/** An id, a name of a field, a code. `wbr` lets long ones break after dots and slashes. */
+export function code(text: string): Html {
+  const pieces = text.split(/(?<=[./])/);
+  return html`<code>${pieces.map((piece, at) => html`${at > 0 && html`<wbr />`}${piece}`)}</code>`;
+}
+
+/** What a link says and does. */
+export type LinkFacts = {
+  /** http, https or a path of ours; for anything else the text stands without a link. */
+  href: string;
+  text: HtmlValue;
+  /** Said after the text to screen readers, so that two links `Open` differ. */
+  more?: string;
+  look?: 'button' | 'primary' | 'small';
+  download?: boolean;
+};
+
+const LOOKS = { button: 'btn', primary: 'btn primary', small: 'btn small' } as const;
+
+/** A link, by itself or in the look of a button. */
+export function link({ href, text, more, look, download }: LinkFacts): Html {
+  const safe = safeHref(href);
+  const label = html`${text}${more !== undefined && hidden(` ${more}`)}`;
+  if (safe === undefined) return label;
+  const names = attributes({ class: look && LOOKS[look], href: safe, download });
+  return html`<a${names}>${label}</a>`;
+}
+
+/**
+ * Attributes for a tag, each preceded by a space; those that are undefined or false are left out,
+ * true ones stand without a value. Names are ours, values anybody's.
+ */
+export function attributes(
+  values: Readonly<Record<string, string | number | boolean | undefined>>,
+): Html {
+  const given = Object.entries(values).filter(
+    ([, value]) => value !== undefined && value !== false,
+  );
+  return html`${given.map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`))}`;
+}
+
+const TEXT_LENGTH_MAX = 200;
+
+/**
+ * Text that a partner, the tracker or a person at the issuer wrote: cut, isolated from the direction of
+ * the text around it, and without control characters, line ends become spaces.
+ */
+export function foreign(text: string, lengthMax = TEXT_LENGTH_MAX): Html {
+  return html`<bdi>${cut(text, lengthMax)}</bdi>`;
+}
+
+/** The same as text, for attributes and titles. */
+export function cut(text: string, lengthMax = TEXT_LENGTH_MAX): string {
+  const start = text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '');
+  const line = start.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  return text.length <= lengthMax ? line : `${line}…`;
+}

@@ -1,0 +1,53 @@
+/** Pages that say that something did not work, and what to do now. */
+import type { ErrorCode } from '#shared/errors.ts';
+import { problemHelp } from '#http/problems/problem-help.ts';
+import { problemKinds } from '#http/problems/problem.ts';
+import { html } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
+import { body, card, facts, row } from './card.ts';
+import { code, cut } from './parts.ts';
+import { time } from './times.ts';
+import type { Reader } from './times.ts';
+
+export type RefusalFacts = {
+  code: ErrorCode;
+  /** By default the code's. */
+  status?: number;
+  /** Such as `You may not see consumers`; by default the title of the code. */
+  heading?: string;
+  /** What happened, and that nothing was changed if so; by default the meaning of the code. */
+  text?: HtmlValue;
+  /** What to do now; by default the remedy of the code. */
+  nextStep?: HtmlValue;
+  requestId: string;
+  atMs: number;
+  /** Links in the look of buttons: where to go from here. */
+  actions?: HtmlValue;
+};
+
+/** The body of a page that refuses; its title and status come from `refusalTitle`, `refusalStatus`. */
+export function refusal(given: RefusalFacts, reader: Reader): Html {
+  const { text = problemHelp[given.code].meaning, nextStep = problemHelp[given.code].remedy } =
+    given;
+  const details = facts([
+    { term: 'Status', value: html`${refusalStatus(given)} ${code(given.code)}` },
+    { term: 'Request', value: code(cut(given.requestId)) },
+    { term: 'At', value: time(given.atMs, reader) },
+  ]);
+  const inside = html`<p>${text}</p>
+    <p><b>Next step:</b> ${nextStep}</p>
+    ${details} ${given.actions !== undefined && row(given.actions)}`;
+  return html`<div class="dialog">
+    ${card({ id: 'refused', heading: 'What happened' }, body(inside))}
+  </div>`;
+}
+
+/** The title of a page that refuses. */
+export function refusalTitle({ code, heading }: Pick<RefusalFacts, 'code' | 'heading'>): string {
+  return heading ?? problemKinds[code].title;
+}
+
+/** The status of a page that refuses. */
+export function refusalStatus({ code, status }: Pick<RefusalFacts, 'code' | 'status'>): number {
+  return status ?? problemKinds[code].status;
+}

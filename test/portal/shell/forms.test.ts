@@ -1,0 +1,131 @@
+import { check, checks, input, select, textArea } from '#portal/shell/fields.ts';
+import {
+  actionButton,
+  button,
+  chips,
+  confirmation,
+  filters,
+  postForm,
+  wide,
+} from '#portal/shell/forms.ts';
+import { remark } from '#portal/shell/notice.ts';
+import type { Choice } from '#portal/shell/fields.ts';
+import { expect, test } from 'vitest';
+import { flat, hostile, isInert, person } from './support.ts';
+
+test('a field is tied to its label, its note and its error', () => {
+  const text = input({
+    name: 'name',
+    label: 'Name',
+    note: 'n',
+    error: 'taken',
+    value: 'x',
+  }).toString();
+  expect(text).toContain('<label for="name">Name</label>');
+  expect(text).toContain(
+    'id="name" name="name" aria-invalid="true" aria-describedby="name-error name-note"',
+  );
+  expect(text).toContain('<p class="error" id="name-error">taken</p>');
+  expect(text).toContain('<p class="note" id="name-note">n</p>');
+});
+
+test('a field without note and error is described by nothing', () => {
+  const text = input({ name: 'name', label: 'Name' }).toString();
+  expect(text).not.toContain('aria-');
+});
+
+test('what was typed in several lines stays as it was', () => {
+  const text = textArea({ name: 'spec', label: 'Spec', value: '\na: 1\n</textarea>' }).toString();
+  expect(text).toMatch(/<textarea[^>]*>\n\na: 1\n&lt;\/textarea&gt;<\/textarea>/);
+});
+
+test('what was chosen is chosen', () => {
+  const choices = [
+    { value: '', label: 'Any' },
+    { value: 'DONE', label: 'Done' },
+  ];
+  const list = select({ name: 'outcome', label: 'Outcome', value: 'DONE', choices }).toString();
+  expect(list).toContain('<option value="DONE" selected>Done</option>');
+  expect(list).toContain('<option value="">Any</option>');
+  const boxes = checks({
+    name: 'o',
+    label: 'O',
+    kind: 'checkbox',
+    choices,
+    chosen: ['DONE'],
+    error: 'e',
+  });
+  expect(boxes.toString()).toContain('<legend>O</legend>');
+  expect(boxes.toString()).toMatch(/value="DONE" checked/);
+  expect(boxes.toString()).toContain('aria-describedby="o-error"');
+  expect(check({ name: 'c', label: 'C', value: '1', checked: true }).toString()).toContain(
+    'checked',
+  );
+});
+
+test('a form carries the token of the session and what nobody types', () => {
+  const text = postForm(
+    { action: '/portal/consumers', person, values: { id: '7' } },
+    button('Save'),
+  );
+  expect(text.toString()).toContain('method="post" action="/portal/consumers" novalidate');
+  expect(text.toString()).toContain('name="formToken" value="token-of-the-session"');
+  expect(text.toString()).toContain('name="id" value="7"');
+  const one = flat(actionButton({ action: '/a', person, text: 'Disable', more: 'Router' }));
+  expect(one).toContain('name="formToken" value="token-of-the-session"');
+  expect(one).toContain('<button class="btn">Disable<span class="vh">Router</span></button>');
+});
+
+test('filters are a GET form without a token', () => {
+  const fields = [wide(input({ name: 'q', label: 'Find' }))];
+  const text = flat(filters({ action: '/portal/receipts', label: 'Filter receipts', fields }));
+  expect(text).toContain('method="get" action="/portal/receipts"');
+  expect(text).not.toContain('formToken');
+});
+
+test('chips name what they take away; without any there is nothing', () => {
+  const text = chips({ chips: [{ label: 'Done', href: '/portal/receipts' }] }).toString();
+  expect(text).toContain('<span class="vh">Remove filter: </span>Done');
+  expect(chips({ chips: [] }).toString()).toBe('');
+});
+
+test('a page that confirms warns, lists, asks, and has a way out', () => {
+  const text = confirmation({
+    action: '/portal/consumers/7/revoke',
+    person,
+    warning: remark('warn', 'In use'),
+    consequences: ['It cannot be undone.'],
+    fields: [input({ name: 'name', label: 'Type its name' })],
+    submit: 'Revoke key',
+    danger: true,
+    cancel: { href: '/portal/consumers/7', text: 'Keep it' },
+  }).toString();
+  const order = ['In use', 'cannot be undone', 'Type its name', 'btn danger', 'Keep it'];
+  expect(order.map((words) => text.indexOf(words))).toEqual(
+    order.map((words) => text.indexOf(words)).toSorted((a, b) => a - b),
+  );
+  expect(text.indexOf('In use')).toBeGreaterThan(0);
+});
+
+const choices: Choice[] = [{ value: hostile, label: hostile }];
+const given = { name: 'a', label: hostile, note: hostile, error: hostile, value: hostile };
+
+test.each([
+  ['input', input({ ...given, placeholder: hostile })],
+  ['text area', textArea(given)],
+  ['select', select({ ...given, choices })],
+  ['checks', checks({ ...given, kind: 'radio', choices, chosen: [] })],
+  ['check', check(given)],
+  ['form', postForm({ action: '/a', person, values: { a: hostile } }, hostile)],
+  ['button', button(hostile, { more: hostile, name: 'a', value: hostile })],
+  ['filters', filters({ action: '/a', label: hostile, fields: [], submit: hostile })],
+  [
+    'chips',
+    chips({
+      chips: [{ label: hostile, href: hostile }],
+      suggestions: [{ label: hostile, href: '/a' }],
+    }),
+  ],
+])('what is put into %s stays text', (_, html) => {
+  expect(isInert(html)).toBe(true);
+});

@@ -1,0 +1,156 @@
+import { html } from '#portal/html.ts';
+import { renderLoneRefusal, renderSignIn } from '#portal/shell/lone.ts';
+import { renderPage } from '#portal/shell/page.ts';
+import { refusal, refusalStatus, refusalTitle } from '#portal/shell/refusal.ts';
+import { timeZoneForm } from '#portal/shell/time-zone.ts';
+import type { Once } from '#portal/shell/page.ts';
+import { expect, test } from 'vitest';
+import { hostile, isInert, person, reader } from './support.ts';
+
+const frame = {
+  person,
+  currentPath: '/portal/receipts?status=FAILED',
+  repository: 'corvane/leads',
+};
+const page = { title: 'Receipts', section: 'receipts' as const, body: html`<p>here</p>` };
+
+test('a page has its title, its place in the navigation, and its body', () => {
+  const text = renderPage(frame, page);
+  expect(text).toMatch(/^<!doctype html>/i);
+  expect(text).toContain('<title>Receipts · Trackport</title>');
+  expect(text).toContain('<h1>Receipts</h1>');
+  expect(text).toContain('href="/portal/receipts" aria-current="page"');
+  expect(text).toContain('<p>here</p>');
+});
+
+test('on a page below a section the section is current, not the page', () => {
+  const below = { ...page, crumbs: [{ href: '/portal/receipts', text: 'Receipts' }] };
+  const text = renderPage({ ...frame, currentPath: '/portal/receipts/7' }, below);
+  expect(text).toContain('href="/portal/receipts" aria-current="true"');
+});
+
+test('what one may not see is not offered', () => {
+  const paths = (scopes: string[]) =>
+    renderPage({ ...frame, person: { ...person, scopes } }, page)
+      .match(/<a href="\/portal[^"]*"/g)
+      ?.map((text) => text.slice('<a href="'.length, -1));
+  expect(paths(['catalog:read'])).toEqual(['/portal', '/portal/catalog', expect.any(String)]);
+  expect(paths([])).toEqual(['/portal', expect.any(String)]);
+  expect(paths(['trackport:admin'])).not.toContain('/portal/catalog');
+});
+
+test('a page that came back with problems says so first', () => {
+  expect(renderPage(frame, { ...page, hasProblems: true })).toContain('<title>Error: Receipts');
+});
+
+test('dead letters that wait stand beside the receipts', () => {
+  expect(renderPage({ ...frame, deadLetters: 1200 }, page)).toContain(
+    '1,200<span class="vh"> dead',
+  );
+  expect(renderPage({ ...frame, deadLetters: 0 }, page)).not.toContain('class="count"');
+});
+
+test('every form of the frame carries the token, and the zone leads back here', () => {
+  const text = renderPage(frame, page);
+  const forms = text.split('<form').slice(1);
+  expect(forms).toHaveLength(2);
+  expect(forms.every((form) => form.includes('value="token-of-the-session"'))).toBe(true);
+  expect(text).toContain('returnTo=%2Fportal%2Freceipts%3Fstatus%3DFAILED');
+});
+
+test('nothing is inline and nothing comes from elsewhere', () => {
+  const text = renderPage(frame, page);
+  expect(text).not.toMatch(/<style|<script>|\son[a-z]+=|\sstyle=/);
+  expect(text.match(/(?:src|href)="(?!\/portal|#main)[^"]*"/g)).toBeNull();
+});
+
+test('what an action left is shown above the body', () => {
+  const secret = { heading: 'Keep it', value: 'tpk_1', text: 'Once.', command: 'curl' };
+  const once: Once = { notice: 'Key made', secret };
+  const text = renderPage({ ...frame, once }, page);
+  expect(text).toContain('role="status"');
+  expect(text).toContain('<output id="secret"');
+  expect(text).toMatch(/data-copy="secret"\s+hidden/);
+  expect(text.indexOf('tpk_1')).toBeLessThan(text.indexOf('<p>here</p>'));
+});
+
+test('a refusal says what happened and the next step', () => {
+  const given = { code: 'insufficient-scope', requestId: 'r-1', atMs: reader.nowMs } as const;
+  const text = refusal({ ...given, text: 'Not for you.', nextStep: 'Ask.' }, reader).toString();
+  expect(text).toMatch(/403\s*<code>insufficient-scope<\/code>/);
+  expect(text).toContain('Not for you.');
+  expect(text).toMatch(/Next step:<\/b> Ask\./);
+  expect(refusalStatus(given)).toBe(403);
+  expect(refusalTitle({ ...given, heading: 'You may not see consumers' })).toBe(
+    'You may not see consumers',
+  );
+  expect(refusal(given, reader).toString()).toContain('Next step:');
+});
+
+test('the sign-in says where it leads', () => {
+  const text = renderSignIn({
+    repository: 'corvane/leads',
+    issuer: 'id.corvane.example',
+    startPath: '/portal/sign-in?start',
+    reason: { state: 'mute', heading: 'Your session ended', text: 'It lasts 8 hours.' },
+  });
+  expect(text).toContain('Continue to id.corvane.example');
+  expect(text).toContain('Your session ended');
+  expect(text).not.toContain('<nav');
+});
+
+test('the form for the zone has the chosen one chosen, also one of another name', () => {
+  const form = (timeZone: string) =>
+    timeZoneForm({ person: { ...person, timeZone }, returnTo: '/portal' });
+  expect(form('Europe/Berlin').toString()).toContain('<option value="Europe/Berlin" selected>');
+  expect(form('US/Pacific').toString()).toContain('<option value="US/Pacific" selected>');
+});
+
+test('hostile texts stay texts on every page', () => {
+  const texts = [
+    renderPage(
+      {
+        ...frame,
+        person: {
+          ...person,
+          name: hostile,
+          workspaceId: hostile,
+          formToken: hostile,
+          timeZone: hostile,
+        },
+        currentPath: `/portal?q=${hostile}`,
+        repository: hostile,
+        once: {
+          notice: hostile,
+          secret: {
+            heading: hostile,
+            value: hostile,
+            text: hostile,
+            note: hostile,
+            command: hostile,
+          },
+        },
+      },
+      {
+        ...page,
+        title: hostile,
+        crumbs: [{ href: hostile, text: hostile }],
+        meta: [hostile],
+        actions: hostile,
+      },
+    ),
+    renderSignIn({ repository: hostile, issuer: hostile, startPath: `/portal?${hostile}` }),
+    renderLoneRefusal({
+      code: 'not-found',
+      heading: hostile,
+      requestId: hostile,
+      atMs: 0,
+      repository: hostile,
+    }),
+    timeZoneForm({
+      person: { ...person, timeZone: hostile },
+      returnTo: `/portal?${hostile}`,
+    }).toString(),
+  ];
+  expect(texts.map(isInert)).toEqual([true, true, true, true]);
+});

@@ -1,0 +1,64 @@
+import {
+  attributes,
+  badge,
+  code,
+  cut,
+  foreign,
+  hidden,
+  link,
+  note,
+  tag,
+} from '#portal/shell/parts.ts';
+import { expect, test } from 'vitest';
+import { hostile, isInert } from './support.ts';
+
+test('a badge says its state by attribute and word', () => {
+  expect(badge('ok', 'Done').toString()).toBe('<span class="badge" data-s="ok">Done</span>');
+  expect(badge('bad', 'Failed', { fill: true }).toString()).toContain('class="badge fill"');
+});
+
+test.each([
+  ['badge', badge('ok', hostile)],
+  ['tag', tag(hostile)],
+  ['note', note(hostile)],
+  ['hidden', hidden(hostile)],
+  ['code', code(hostile)],
+  ['link', link({ href: `/portal?q=${hostile}`, text: hostile, more: hostile })],
+  ['foreign', foreign(hostile)],
+  ['attributes', attributes({ title: hostile })],
+])('what is put into a %s stays text', (_, html) => {
+  expect(isInert(html)).toBe(true);
+  expect(html.toString()).toContain('&lt;script&gt;');
+});
+
+test('a link says to screen readers what it opens, and looks like a button if wished', () => {
+  const text = link({
+    href: '/portal/receipts',
+    text: 'Open',
+    more: 'receipt 5b0f',
+    look: 'button',
+  });
+  expect(text.toString()).toBe(
+    '<a class="btn" href="/portal/receipts">Open<span class="vh"> receipt 5b0f</span></a>',
+  );
+});
+
+test.each(['javascript:alert(1)', '//example.org', 'data:text/html,x'])('%s is no link', (href) => {
+  expect(link({ href, text: 'Open' }).toString()).toBe('Open');
+});
+
+test('attributes are left out, stand alone or have a value', () => {
+  const text = attributes({ a: undefined, b: false, c: true, d: 0, e: '' }).toString();
+  expect(text).toBe(' c d="0" e=""');
+});
+
+test('long codes may break after dots and slashes', () => {
+  expect(code('a.b/c').toString()).toBe('<code>a.<wbr />b/<wbr />c</code>');
+});
+
+test('foreign text is cut, in one line, and turns nothing around it', () => {
+  expect(foreign(`a\r\n\u0000b\u2028c`).toString()).toBe('<bdi>a b c</bdi>');
+  expect(cut('x'.repeat(64_000))).toBe(`${'x'.repeat(200)}…`);
+  expect(cut('12345', 5)).toBe('12345');
+  expect(cut('123😀', 4)).toBe('123…');
+});

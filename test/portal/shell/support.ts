@@ -1,0 +1,30 @@
+import type { PortalPerson } from '#portal/person.ts';
+
+/** What no page may take for markup. */
+export const hostile = `"><script>alert('1')</script>&`;
+
+export const reader = { timeZone: 'Europe/Berlin', nowMs: Date.parse('2026-11-21T14:02:10Z') };
+
+export const person: PortalPerson = {
+  subject: 'ops',
+  name: 'Operations on call',
+  workspaceId: 'corvane',
+  scopes: ['trackport:admin', 'catalog:read'],
+  formToken: 'token-of-the-session',
+  timeZone: 'UTC',
+};
+
+/** Fails where a text became markup, or left its attribute. */
+export function isInert(html: { toString(): string }): boolean {
+  const text = html.toString();
+  return !text.includes('<script>') && !/="[^"]*"[^\s/>]/.test(text);
+}
+
+/** In one line and without spaces around tags, as if no formatter had seen the template. */
+export function flat(html: { toString(): string }): string {
+  return html
+    .toString()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(' >', '>')
+    .replaceAll(/(?<=>) | (?=<)/g, '');
+}
