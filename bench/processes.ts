@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,8 @@ export type Running = {
   readyMs: number;
   /** Resident memory in MiB. */
   residentMiB(): number;
+  /** Processor time in ms, user and system, that it and its children have taken so far. */
+  processorMs(): number;
   stop(): Promise<void>;
 };
 
@@ -43,12 +45,33 @@ export async function start(
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     },
+    processorMs: () => processorMsOf(child.pid ?? 0),
     stop: async () => {
       if (child.exitCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },
   };
+}
+
+/** Linux counts in hundredths of a second, on every architecture that Node runs on. */
+const TICK_MS = 10;
+/** Where the times stand behind the name of the program, which may hold anything. */
+const USER_TICKS = 11;
+const SYSTEM_TICKS = 12;
+
+function processorMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const own = (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS;
+  return childrenOf(pid).reduce((sum, child) => sum + processorMsOf(child), own);
+}
+
+/** Every thread of a process may have started some. */
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+    .flatMap((text) => text.split(' ').filter(Boolean).map(Number));
 }
 
 async function firstUrl(child: ChildProcess, args: readonly string[]): Promise<string> {

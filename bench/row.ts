@@ -1,5 +1,29 @@
-/** One line of the bench's table. Ratios within one run; absolute numbers only where they are counts. */
-export type BenchRow = { what: string; measured: string; wanted?: string; met?: boolean };
+/** Which store the measured service or part had. */
+export type StoreName = 'SQLite' | 'PostgreSQL';
+
+/** What is wanted of a figure. */
+export type Bound =
+  | { atLeast: number }
+  | { atMost: number }
+  | { below: number }
+  | { exactly: number };
+
+/** One figure of the bench: a ratio within one run; absolute ones only where they are counts or limits. */
+export type BenchRow = {
+  /** Names the figure; the same in every run. */
+  what: string;
+  /** Undefined when it was left out; `note` says why. */
+  value: number | undefined;
+  /** Default: a ratio or a count. */
+  unit?: 'ms' | 'MiB';
+  wanted?: Bound;
+  /** Where the figure comes from. */
+  source: string;
+  /** What belongs to the figure of this run. */
+  note?: string;
+  /** Default SQLite. */
+  store?: StoreName;
+};
 
 /** The middle value; of an even number the lower of the two. */
 export function median(values: readonly number[]): number {
@@ -7,13 +31,10 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
 }
 
-/** A row for a ratio that must reach `wanted`, or stay below it. */
-export function ratioRow(
-  what: string,
-  ratio: number,
-  wanted: { atLeast: number } | { atMost: number },
-): BenchRow {
-  const met = 'atLeast' in wanted ? ratio >= wanted.atLeast : ratio <= wanted.atMost;
-  const bound = 'atLeast' in wanted ? `≥ ${wanted.atLeast}` : `≤ ${wanted.atMost}`;
-  return { what, measured: ratio.toFixed(2), wanted: bound, met };
+/** Whether the value is as wanted. */
+export function isMet(value: number, wanted: Bound): boolean {
+  if ('atLeast' in wanted) return value >= wanted.atLeast;
+  if ('atMost' in wanted) return value <= wanted.atMost;
+  if ('below' in wanted) return value < wanted.below;
+  return value === wanted.exactly;
 }

@@ -1,52 +1,40 @@
 /**
- * `npm run bench`: every figure in one run and one table. `--quick` is a short run to see that all
- * of it works; `--only leads,partners` picks parts; `--json` prints rows for machines.
+ * `npm run bench`: every figure, in one table with a column for each store. `--quick` is a short run
+ * to see that all of it works; `--only PATTERN` picks groups whose names match a regular expression;
+ * `--runs N` measures all of it N times and shows least, middle, greatest and spread of each figure;
+ * `--json` prints rows for machines. CONTRIBUTING.md says how the figures are to be read.
  */
 import { parseArgs } from 'node:util';
-
+import { groupsOf } from './groups.ts';
+import { withProgress } from './progress.ts';
+import { renderTable, summarize } from './report.ts';
 import type { BenchRow } from './row.ts';
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, only: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    runs: { type: 'string', default: '1' },
+  },
 });
+const runs = Number(values.runs);
+if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a whole number from 1');
 
-/** `leads` counts rows: with pull requests and unapproved issues among them, 10,000 leads are left. */
-const leadScale = values.quick
-  ? { leads: 500, seconds: 1, rounds: 1, reads: 200, pollSeconds: 30 }
-  : { leads: 18_760, seconds: 3, rounds: 5, reads: 10_000, pollSeconds: 120 };
-const intakeScale = values.quick
-  ? { seconds: 1, rounds: 1, people: 10_000 }
-  : { seconds: 3, rounds: 5, people: 500_000 };
-const slowDiskScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 5 };
-const partnerScale = values.quick
-  ? { directory: 10_000, rounds: 1, deletions: 3 }
-  : { directory: 1_000_000, rounds: 5, deletions: 10 };
-const webhookScale = values.quick
-  ? { deliveries: 500, rounds: 1, memoryAfter: 5000 }
-  : { deliveries: 6000, rounds: 5, memoryAfter: 20_000 };
-const httpScale = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 4, rounds: 5 };
-const catalogScale = values.quick
-  ? { artifacts: 2000, calls: 100, rounds: 1 }
-  : { artifacts: 200_000, calls: 500, rounds: 5 };
+const groups = Object.entries(groupsOf(values.quick));
+const pattern = new RegExp(values.only);
+const chosen = groups.filter(([name]) => pattern.test(name));
+if (chosen.length === 0)
+  throw new Error(`--only picks nothing of ${groups.map(([name]) => name).join(', ')}`);
 
-const parts: Record<string, () => Promise<BenchRow[]>> = {
-  leads: async () => (await import('./leads/leads.ts')).measureLeads(leadScale),
-  intake: async () => (await import('./intake/intake.ts')).measureIntake(intakeScale),
-  'slow-disk': async () =>
-    (await import('./slow-disk/slow-disk.ts')).measureSlowDisk(slowDiskScale),
-  partners: async () => (await import('./partners.ts')).measurePartners(partnerScale),
-  webhooks: async () => (await import('./webhooks/webhooks.ts')).measureWebhooks(webhookScale),
-  tokens: async () => (await import('./catalog/catalog-http.ts')).measureCatalogHttp(httpScale),
-  catalog: async () => (await import('./catalog/catalog.ts')).measureCatalog(catalogScale),
-};
-
-const chosen = values.only?.split(',') ?? Object.keys(parts);
-const rows: BenchRow[] = [];
-for (const name of chosen) {
-  const part = parts[name];
-  if (!part) throw new Error(`there is no part ${name}: choose among ${Object.keys(parts).join()}`);
-  process.stderr.write(`measuring ${name} …\n`);
-  rows.push(...(await part()));
+const measured: BenchRow[][] = [];
+for (let run = 1; run <= runs; run += 1) {
+  const rows: BenchRow[] = [];
+  for (const [at, [name, measure]] of chosen.entries()) {
+    const label = `${runs > 1 ? `run ${run} of ${runs}, ` : ''}${at + 1} of ${chosen.length}: ${name}`;
+    rows.push(...(await withProgress(label, measure)));
+  }
+  measured.push(rows);
 }
-if (values.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
-else console.table(rows);
+const summaries = summarize(measured);
+process.stdout.write(values.json ? `${JSON.stringify(summaries)}\n` : renderTable(summaries));

@@ -6,12 +6,13 @@
 import { createSecretKey } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { sign } from '#partners/intake/signature.ts';
+import { PARTNER_SECRET } from '../partner.ts';
 import { sendAll } from '../webhooks/raw-sender.ts';
 
 const [port = 0, connections = 50, seconds = 3, eventsPerDelivery = 1] = process.argv
   .slice(2)
   .map(Number);
-const key = createSecretKey(Buffer.from('bench-secret'));
+const key = createSecretKey(Buffer.from(PARTNER_SECRET));
 const path = '/api/v1/webhooks/partners/crm-one/deletions';
 const endsAt = performance.now() + seconds * 1000;
 const run = `${process.pid}-${Date.now()}`;

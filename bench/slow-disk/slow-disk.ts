@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,18 +7,21 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { output, start } from '../processes.ts';
-import type { BenchRow } from '../row.ts';
-import { median, ratioRow } from '../row.ts';
+import { partners } from '../partner.ts';
+import { start } from '../processes.ts';
+import { median } from '../row.ts';
+import type { BenchRow, StoreName } from '../row.ts';
+import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
+import { onPostgres, onSqlite } from '../stores.ts';
+import type { BenchEngine } from '../stores.ts';
 
 const FSYNC_MS = 5;
 const READERS = 8;
 /** A reader reads again this long after its last response: the processor must not be the limit. */
 const PAUSE_MS = 5;
 const WRITERS = 8;
-const SECRET = 'bench-secret';
 const loadScript = fileURLToPath(new URL('../intake/delivery-load.ts', import.meta.url));
-const source = fileURLToPath(new URL('slow-fsync.c', import.meta.url));
+const script = fileURLToPath(new URL('slow-fsync.c', import.meta.url));
 
 export type SlowDiskBenchScale = { seconds: number; rounds: number };
 
@@ -28,96 +31,114 @@ type World = { url: string; key: string; fsyncs: () => Fsyncs };
 
 /** Hot reads alone and beside intake, on a disk whose fsync takes 5 ms more. */
 export async function measureSlowDisk(scale: SlowDiskBenchScale): Promise<BenchRow[]> {
-  const what = `p99 of hot reads beside ${WRITERS} connections of deletions ÷ alone, fsync + ${FSYNC_MS} ms`;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
   try {
-    const library = compile(folder);
-    if (library === undefined) return [{ what, measured: 'left out: there is no C compiler (cc)' }];
-    return await measureWith({ folder, library, what }, scale);
+    const slow = slowFsync(folder);
+    if (slow === undefined) return [leftOut('there is no C compiler (cc)')];
+    return [
+      ...(await onSqlite((engine) => measureOn(engine, slow, scale))),
+      ...(await measureOnPostgres(slow, scale)),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Undefined without a compiler. */
-function compile(folder: string): string | undefined {
+const what = `p99 of hot reads beside ${WRITERS} connections of deletions ÷ alone, fsync + ${FSYNC_MS} ms`;
+
+function leftOut(note: string): BenchRow {
+  return { what, value: undefined, source: '', note };
+}
+
+/** There the database waits for the disk, and no service of ours does. */
+async function measureOnPostgres(slow: SlowFsync, scale: SlowDiskBenchScale): Promise<BenchRow[]> {
+  if (process.env['TRACKPORT_BENCH_POSTGRES_URL'] !== undefined)
+    return [
+      { ...leftOut('the disk of a server elsewhere cannot be made slow'), store: 'PostgreSQL' },
+    ];
+  return onPostgres((engine) => measureOn(engine, slow, scale), slow);
+}
+
+/** What makes the disk of a process slow, and counts. */
+type SlowFsync = { environment: NodeJS.ProcessEnv; fsyncs: () => Fsyncs };
+
+/** Undefined without a compiler. The server of the bench runs as another user, who must read this. */
+function slowFsync(folder: string): SlowFsync | undefined {
+  chmodSync(folder, 0o755);
   const library = path.join(folder, 'slow-fsync.so');
   try {
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
-    return library;
+    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, script, '-ldl']);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+  const counter = path.join(folder, 'fsyncs');
+  writeFileSync(counter, Buffer.alloc(16));
+  chmodSync(counter, 0o666);
+  return {
+    environment: {
+      LD_PRELOAD: library,
+      SLOW_FSYNC_MS: String(FSYNC_MS),
+      SLOW_FSYNC_COUNT: counter,
+    },
+    fsyncs: () => {
+      const counts = readFileSync(counter);
+      return {
+        all: Number(counts.readBigUInt64LE()),
+        onMainThread: Number(counts.readBigUInt64LE(8)),
+      };
+    },
+  };
 }
 
-async function measureWith(
-  { folder, library, what }: { folder: string; library: string; what: string },
+async function measureOn(
+  { name, folder, newStore }: BenchEngine,
+  { environment, fsyncs }: SlowFsync,
   { seconds, rounds }: SlowDiskBenchScale,
 ): Promise<BenchRow[]> {
   const tracker = await start(['bench/tracker-process.ts', '--issues', '1000']);
-  const config = path.join(folder, 'trackport.yaml');
-  writeFileSync(config, configOf(tracker.url, path.join(folder, 'trackport.db')));
-  const counter = path.join(folder, 'fsyncs');
-  writeFileSync(counter, Buffer.alloc(16));
-  const key = await createKey(config);
-  const service = await start(['bin/trackport.js', 'serve', '--config', config], {
-    LD_PRELOAD: library,
-    SLOW_FSYNC_MS: String(FSYNC_MS),
-    SLOW_FSYNC_COUNT: counter,
+  const config = writeConfig(folder, {
+    storeUrl: await newStore(),
+    trackerUrl: tracker.url,
+    settings: { partners, leads: { freshFor: '1h' } },
   });
-  const fsyncs = (): Fsyncs => {
-    const counts = readFileSync(counter);
-    return {
-      all: Number(counts.readBigUInt64LE()),
-      onMainThread: Number(counts.readBigUInt64LE(8)),
-    };
-  };
+  const key = await createKey(config);
+  const service = await serve(config, [], name === 'SQLite' ? environment : {});
   try {
+    await untilDirectoryIsComplete(service.url);
     const measured = await compare({ url: service.url, key, fsyncs }, { seconds, rounds });
-    const onMainThread = measured.reduce((sum, one) => sum + one.onMainThread, 0);
-    return [
-      {
-        what: 'fsyncs there that the event loop waited for',
-        measured: String(onMainThread),
-        wanted: '= 0',
-        met: onMainThread === 0,
-      },
-      ratioRow(what, median(measured.map(({ p99Ratio }) => p99Ratio)), { atMost: 2 }),
-      ratioRow('median of them, the same', median(measured.map(({ medianRatio }) => medianRatio)), {
-        atMost: 2,
-      }),
-      ratioRow(
-        'events that are accepted there for each fsync',
-        median(measured.map(({ eventsPerFsync }) => eventsPerFsync)),
-        { atLeast: 3 },
-      ),
-    ];
+    return rowsOf(measured, name);
   } finally {
     await service.stop();
     await tracker.stop();
   }
 }
 
-function configOf(trackerUrl: string, file: string): string {
+function rowsOf(measured: readonly Compared[], name: StoreName): BenchRow[] {
+  const source = `clock of ${READERS} readers that pause ${PAUSE_MS} ms`;
+  const onMainThread = measured.reduce((sum, one) => sum + one.onMainThread, 0);
+  const middle = (pick: (one: Compared) => number): number => median(measured.map(pick));
+  const atMostTwice = { wanted: { atMost: 2 }, source };
   return [
-    'server: { port: 0 }',
-    `store: { url: "sqlite:${file}" }`,
-    'tracker:',
-    '  repository: acme/leads',
-    `  apiUrl: ${trackerUrl}`,
-    '  auth: { token: sandbox-admin-token }',
-    'leads: { freshFor: 1h }',
-    'consumers: { limitPerMinute: 1000000 }',
-    `partners: { crm-one: { scheme: hmac-sha256, secrets: ["${SECRET}"] } }`,
-    '',
-  ].join('\n');
-}
-
-async function createKey(config: string): Promise<string> {
-  const args = ['consumer', 'create', 'bench', '--grant=leads:read', '--json', '--config', config];
-  const created = await output(['bin/trackport.js', ...args]);
-  return (JSON.parse(created) as { key: string }).key;
+    { what, value: middle(({ p99Ratio }) => p99Ratio), ...atMostTwice },
+    { what: 'median of them, the same', value: middle((one) => one.medianRatio), ...atMostTwice },
+    {
+      what: 'events that are accepted there for each fsync',
+      value: middle(({ eventsPerFsync }) => eventsPerFsync),
+      wanted: { atLeast: 3 },
+      source: 'preloaded fdatasync',
+    },
+    ...(name === 'SQLite'
+      ? [
+          {
+            what: 'fsyncs there that the event loop waited for',
+            value: onMainThread,
+            wanted: { exactly: 0 },
+            source: 'preloaded fdatasync',
+          },
+        ]
+      : []),
+  ];
 }
 
 type Compared = {

@@ -46,18 +46,28 @@ const SETTINGS = [
   'log_min_messages=fatal',
 ];
 
-/** Starts a server in a folder of its own. `isDurable`: it waits for the disk, as in production. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+export type PostgresOptions = {
+  /** It waits for the disk, as in production. */
+  isDurable?: boolean;
+  /** What it finds in its environment besides. */
+  environment?: NodeJS.ProcessEnv;
+};
+
+/** Starts a server in a folder of its own. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-postgres-'));
   try {
-    return await startIn(folder, isDurable);
+    return await startIn(folder, options);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function startIn(folder: string, isDurable: boolean): Promise<PostgresServer> {
+async function startIn(
+  folder: string,
+  { isDurable = false, environment = {} }: PostgresOptions,
+): Promise<PostgresServer> {
   const user = unprivilegedUser();
   const { folder: bin } = findBinaries(folder);
   const data = path.join(folder, 'data');
@@ -75,6 +85,7 @@ async function startIn(folder: string, isDurable: boolean): Promise<PostgresServ
     const log = openSync(path.join(folder, 'log'), 'a');
     running = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
       ...options,
+      env: { ...process.env, ...environment },
       stdio: ['ignore', log, log],
     });
     closeSync(log);

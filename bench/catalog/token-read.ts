@@ -1,18 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { startIssuer } from '#sandbox/issuer/issuer.ts';
 import type { Issuer } from '#sandbox/issuer/issuer.ts';
 import { start } from '../processes.ts';
 import type { Running } from '../processes.ts';
-import { median, ratioRow } from '../row.ts';
+import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
+import { serve, writeConfig } from '../service.ts';
+import type { BenchEngine } from '../stores.ts';
+import { spec } from './world.ts';
 
 /** How long a round is, and how many there are. */
-export type CatalogHttpScale = { seconds: number; rounds: number };
-
-const WORDS = 'payment order stock invoice carrier refund basket tariff ledger claim'.split(' ');
+export type TokenReadScale = { seconds: number; rounds: number };
 
 const artifact = {
   id: 'bench-api',
@@ -21,39 +21,28 @@ const artifact = {
   owner: 'team-bench',
   title: 'Bench API',
   description: 'What a catalog is read for.',
-  spec: {
-    openapi: '3.1.0',
-    info: { title: 'Bench', version: '1.0.0' },
-    paths: Object.fromEntries(
-      WORDS.map((word) => [`/${word}`, { get: { responses: { 200: { description: word } } } }]),
-    ),
-  },
+  spec,
 };
 
 /** Reading one version with a token of a real issuer, against bare Fastify with the same bytes. */
-export async function measureCatalogHttp(scale: CatalogHttpScale): Promise<BenchRow[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
+export async function measureTokenRead(
+  { folder, newStore }: BenchEngine,
+  scale: TokenReadScale,
+): Promise<BenchRow[]> {
   const issuer = await startIssuer();
   const tracker = await start(['bench/tracker-process.ts', '--issues=10']);
-  const configFile = path.join(directory, 'trackport.yaml');
-  writeFileSync(
-    configFile,
-    [
-      `store: { url: "sqlite:${directory}/trackport.db" }`,
-      `tracker: { repository: acme/leads, apiUrl: "${tracker.url}", auth: { token: sandbox-admin-token } }`,
-      `identity: { issuer: "${issuer.url}", audience: ${issuer.audience} }`,
-    ].join('\n'),
-  );
-  const ours = await start(['bin/trackport.js', 'serve', `--config=${configFile}`, '--port=0']);
+  const identity = { issuer: issuer.url, audience: issuer.audience };
+  const storeUrl = await newStore();
+  const config = writeConfig(folder, { storeUrl, trackerUrl: tracker.url, settings: { identity } });
+  const ours = await serve(config);
   try {
     const token = await tokenOf(issuer);
     await publish(ours, token);
-    return [await compare({ ours, token, directory }, scale)];
+    return [await compare({ ours, token, directory: folder }, scale)];
   } finally {
     await ours.stop();
     await tracker.stop();
     await issuer.close();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -61,7 +50,7 @@ type World = { ours: Running; token: string; directory: string };
 
 async function compare(
   { ours, token, directory }: World,
-  { seconds, rounds }: CatalogHttpScale,
+  { seconds, rounds }: TokenReadScale,
 ): Promise<BenchRow> {
   const url = `${ours.url}/api/v1/catalog/${artifact.id}`;
   const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -75,9 +64,12 @@ async function compare(
       const mine = await load(url, token, round === 0 ? 1 : seconds);
       if (round > 0) ratios.push(mine / theirs); // the first round warms up
     }
-    return ratioRow('catalog read with token check ÷ bare Fastify', median(ratios), {
-      atLeast: 0.6,
-    });
+    return {
+      what: 'catalog read with token check ÷ bare Fastify',
+      value: median(ratios),
+      wanted: { atLeast: 0.6 },
+      source: 'autocannon, 20 connections, in turns',
+    };
   } finally {
     await bare.stop();
   }

@@ -1,0 +1,60 @@
+/** What the catalog's writes are measured against on SQLite: the same driver and durability. */
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/database.ts';
+import { spec } from './world.ts';
+import type { RawWriter, RawWriters } from './raw-writer.ts';
+
+const LIFECYCLE_COLUMNS = 'revision = 2, lifecycle = @lifecycle, updatedAt = 2, publishedAt = 2';
+
+/** Writers on a migrated file. */
+export function openRawSqlite(file: string): RawWriters {
+  const database = openDatabase({ path: file });
+  return {
+    sameRows: createSameRowsWriter(database),
+    bareRow: createBareRowWriter(database),
+    close: async () => database.close(),
+  };
+}
+
+function createSameRowsWriter(database: Database): RawWriter {
+  const prepare = (sql: string) => database.handle.prepare(sql);
+  const artifact = prepare(`INSERT INTO catalog_artifact (workspaceId, idFolded, id, versions)
+    VALUES ('raw', @id, @id, 1)`);
+  const version = prepare(`INSERT INTO catalog_version (artifactSerial, workspaceId, version,
+      orderKey, isFace, revision, lifecycle, type, source, owner, title, createdAt, updatedAt)
+    VALUES (@artifact, 'raw', '1.0.0', '1', 1, 1, 'DRAFT', 'API', 'INLINE', 'team-a', @id, 1, 1)`);
+  const face = prepare('UPDATE catalog_artifact SET faceSerial = @serial WHERE serial = @artifact');
+  const text = prepare('INSERT INTO catalog_spec (versionSerial, text) VALUES (@serial, @text)');
+  const terms = ['artifact', 'version'].map((kind) =>
+    prepare(`INSERT INTO catalog_${kind}_text (rowid, terms) VALUES (@${kind}, @terms)`),
+  );
+  const publish = prepare(`UPDATE catalog_version SET ${LIFECYCLE_COLUMNS} WHERE serial = @serial`);
+  const audit = prepare(`INSERT INTO audit (at, actorKind, actorSubject, action, subject, changes)
+    VALUES (1, 'system', 'bench', @action, @subject, '{"version":"1.0.0"}')`);
+  return async (id) => {
+    let serial = 0;
+    database.transaction(() => {
+      const made = Number(artifact.run({ id }).lastInsertRowid);
+      serial = Number(version.run({ artifact: made, id }).lastInsertRowid);
+      face.run({ serial, artifact: made });
+      text.run({ serial, text: JSON.stringify(spec) });
+      const rows = { artifact: made, version: serial, terms: `${id} artifact team a` };
+      for (const statement of terms) statement.run(rows);
+      audit.run({ action: 'artifact.create', subject: `artifact/raw/${id}` });
+    });
+    database.transaction(() => {
+      publish.run({ serial, lifecycle: 'PUBLISHED' });
+      audit.run({ action: 'artifact.publish', subject: `artifact/raw/${id}` });
+    });
+  };
+}
+
+function createBareRowWriter(database: Database): RawWriter {
+  database.handle.exec('CREATE TABLE bare (id TEXT PRIMARY KEY, lifecycle TEXT, spec TEXT)');
+  const insert = database.handle.prepare('INSERT INTO bare VALUES (?, ?, ?)');
+  const update = database.handle.prepare('UPDATE bare SET lifecycle = ? WHERE id = ?');
+  return async (id) => {
+    database.transaction(() => insert.run(id, 'DRAFT', JSON.stringify(spec)));
+    database.transaction(() => update.run('PUBLISHED', id));
+  };
+}

@@ -1,0 +1,49 @@
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createCatalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { Caller } from '#catalog/version/version-view.ts';
+import { systemClock } from '#shared/clock.ts';
+import type { ServiceStore } from '../../src/compose/store.ts';
+
+/** Ten words that what the bench stores is made of. */
+export const WORDS = 'payment order stock invoice carrier refund basket tariff ledger claim'.split(
+  ' ',
+);
+
+export const caller: Caller = {
+  workspaceId: 'default',
+  actor: { kind: 'system', subject: 'bench' },
+};
+
+/** A small specification. */
+export const spec = {
+  openapi: '3.1.0',
+  info: { title: 'Bench', version: '1.0.0' },
+  paths: Object.fromEntries(
+    WORDS.map((word) => [`/${word}`, { get: { responses: { 200: { description: word } } } }]),
+  ),
+};
+
+/** The catalog on a store, as a service has it. */
+export function openCatalog({
+  stores,
+  cursors,
+}: Pick<ServiceStore, 'stores' | 'cursors'>): Catalog {
+  return createCatalog({
+    store: stores.artifacts(),
+    clock: systemClock,
+    cursors,
+    checkSpec: createSpecChecker({ clock: systemClock }),
+    rules: () => ({ types: [], sources: [], findings: 'block' }),
+  });
+}
+
+/** Milliseconds of `calls` calls, one after another. */
+export async function timeCalls(
+  calls: number,
+  work: (call: number) => Promise<unknown>,
+): Promise<number> {
+  const startedAt = performance.now();
+  for (let call = 0; call < calls; call += 1) await work(call);
+  return performance.now() - startedAt;
+}

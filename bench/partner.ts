@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto';
+import { callControl } from '#sandbox/instruments/remote-controls.ts';
+
+/** What the partner `crm-one` of the bench signs with. */
+export const PARTNER_SECRET = 'bench-secret-of-crm-one';
+
+/** The section that lets it send deletions. With a partner there is a lead directory, and a crawl. */
+export const partners = { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } };
+
+/** Has the lead of this number deleted. @throws Error when it is not accepted */
+export async function deleteLead(serviceUrl: string, number: number): Promise<void> {
+  const body = JSON.stringify({ leadId: String(number) });
+  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const response = await fetch(`${serviceUrl}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-partner-signature': `sha256=${signature}`,
+    },
+    body,
+  });
+  if (response.status !== 202) throw new Error(`a deletion got ${response.status}`);
+  await response.arrayBuffer();
+}
+
+/** Whether the tracker has the issue open. */
+export async function isOpen(trackerUrl: string, number: number): Promise<boolean> {
+  return (await callControl<{ state: string }>(trackerUrl, 'readIssue', number)).state === 'open';
+}

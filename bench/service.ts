@@ -1,0 +1,66 @@
+/** What every part does with a service: configure, start, make a key, wait. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
+import { output, start } from './processes.ts';
+import type { Running } from './processes.ts';
+import { REPOSITORY } from './stores.ts';
+
+export type ConfigOptions = {
+  storeUrl: string;
+  trackerUrl: string;
+  /** Keys by section, above those that every service of the bench has. */
+  settings?: Record<string, Record<string, unknown>>;
+};
+
+let written = 0;
+
+/** Writes a configuration into the folder and answers its path. */
+export function writeConfig(
+  folder: string,
+  { storeUrl, trackerUrl, settings = {} }: ConfigOptions,
+): string {
+  const config = {
+    secretKey: Buffer.alloc(32, 1).toString('base64'),
+    ...settings,
+    server: { port: 0, ...settings['server'] },
+    store: { url: storeUrl },
+    tracker: {
+      repository: REPOSITORY,
+      apiUrl: trackerUrl,
+      auth: { token: SANDBOX_ADMIN_TOKEN },
+      ...settings['tracker'],
+    },
+    consumers: { limitPerMinute: 1_000_000 },
+  };
+  const file = path.join(folder, `trackport-${(written += 1)}.yaml`);
+  writeFileSync(file, JSON.stringify(config)); // JSON is YAML
+  return file;
+}
+
+/** The key of a new consumer: no measurement uses up the limit of the next one. */
+export async function createKey(config: string): Promise<string> {
+  const args = ['consumer', 'create', 'bench', '--grant=leads:read', '--force', '--json'];
+  const created = await output(['bin/trackport.js', ...args, '--config', config]);
+  return (JSON.parse(created) as { key: string }).key;
+}
+
+/** Starts the program with more options, and more environment. */
+export function serve(
+  config: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Running> {
+  return start(['bin/trackport.js', 'serve', '--config', config, ...args], env);
+}
+
+/** Resolves when the first crawl is over. */
+export async function untilDirectoryIsComplete(url: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/readyz`);
+    const { checks } = (await response.json()) as { checks: Record<string, { state: string }> };
+    if (checks['directory']?.state === 'complete') return;
+    await sleep(20);
+  }
+}
