@@ -253,6 +253,11 @@ CREATE TABLE late_look (
   dueAt INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE logout_token (
+  digest BLOB PRIMARY KEY,
+  endsAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE migration (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -278,6 +283,26 @@ CREATE TABLE "same_event" (
   firstSeenAt INTEGER NOT NULL,
   idKey BLOB, -- of partner, path, account, type and event id; NULL: the event has no id
   personKey BLOB -- of all that names the person
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session (
+  digest BLOB PRIMARY KEY,
+  issuerSubject TEXT NOT NULL, -- sub of the ID token
+  issuerSession TEXT, -- its sid
+  timeZone TEXT NOT NULL,
+  startedAt INTEGER NOT NULL, -- instants are milliseconds since the Unix epoch
+  usedAt INTEGER NOT NULL,
+  endsAt INTEGER NOT NULL,
+  renewAt INTEGER, -- null: its access token cannot be renewed
+  renewingUntil INTEGER, -- one instance renews it
+  sealed BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_once (
+  digest BLOB PRIMARY KEY,
+  session BLOB NOT NULL REFERENCES session (digest) ON DELETE CASCADE,
+  endsAt INTEGER NOT NULL,
+  sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sqlite_sequence(name,seq);
@@ -360,3 +385,9 @@ CREATE INDEX receipt_by_time ON receipt (receivedAt);
 CREATE INDEX same_event_by_id ON same_event (idKey, personKey) WHERE idKey IS NOT NULL;
 
 CREATE INDEX same_event_by_time ON same_event (firstSeenAt);
+
+CREATE INDEX session_by_issuer_session ON session (issuerSession) WHERE issuerSession IS NOT NULL;
+
+CREATE INDEX session_by_subject ON session (issuerSubject);
+
+CREATE INDEX session_once_by_session ON session_once (session);

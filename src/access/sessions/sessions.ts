@@ -117,7 +117,16 @@ async function takeOnce(
 ): Promise<unknown> {
   const digest = sha256(id);
   const sealed = await store.takeOnce({ digest, session, now: clock.now() });
-  return sealed && (JSON.parse(sealer.open(onceIdentity(digest), sealed).toString()) as unknown);
+  return sealed && openOnce(sealer, digest, sealed);
+}
+
+/** Undefined for what another `secretKey` sealed: whoever put it cannot see it any more. */
+function openOnce(sealer: Sealer, digest: Buffer, sealed: Buffer): unknown {
+  try {
+    return JSON.parse(sealer.open(onceIdentity(digest), sealed).toString());
+  } catch {
+    return undefined;
+  }
 }
 
 function onceIdentity(digest: Buffer): string {

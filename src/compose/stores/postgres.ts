@@ -9,6 +9,7 @@ import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { createSessionStore } from '#adapters/postgres/session/session-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
@@ -67,6 +68,7 @@ function createStores(
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, sealer, repository }),
+    sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock(database, newUuid()),

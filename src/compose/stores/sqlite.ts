@@ -9,6 +9,7 @@ import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
@@ -112,6 +113,7 @@ function createStores(
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
+    sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock(path),

@@ -1,4 +1,5 @@
 import type { AuditReader } from '#access/audit/audit-reader.ts';
+import type { SessionStore } from '#access/sessions/session-store.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
@@ -32,6 +33,7 @@ export type Stores = {
   claims(): ClaimStore;
   directory(): LeadDirectory;
   receipts(): ReceiptStore;
+  sessions(): SessionStore;
   traffic(): TrafficStore;
   work(): WorkStore;
   workerLock(): WorkerLock;

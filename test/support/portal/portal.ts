@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { NewSession, Sessions } from '#access/sessions/sessions.ts';
 import { createSessions } from '#access/sessions/sessions.ts';
+import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { html } from '#portal/html.ts';
@@ -12,7 +13,7 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { createFakeClock } from '../clock.ts';
 import type { FakeClock } from '../clock.ts';
 import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
-import { createMemorySessions } from './memory-sessions.ts';
+import { temporaryDatabase } from '../stores.ts';
 
 /** What a browser brings, and gets, without following redirects. */
 type PortalBrowser = {
@@ -47,14 +48,14 @@ export type TestPortal = {
 
 export const SESSION_COOKIE = '__Host-trackport-session';
 
-/** The portal with pages of a test, on sessions in memory. Closed when the running test ends. */
+/** The portal with pages of a test, on sessions of its own. Closed when the running test ends. */
 export function startPortal(
   addPages: (portal: PortalRoutes) => void = () => undefined,
   deps: Partial<AppDeps> = {},
 ): TestPortal {
   const clock = createFakeClock();
   const key = randomBytes(32);
-  const store = createMemorySessions();
+  const store = createSessionStore(temporaryDatabase());
   const sessions = createSessions({ store, sealer: createSealer(key), clock });
   const app = buildTestApp({
     ...deps,

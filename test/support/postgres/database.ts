@@ -99,6 +99,9 @@ const TABLES = [
   'consumer_grant',
   'consumer',
   'traffic',
+  'session_once',
+  'session',
+  'logout_token',
 ];
 
 /** To empty a few rows takes a small part of the time that making a database does. */

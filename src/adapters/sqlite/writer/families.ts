@@ -5,6 +5,7 @@ import { directoryWrites } from '../directory/write-family.ts';
 import { feedWrites } from '../feed/write-family.ts';
 import { idempotencyWrites } from '../idempotency-store.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
+import { sessionWrites } from '../session/write-family.ts';
 import { trafficWrites } from '../traffic/write-family.ts';
 import { workWrites } from '../work/write-family.ts';
 import { checkWrites } from '../write-check.ts';
@@ -18,6 +19,7 @@ const all = [
   feedWrites,
   idempotencyWrites,
   receiptWrites,
+  sessionWrites,
   trafficWrites,
   workWrites,
   checkWrites,

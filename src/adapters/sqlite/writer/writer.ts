@@ -12,6 +12,7 @@ export type FamilyName =
   | 'feed'
   | 'idempotency'
   | 'receipt'
+  | 'session'
   | 'traffic'
   | 'work'
   | 'write-check';
