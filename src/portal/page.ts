@@ -1,6 +1,6 @@
 import type { FieldProblem } from '#shared/errors.ts';
 
-import type { Html } from './html.ts';
+import type { Html, HtmlValue } from './html.ts';
 import type { PortalPerson } from './person.ts';
 
 /** What the handler of a page returns; the frame around it is the portal's. */
@@ -14,10 +14,20 @@ export type PortalPage = {
   status?: number;
   /** A form came back with problems: `Error: ` is put before the `<title>`. */
   hasProblems?: boolean;
+  /** The heading with markup in it; by default the title. */
+  heading?: HtmlValue;
+  /** Beside the heading. */
+  badge?: Html;
+  /** The way up, from the section on. */
+  crumbs?: readonly { href: string; text: string }[];
+  /** Below the heading, in one line: what is known at a glance. */
+  meta?: readonly HtmlValue[];
+  /** At the right of the heading: links and buttons. */
+  actions?: HtmlValue;
 };
 
 /** A secret that was made by the action before, shown this one time. */
-type ShownSecret = {
+export type ShownSecret = {
   /** Such as `Keep this key in a safe place now`. */
   heading: string;
   value: string;
@@ -33,7 +43,7 @@ type ShownSecret = {
 export type Once = { notice?: string; secret?: ShownSecret };
 
 /** Everything on a page that is not the page's. */
-type PortalFrame = {
+export type PortalFrame = {
   person: PortalPerson;
   /** Path and query of this page, for what leads back to it. */
   currentPath: string;

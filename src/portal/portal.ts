@@ -4,6 +4,7 @@ import type { Area, HttpContext } from '#http/http-app.ts';
 
 import { TrackportError } from '#shared/errors.ts';
 
+import { addAssetRoutes } from './assets/routes.ts';
 import type { RenderPage } from './page.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { installErrorPages } from './routes/error-pages.ts';
@@ -41,6 +42,7 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
     app.decorateRequest('portalSession', undefined);
     acceptForms(app, readBody);
     installErrorPages(app, { ...routes, cookies, views: deps.views });
+    addAssetRoutes(app);
     deps.addPages(createPortalRoutes(app, routes));
     app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
     app.all('/portal/*', PORTAL_ROUTE, async (request) => {

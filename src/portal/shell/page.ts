@@ -1,6 +1,6 @@
-/** The frame around every page of a person who is signed in. */
+/** Whole pages: the frame, and what every page has. */
 import type { Scope } from '#access/grants/scopes.ts';
-import type { PortalPerson } from '../person.ts';
+import type { PortalFrame, PortalPage, RenderPage, ShownSecret } from '../page.ts';
 import { may } from '../person.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
@@ -17,70 +17,35 @@ const SECTIONS = [
   { section: 'partners', label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
   { section: 'catalog', label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
   { section: 'audit', label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
-] as const satisfies readonly { section: string; label: string; path: string; scope?: Scope }[];
+] as const satisfies readonly {
+  section: PortalPage['section'];
+  label: string;
+  path: string;
+  scope?: Scope;
+}[];
 
-/** What a page handler returns. */
-export type PortalPage = {
-  /** Plain text: the heading, and the start of `<title>`. */
-  title: string;
-  section: (typeof SECTIONS)[number]['section'];
-  body: Html;
-  /** Default 200. */
-  status?: number;
-  /** A form came back with problems: `Error: ` is put before the `<title>`. */
-  hasProblems?: boolean;
-  /** The heading with markup in it; by default the title. */
-  heading?: HtmlValue;
-  /** Beside the heading. */
-  badge?: Html;
-  /** The way up, from the section on. */
-  crumbs?: readonly { href: string; text: string }[];
-  /** Below the heading, in one line: what is known at a glance. */
-  meta?: readonly HtmlValue[];
-  /** At the right of the heading: links and buttons. */
-  actions?: HtmlValue;
-};
-
-/** A secret that was made by the action before, shown this one time. */
-type ShownSecret = {
-  /** Such as `Keep this key in a safe place now`. */
-  heading: string;
-  value: string;
-  /** Why it cannot be seen again, and what to do when it is lost. */
-  text: string;
-  /** Where it belongs. */
-  note?: string;
-  /** A command to try it; names the secret by a variable. */
-  command?: string;
-};
-
-/** What the action before this page left for it. */
-export type Once = { notice?: string; secret?: ShownSecret };
-
-/** Everything on a page that is not the page's. */
-export type PortalFrame = {
-  person: PortalPerson;
-  /** Path and query of this page, for what leads back to it. */
-  currentPath: string;
+/** What the frame shows of this service. */
+export type FrameFacts = {
   /** `owner/name`, below the product's name. */
   repository: string;
-  /** Shown by the frame above the page's body. */
-  once?: Once;
-  /** Dead letters that wait, beside Receipts; only for those who may see them. */
-  deadLetters?: number;
+  /** Dead letters that wait, beside Receipts; undefined while it is not known. */
+  deadLetters?: () => number | undefined;
 };
 
-/** A whole page. */
-export function renderPage(frame: PortalFrame, page: PortalPage): string {
-  return htmlDocument(
-    `${page.hasProblems === true ? 'Error: ' : ''}${cut(page.title)}`,
-    html`<body class="app">
-      <a class="skip" href="#main">Skip to the content</a>
-      <header class="side">${brand(frame.repository, '/portal')}${navigation(frame, page)}</header>
-      <main id="main" tabindex="-1">${head(page)}${once(frame)}${page.body}</main>
-      ${foot(frame)}
-    </body>`,
-  );
+/** The frame around every page of a person who is signed in. */
+export function createPageRenderer(facts: FrameFacts): RenderPage {
+  return (frame, page) =>
+    htmlDocument(
+      `${page.hasProblems === true ? 'Error: ' : ''}${cut(page.title)}`,
+      html`<body class="app">
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="side">
+          ${brand(facts.repository, '/portal')}${navigation(frame, page, facts.deadLetters?.())}
+        </header>
+        <main id="main" tabindex="-1">${head(page)}${once(frame)}${page.body}</main>
+        ${foot(frame)}
+      </body>`,
+    );
 }
 
 /** A page for nobody in particular: sign-in, signed out, a problem before there is a session. */
@@ -133,7 +98,7 @@ function brand(repository: string, href?: string): Html {
   return html`<a class="brand" href="${href}">${MARK}${hidden('Overview of')}${words}</a>`;
 }
 
-function navigation(frame: PortalFrame, page: PortalPage): Html {
+function navigation(frame: PortalFrame, page: PortalPage, deadLetters?: number): Html {
   const own = frame.currentPath.split('?')[0];
   const offered = SECTIONS.filter((entry) => !('scope' in entry) || may(frame.person, entry.scope));
   const links = offered.map(({ section, label, path }) => {
@@ -142,7 +107,7 @@ function navigation(frame: PortalFrame, page: PortalPage): Html {
       href: path,
       'aria-current': section === page.section ? here : undefined,
     });
-    return html`<a${names}>${label}${section === 'receipts' && waiting(frame.deadLetters)}</a>`;
+    return html`<a${names}>${label}${section === 'receipts' && waiting(deadLetters)}</a>`;
   });
   return html`<nav aria-label="Portal"><div class="nav">${links}</div></nav>`;
 }

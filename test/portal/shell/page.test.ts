@@ -1,17 +1,14 @@
 import { html } from '#portal/html.ts';
 import { renderLoneRefusal, renderSignIn } from '#portal/shell/lone.ts';
-import { renderPage } from '#portal/shell/page.ts';
+import { createPageRenderer } from '#portal/shell/page.ts';
 import { refusal, refusalStatus, refusalTitle } from '#portal/shell/refusal.ts';
 import { timeZoneForm } from '#portal/shell/time-zone.ts';
-import type { Once } from '#portal/shell/page.ts';
+import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';
 import { hostile, isInert, person, reader } from './support.ts';
 
-const frame = {
-  person,
-  currentPath: '/portal/receipts?status=FAILED',
-  repository: 'corvane/leads',
-};
+const renderPage = createPageRenderer({ repository: 'corvane/leads' });
+const frame = { person, currentPath: '/portal/receipts?status=FAILED' };
 const page = { title: 'Receipts', section: 'receipts' as const, body: html`<p>here</p>` };
 
 test('a page has its title, its place in the navigation, and its body', () => {
@@ -44,10 +41,10 @@ test('a page that came back with problems says so first', () => {
 });
 
 test('dead letters that wait stand beside the receipts', () => {
-  expect(renderPage({ ...frame, deadLetters: 1200 }, page)).toContain(
-    '1,200<span class="vh"> dead',
-  );
-  expect(renderPage({ ...frame, deadLetters: 0 }, page)).not.toContain('class="count"');
+  const withDead = (n: number) =>
+    createPageRenderer({ repository: 'corvane/leads', deadLetters: () => n })(frame, page);
+  expect(withDead(1200)).toContain('1,200<span class="vh"> dead');
+  expect(withDead(0)).not.toContain('class="count"');
 });
 
 test('every form of the frame carries the token, and the zone leads back here', () => {
@@ -108,7 +105,7 @@ test('the form for the zone has the chosen one chosen, also one of another name'
 
 test('hostile texts stay texts on every page', () => {
   const texts = [
-    renderPage(
+    createPageRenderer({ repository: hostile })(
       {
         ...frame,
         person: {
@@ -119,7 +116,6 @@ test('hostile texts stay texts on every page', () => {
           timeZone: hostile,
         },
         currentPath: `/portal?q=${hostile}`,
-        repository: hostile,
         once: {
           notice: hostile,
           secret: {
