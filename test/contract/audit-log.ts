@@ -66,6 +66,8 @@ export function describeAuditLog(engine: string, open: Open): void {
       expect(await pages({ action: 'key.rotate' }, 9)).toEqual([[1]]);
       expect(await pages({ subject: 'claim/1' }, 9)).toEqual([[2]]);
       expect(await pages({ since: 2 }, 9)).toEqual([[3, 2]]);
+      expect(await pages({ before: 2 }, 1)).toEqual([[1], [0]]);
+      expect(await pages({ since: 1, before: 3 }, 9)).toEqual([[2, 1]]);
       const filter = { actor: 'ops', action: 'key.revoke', subject: 'consumer/1' } as const;
       expect(await pages({ ...filter, since: 1 }, 9)).toEqual([[3]]);
       expect(await pages({ ...filter, since: 4 }, 9)).toEqual([[]]);

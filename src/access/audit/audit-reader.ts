@@ -8,6 +8,8 @@ export type AuditFilter = {
   subject?: string;
   /** At or after; milliseconds since the Unix epoch. */
   since?: number;
+  /** Before; milliseconds since the Unix epoch. */
+  before?: number;
 };
 
 /** Position in the list: the last entry of the page before. */

@@ -54,6 +54,7 @@ function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
     ...(filter.action === undefined ? [] : ['action = @action']),
     ...(filter.subject === undefined ? [] : ['subject = @subject']),
     ...(filter.since === undefined ? [] : ['at >= @since']),
+    ...(filter.before === undefined ? [] : ['at < @before']),
     ...(after ? ['(at, id) < (@afterAt, @afterId)'] : []),
   ];
   return {

@@ -50,12 +50,13 @@ type Value = string | number;
 
 /** Only conditions that are given, on the index that is named: without statistics SQLite guesses. */
 function listStatement(filter: AuditFilter, after: AuditPosition | undefined) {
-  const { actor, action, subject, since } = filter;
+  const { actor, action, subject, since, before } = filter;
   const conditions: [string, Value | undefined][] = [
     ['actorSubject = ?', actor],
     ['action = ?', action],
     ['subject = ?', subject],
     ['at >= ?', since],
+    ['at < ?', before],
   ];
   const given = conditions.filter((one): one is [string, Value] => one[1] !== undefined);
   const where = [...given.map(([condition]) => condition), ...(after ? ['(at, id) < (?, ?)'] : [])];

@@ -1,0 +1,69 @@
+import type { Access } from '#access/index.ts';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { link } from '../../shell/parts.ts';
+import { toCsv } from './csv.ts';
+import { auditPath, auditQuery, toFilter } from './query.ts';
+import type { AuditQuery } from './query.ts';
+import { AUDIT_PATH, auditView } from './view.ts';
+
+export type AuditPagesDeps = {
+  access: Pick<Access, 'listAudit'>;
+  portalClientId: string;
+  clock: Pick<Clock, 'now'>;
+};
+
+const PAGE_ENTRIES = 50;
+/** How many entries a file has at most, and how many of them are read at a time. */
+const FILE_ENTRIES_MAX = 10_000;
+const FILE_STEP = 500;
+
+/** `/portal/audit` and what is filtered there as a file for spreadsheets. */
+export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
+  const { access, portalClientId, clock } = deps;
+  const options = { scope: 'trackport:admin', query: auditQuery } as const;
+  portal.page(AUDIT_PATH, options, async ({ person, query }) => {
+    const { cursor, ...filtered } = query;
+    const request = { filter: toFilter(query), limit: PAGE_ENTRIES };
+    const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
+    const reader = { timeZone: person.timeZone, nowMs: clock.now() };
+    const { items: entries, pagination } = page;
+    return {
+      title: 'Audit',
+      section: 'audit',
+      meta: [
+        'Every change, by portal, API or command line. Never a secret, never personal data of leads.',
+      ],
+      actions: link({
+        href: auditPath(`${AUDIT_PATH}/file`, filtered),
+        text: 'Download CSV',
+        more: `of what is filtered, the newest ${FILE_ENTRIES_MAX} entries at most`,
+        look: 'button',
+        download: true,
+      }),
+      body: auditView({ entries, pagination, query, portalClientId }, reader),
+    };
+  });
+  portal.page(`${AUDIT_PATH}/file`, options, async ({ query }) => ({
+    fileName: 'trackport-audit.csv',
+    mediaType: 'text/csv; charset=utf-8',
+    content: toCsv(await readEntries(access, query)),
+  }));
+}
+
+async function readEntries(
+  access: AuditPagesDeps['access'],
+  query: AuditQuery,
+): Promise<AuditEntryOut[]> {
+  const entries: AuditEntryOut[] = [];
+  const filter = toFilter(query);
+  let cursor: string | undefined;
+  do {
+    const request = { filter, limit: FILE_STEP, ...(cursor !== undefined && { cursor }) };
+    const page = await access.listAudit(request);
+    entries.push(...page.items);
+    cursor = page.pagination.nextCursor;
+  } while (cursor !== undefined && entries.length < FILE_ENTRIES_MAX);
+  return entries;
+}

@@ -1,0 +1,139 @@
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import { auditActions } from '#shared/audit.ts';
+import type { Pagination } from '#shared/page.ts';
+import { html } from '../../html.ts';
+import type { Html, HtmlValue } from '../../html.ts';
+import { empty, plainCard } from '../../shell/card.ts';
+import { input, select } from '../../shell/fields.ts';
+import { chips, filters, wide } from '../../shell/forms.ts';
+import { code, foreign, link, note } from '../../shell/parts.ts';
+import { pager, table } from '../../shell/table.ts';
+import { counted, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { auditPath } from './query.ts';
+import type { AuditQuery } from './query.ts';
+
+export const AUDIT_PATH = '/portal/audit';
+
+const CHANGES_CHARACTERS_MAX = 160;
+
+export type AuditViewFacts = {
+  entries: readonly AuditEntryOut[];
+  pagination: Pagination;
+  query: AuditQuery;
+  /** Whose entries came through this portal. */
+  portalClientId: string;
+};
+
+/** One page of the audit log with its filters. */
+export function auditView(given: AuditViewFacts, reader: Reader): Html {
+  const { entries, pagination, query } = given;
+  const { cursor, ...filtered } = query;
+  const newest = auditPath(AUDIT_PATH, filtered);
+  if (entries.length === 0)
+    return plainCard(filterForm(query), filterChips(query), nothing(filtered));
+  return plainCard(
+    filterForm(query),
+    filterChips(query),
+    entriesTable(given, reader),
+    pager({
+      summary: `${counted(entries.length, 'entry', 'entries')} on this page, newest first`,
+      ...(cursor !== undefined && { newest }),
+      ...(pagination.nextCursor !== undefined && {
+        older: auditPath(AUDIT_PATH, { ...filtered, cursor: pagination.nextCursor }),
+      }),
+    }),
+  );
+}
+
+function nothing(filtered: AuditQuery): Html {
+  const isFiltered = Object.values(filtered).some((value) => value !== undefined);
+  return empty(
+    {
+      id: 'no-entries',
+      heading: isFiltered ? 'Nothing like this' : 'Nothing was changed yet',
+      text: isFiltered
+        ? 'No entry fits all of these filters.'
+        : 'Every change of consumers, keys, receipts, claims and artifacts will stand here.',
+      ...(isFiltered && { next: link({ href: AUDIT_PATH, text: 'Show all', look: 'button' }) }),
+    },
+    { inCard: true },
+  );
+}
+
+function filterForm({ who, what, on, from, to }: AuditQuery): Html {
+  const actions = auditActions.map((action) => ({ value: action, label: action }));
+  return filters({
+    action: AUDIT_PATH,
+    label: 'Filter the audit',
+    fields: [
+      input({ name: 'who', label: 'Who', value: who }),
+      select({
+        name: 'what',
+        label: 'What',
+        value: what,
+        choices: [{ value: '', label: 'Anything' }, ...actions],
+      }),
+      wide(input({ name: 'on', label: 'On', value: on, placeholder: 'consumer/… or claim/…' })),
+      input({ name: 'from', label: 'From (UTC)', type: 'date', value: from }),
+      input({ name: 'to', label: 'To (UTC)', type: 'date', value: to }),
+    ],
+  });
+}
+
+function filterChips({ cursor: _cursor, ...filtered }: AuditQuery): Html {
+  const given = Object.entries(filtered).filter(([, value]) => value !== undefined);
+  return chips({
+    chips: given.map(([name, value]) => ({
+      label: `${name} ${value}`,
+      href: auditPath(AUDIT_PATH, { ...filtered, [name]: undefined }),
+    })),
+  });
+}
+
+function entriesTable({ entries, query, portalClientId }: AuditViewFacts, reader: Reader): Html {
+  const filtered = { ...query, cursor: undefined };
+  const only = (name: 'who' | 'on', value: string): string =>
+    auditPath(AUDIT_PATH, { ...filtered, [name]: value });
+  return table<AuditEntryOut>({
+    caption: 'Changes, newest first',
+    rows: entries,
+    columns: [
+      { label: 'When', kind: 'whole', cell: ({ at }) => time(Date.parse(at), reader) },
+      {
+        label: 'Who',
+        cell: ({ actor }) =>
+          html`${link({ href: only('who', actor.subject), text: foreign(actor.subject, 60) })}
+          ${note(wayOf(actor, portalClientId))}`,
+      },
+      { label: 'What', cell: ({ action }) => code(action) },
+      { label: 'On', cell: ({ subject }) => subjectLink(subject, only('on', subject)) },
+      {
+        label: 'Detail',
+        cell: ({ changes }) => changes && foreign(toText(changes), CHANGES_CHARACTERS_MAX),
+      },
+      { label: 'Request', cell: ({ requestId }) => requestId && code(requestId.slice(0, 8)) },
+    ],
+  });
+}
+
+function wayOf({ kind, clientId }: AuditEntryOut['actor'], portalClientId: string): string {
+  if (kind === 'cli') return 'command line';
+  if (kind === 'system') return 'Trackport';
+  return clientId === portalClientId ? 'portal' : 'API';
+}
+
+/** Leads to the page of what was changed where there is one, else to all that was done to it. */
+function subjectLink(subject: string, entriesOfSubject: string): HtmlValue {
+  const [kind, ...rest] = subject.split('/');
+  const id = encodeURIComponent(rest.at(-1) ?? '');
+  const page = { consumer: 'consumers', receipt: 'receipts', artifact: 'catalog' }[kind ?? ''];
+  const href = page !== undefined && id !== '' ? `/portal/${page}/${id}` : entriesOfSubject;
+  return link({ href, text: foreign(subject, 80) });
+}
+
+function toText(changes: Record<string, unknown>): string {
+  return Object.entries(changes)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}

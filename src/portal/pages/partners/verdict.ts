@@ -1,0 +1,56 @@
+import type { PartnerSummary } from '#partners/list-partners.ts';
+import { DAY } from '#shared/clock.ts';
+import type { Html } from '../../html.ts';
+import { badge } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
+import { reasonOf } from './refusals.ts';
+
+/** A secret that ends within this time is shown as ending. */
+const ENDS_SOON_MS = 14 * DAY;
+
+/** Whether a partner gets through, in two words, and what to do if it does not. */
+export type Verdict = { state: State; words: string; nextStep?: string };
+
+/** What concerns a person first, the gravest first. `nowMs`: since the Unix epoch. */
+export function verdictOf(partner: PartnerSummary, nowMs: number): Verdict {
+  const { enabled, secrets, refusals, lastVerifiedAt } = partner;
+  if (!enabled) return { state: 'mute', words: 'Disabled' };
+  const active = secrets.filter(({ standing }) => standing === 'active');
+  if (active.length === 0) return noSecret(secrets.length);
+  const [latest] = refusals;
+  if (latest && latest.lastAt >= (lastVerifiedAt ?? 0)) return refusedLast(latest.reason);
+  if (active.every((secret) => endsSoon(secret, nowMs)))
+    return { state: 'warn', words: 'Secret ends soon', nextStep: ADD_SECRET };
+  if (lastVerifiedAt === undefined) return { state: 'wait', words: 'Silent for 7 days' };
+  return latest ? { state: 'warn', words: 'Some refused' } : { state: 'ok', words: 'Receiving' };
+}
+
+const ADD_SECRET =
+  'every secret that works ends within 14 days. Agree on a new one and add it beside the old.';
+
+function noSecret(secrets: number): Verdict {
+  return {
+    state: 'bad',
+    words: 'No active secret',
+    nextStep:
+      secrets === 0
+        ? 'add a secret below this partner in the configuration: until then all its calls are refused.'
+        : 'none of its secrets is active now, so all its calls are refused. Check notBefore and notAfter.',
+  };
+}
+
+function refusedLast(reason: string): Verdict {
+  const { words, remedy } = reasonOf(reason);
+  return { state: 'bad', words: 'Last call refused', nextStep: `${words}. ${remedy}` };
+}
+
+function endsSoon({ notAfter }: PartnerSummary['secrets'][number], nowMs: number): boolean {
+  return notAfter !== undefined && notAfter - nowMs < ENDS_SOON_MS;
+}
+
+/** The state of one secret. */
+export function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: number): Html {
+  if (secret.standing === 'expired') return badge('mute', 'Ended');
+  if (secret.standing === 'not-yet-active') return badge('wait', 'Not active yet');
+  return endsSoon(secret, nowMs) ? badge('warn', 'Ends soon') : badge('ok', 'Active');
+}

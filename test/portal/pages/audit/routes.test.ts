@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { auditPages } from '#portal/pages/audit/routes.ts';
+import { origin } from '../../../access/support.ts';
+import { buildAccess } from '../../../support/access.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
+
+async function setUp(consumers: number) {
+  const clock = createFakeClock();
+  const access = buildAccess({ clock });
+  const names = Array.from({ length: consumers }, (_, at) => `Consumer ${at}`);
+  for (const name of names) await access.consumers.create({ name }, origin);
+  return startPortal((portal) =>
+    auditPages(portal, { access, portalClientId: 'trackport-portal', clock }),
+  );
+}
+
+const rowsOf = (body: string): number =>
+  body.match(/consumer\.<wbr \/>create<\/code>/g)?.length ?? 0;
+
+test('the log is shown by pages, each entry once', async () => {
+  const { signIn } = await setUp(60);
+  const admin = await signIn();
+  const first = await admin.get('/portal/audit?what=consumer.create');
+  expect(rowsOf(first.body)).toBe(50);
+  const [, older = ''] = /href="([^"]+)"[^>]*>Older/.exec(first.body) ?? [];
+  const second = await admin.get(older.replaceAll('&amp;', '&'));
+  expect(rowsOf(second.body)).toBe(10);
+  expect(second.body).not.toContain('>Older');
+  expect(second.body).toContain('>Newest');
+});
+
+test('what is filtered can be had as a file, longer than one read', async () => {
+  const { signIn } = await setUp(510);
+  const { body, headers } = await (await signIn()).get('/portal/audit/file?what=consumer.create');
+  expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+  expect(headers['content-disposition']).toBe('attachment; filename="trackport-audit.csv"');
+  expect(body.trim().split('\r\n')).toHaveLength(511);
+});
+
+test('only operators read it, and a wrong filter says so', async () => {
+  const { signIn } = await setUp(0);
+  const reader = await signIn(['catalog:read']);
+  expect(await reader.get('/portal/audit')).toMatchObject({ status: 403 });
+  expect(await reader.get('/portal/audit/file')).toMatchObject({ status: 403 });
+  const admin = await signIn();
+  expect(await admin.get('/portal/audit?from=soon')).toMatchObject({ status: 400 });
+  expect(await admin.get('/portal/audit?cursor=made-up')).toMatchObject({ status: 400 });
+  const empty = await admin.get('/portal/audit?who=&what=&on=&from=&to=');
+  expect(empty).toMatchObject({ status: 200 });
+});

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import { toCsv } from '#portal/pages/audit/csv.ts';
+import { auditPath, auditQuery, toFilter } from '#portal/pages/audit/query.ts';
+import { auditView } from '#portal/pages/audit/view.ts';
+import { DAY } from '#shared/clock.ts';
+import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+
+const entry = (given: Partial<AuditEntryOut> = {}): AuditEntryOut => ({
+  at: '2026-11-21T14:01:12.000Z',
+  actor: { kind: 'token', subject: 'ops-oncall', clientId: 'trackport-portal' },
+  action: 'key.rotate',
+  subject: 'consumer/7c6d1f5e-0000-4000-8000-000000000001',
+  changes: { keyId: '8fQ2mZr7KxLd', overlap: '24h' },
+  requestId: '3f9a1c00-0000-4000-8000-000000000001',
+  ...given,
+});
+
+const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: false }) =>
+  auditView(
+    {
+      entries,
+      pagination,
+      query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
+      portalClientId: 'trackport-portal',
+    },
+    reader,
+  );
+
+test('an entry says when, who by which way, what, on what, and with which request', () => {
+  const text = flat(view([entry()]));
+  expect(text).toContain('title="2026-11-21 14:01:12 UTC">21 Nov 15:01:12</time>');
+  expect(text).toContain('ops-oncall</bdi></a><span class="note">portal</span>');
+  expect(text).toContain('href="/portal/consumers/7c6d1f5e-0000-4000-8000-000000000001"');
+  expect(text).toContain('keyId: 8fQ2mZr7KxLd, overlap: 24h');
+  expect(text).toContain('<code>3f9a1c00</code>');
+});
+
+test.each([
+  [{ kind: 'cli', subject: 'root' } as const, 'command line'],
+  [{ kind: 'token', subject: 'ci', clientId: 'ci' } as const, 'API'],
+  [{ kind: 'system', subject: 'trackport' } as const, 'Trackport'],
+])('%o came by %s', (actor, way) => {
+  expect(flat(view([entry({ actor })]))).toContain(`<span class="note">${way}</span>`);
+});
+
+test('what has no page of its own leads to all that was done to it', () => {
+  const text = flat(view([entry({ subject: 'claim/4120' })], 'who=root'));
+  expect(text).toContain('href="/portal/audit?who=root&amp;on=claim%2F4120"');
+});
+
+test('filters stay in the form, each can be taken away, and the next page keeps them', () => {
+  const more = { hasMore: true, nextCursor: 'c-2' };
+  const text = flat(view([entry()], 'who=root&from=2026-11-01&cursor=c-1', more));
+  expect(text).toContain('value="root"');
+  expect(text).toContain('<a class="chip" href="/portal/audit?from=2026-11-01">');
+  expect(text).toContain('href="/portal/audit?who=root&amp;from=2026-11-01&amp;cursor=c-2"');
+  expect(text).toContain('>Newest</a>');
+});
+
+test('an empty log says what will stand there, an empty find leads back to all', () => {
+  expect(flat(view([]))).toContain('Nothing was changed yet');
+  expect(flat(view([], 'who=nobody'))).toContain('<a class="btn" href="/portal/audit">Show all');
+});
+
+test('nothing that somebody wrote becomes markup, and a long text is cut', () => {
+  const changes = { reason: hostile.repeat(1000) };
+  const actor = { kind: 'token' as const, subject: hostile, clientId: hostile };
+  const wild = view([entry({ actor, subject: `claim/${hostile}`, changes })]);
+  expect(isInert(wild)).toBe(true);
+  expect(wild.toString().length).toBeLessThan(12_000);
+});
+
+test('days are UTC, and the last one counts', () => {
+  const query = auditQuery.parse({ from: '2026-11-01', to: '2026-11-01', who: '', what: '' });
+  const since = Date.parse('2026-11-01T00:00:00Z');
+  expect(toFilter(query)).toEqual({ since, before: since + DAY });
+  expect(auditPath('/a', query)).toBe('/a?from=2026-11-01&to=2026-11-01');
+});
+
+test.each([
+  { what: 'everything' },
+  { from: 'yesterday' },
+  { who: 'x'.repeat(513) },
+  { other: '1' },
+])('%o is refused', (query) => {
+  expect(auditQuery.safeParse(query).success).toBe(false);
+});
+
+test('a file for spreadsheets quotes what it must and holds no formula', () => {
+  const [header, row] = toCsv([
+    entry({ actor: { kind: 'cli', subject: '=HYPERLINK("x")' }, changes: { reason: 'a,\n"b"' } }),
+  ]).split(/\r\n/);
+  expect(header).toBe('at,actor,actorKind,clientId,action,subject,changes,requestId');
+  expect(row).toContain(`"'=HYPERLINK(""x"")",cli,,key.rotate`);
+  expect(row).toContain(String.raw`"{""reason"":""a,\n\""b\""""}"`);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { PartnerSummary } from '#partners/list-partners.ts';
+import { reasonOf } from '#portal/pages/partners/refusals.ts';
+import { verdictOf } from '#portal/pages/partners/verdict.ts';
+import { partnersMeta, partnersView } from '#portal/pages/partners/view.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
+import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+
+const { nowMs } = reader;
+
+const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
+  id: 'crm-one',
+  scheme: 'hmac-sha256',
+  enabled: true,
+  requireBearer: false,
+  secrets: [{ digest: 'e91c07a4', standing: 'active' }],
+  lastVerifiedAt: nowMs - 3 * MINUTE,
+  refusals: [],
+  ...given,
+});
+
+const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt });
+const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;
+
+test('the gravest thing about a partner is what is said of it', () => {
+  const ending = { digest: '03fa9c6e', standing: 'active' as const, notAfter: nowMs + 9 * DAY };
+  const ended = { digest: '7d20be15', standing: 'expired' as const, notAfter: nowMs - 1 };
+  const before = nowMs - DAY;
+  expect(wordsFor({})).toBe('Receiving');
+  expect(wordsFor({ enabled: false, secrets: [] })).toBe('Disabled');
+  expect(wordsFor({ secrets: [] })).toBe('No active secret');
+  expect(wordsFor({ secrets: [ended] })).toBe('No active secret');
+  expect(wordsFor({ refusals: [refusal('limit', before)] })).toBe('Some refused');
+  expect(wordsFor({ refusals: [refusal('limit', nowMs)] })).toBe('Last call refused');
+  expect(wordsFor({ secrets: [ending] })).toBe('Secret ends soon');
+  expect(wordsFor({ secrets: [ending, ...partner().secrets] })).toBe('Receiving');
+  const { lastVerifiedAt: _, ...silent } = partner();
+  expect(verdictOf(silent, nowMs).words).toBe('Silent for 7 days');
+  const refused = { ...silent, refusals: [refusal('signature-wrong', before)] };
+  expect(verdictOf(refused, nowMs)).toMatchObject({ state: 'bad', words: 'Last call refused' });
+});
+
+test('whoever is not well has the next step beside it', () => {
+  const text = flat(
+    partnersView([partner({ refusals: [refusal('secret-expired', nowMs)] })], reader),
+  );
+  expect(text).toContain('<b>Next step:</b>Secret has ended. The partner still signs with the old');
+  expect(text).toContain('<td role="cell" class="r" data-l="Calls"><div>35</div></td>');
+});
+
+test('every partner shows its secrets by digest, its last delivery, and its receipts', () => {
+  const text = flat(
+    partnersView([partner(), partner({ id: 'crm-two', limitPerMinute: 1200 })], reader),
+  );
+  expect(text).toContain('<a href="#p-crm-two">');
+  expect(text).toContain('<code>e91c07a4</code>');
+  expect(text).toContain('3 min ago');
+  expect(text).toContain('1,200 calls a minute');
+  expect(text).toContain('href="/portal/receipts?partnerId=crm-two&amp;status=UNMATCHED"');
+  expect(partnersMeta([partner()])).toMatch(/^1 partner, /);
+});
+
+test('without a partner the page says what to do', () => {
+  expect(flat(partnersView([], reader))).toContain('No partner yet');
+});
+
+test('a reason that is not known stands for itself, and never becomes markup', () => {
+  expect(reasonOf('new-one').words).toBe('new-one');
+  const view = partnersView([partner({ refusals: [refusal(hostile, nowMs)] })], reader);
+  expect(isInert(view)).toBe(true);
+});
