@@ -1,0 +1,109 @@
+import { openDatabase } from '#adapters/postgres/database.ts';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { ServiceStore } from '../../src/compose/store.ts';
+import { openBenchStore } from '../stores.ts';
+import { caller, spec, WORDS } from './world.ts';
+
+/** How many artifacts the small store has; the large one has a multiple of it. */
+export const SMALL = 1000;
+/** As many as PostgreSQL has connections for; SQLite puts what comes at once into one commit. */
+const AT_ONCE = { postgres: 8, sqlite: 1000 };
+
+/** A store with so many published artifacts, a multiple of a thousand. */
+export async function openFilled(storeUrl: string, artifacts: number): Promise<ServiceStore> {
+  const store = await openBenchStore(storeUrl);
+  const port = store.stores.artifacts();
+  if (storeUrl.startsWith('sqlite:')) await insert(port, artifacts, AT_ONCE.sqlite);
+  else {
+    await insert(port, SMALL, AT_ONCE.postgres);
+    await multiply(storeUrl, artifacts / SMALL);
+  }
+  return store;
+}
+
+async function insert(store: ArtifactStore, artifacts: number, atOnce: number): Promise<void> {
+  for (let first = 0; first < artifacts; first += atOnce) {
+    const numbers = Array.from({ length: atOnce }, (_, index) => first + index);
+    await Promise.all(numbers.map((number) => insertPublished(store, number)));
+  }
+}
+
+/** One of ten words, in turn. */
+export function wordOf(number: number): string {
+  return WORDS[number % WORDS.length] ?? '';
+}
+
+async function insertPublished(store: ArtifactStore, number: number): Promise<void> {
+  const record = await insertDraft(store, number);
+  const at = record.createdAt;
+  const next = { ...record, lifecycle: 'PUBLISHED' as const, revision: 2, publishedAt: at };
+  const audit = auditOf(at, 'publish');
+  await store.change(caller.workspaceId, { former: record, next }, { audit });
+}
+
+async function insertDraft(store: ArtifactStore, number: number): Promise<VersionRecord> {
+  const at = 1_700_000_000_000 + number;
+  const inserted = await store.insert(
+    caller.workspaceId,
+    {
+      id: `artifact-${number}`,
+      type: 'API',
+      owner: `team-${number % 20}`,
+      title: `The ${wordOf(number)} interface number ${number}`,
+      description: `Answers questions about ${wordOf(number + 3)} and ${wordOf(number + 7)}.`,
+      source: 'INLINE',
+      groupPath: `area-${number % 50}/${wordOf(number)}`,
+      findings: [],
+      createdAt: at,
+      updatedAt: at,
+      specText: JSON.stringify(spec),
+    },
+    { audit: auditOf(at, 'create') },
+  );
+  if (inserted.kind !== 'inserted') throw new Error(`artifact ${number}: ${inserted.kind}`);
+  return inserted.stored.record;
+}
+
+function auditOf(at: number, verb: 'create' | 'publish') {
+  return { at, actor: caller.actor, action: `artifact.${verb}` as const };
+}
+
+/** Further than the serials of the first thousand reach. */
+const SERIAL_STEP = 10 * SMALL;
+
+/**
+ * Copies the thousand that the store itself has written, with numbers of their own in ids, titles
+ * and terms: one by one they would take minutes.
+ */
+async function multiply(url: string, times: number): Promise<void> {
+  const database = openDatabase({ url });
+  try {
+    const copies = `generate_series(1, ${times - 1}) AS copy`;
+    await database.exec(`
+      INSERT INTO catalog_artifact (serial, workspace_id, id_folded, id, face_serial, versions)
+      SELECT serial + copy * ${SERIAL_STEP}, workspace_id, new_id, new_id,
+        face_serial + copy * ${SERIAL_STEP}, versions
+      FROM catalog_artifact, ${copies},
+        LATERAL (SELECT 'artifact-' || (split_part(id, '-', 2)::int + copy * ${SMALL}) AS new_id)`);
+    await database.exec(`
+      INSERT INTO catalog_version (serial, artifact_serial, workspace_id, version, order_key, is_face,
+        revision, lifecycle, type, source, owner, title, group_path, created_at, updated_at,
+        published_at, findings, description, terms)
+      SELECT version.serial + copy * ${SERIAL_STEP}, artifact_serial + copy * ${SERIAL_STEP},
+        version.workspace_id, version, order_key, is_face, revision, lifecycle, type, source, owner,
+        replace(title, old, new), group_path, created_at, updated_at, published_at, findings,
+        description, array_to_tsvector(array_replace(tsvector_to_array(terms), old, new))
+      FROM catalog_version AS version
+      JOIN catalog_artifact AS artifact ON artifact.serial = artifact_serial, ${copies},
+        LATERAL (SELECT split_part(id, '-', 2) AS old) AS former,
+        LATERAL (SELECT (old::int + copy * ${SMALL})::text AS new) AS later
+      WHERE artifact.serial < ${SERIAL_STEP}`);
+    await database.exec(`
+      INSERT INTO catalog_spec (version_serial, text)
+      SELECT version_serial + copy * ${SERIAL_STEP}, text FROM catalog_spec, ${copies}`);
+    await database.exec('VACUUM ANALYZE'); // as its autovacuum does in time
+  } finally {
+    await database.close();
+  }
+}
