@@ -61,6 +61,14 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'store',
+    summary: 'copy a stopped store from SQLite to PostgreSQL, or back',
+    register: async (command, context) => {
+      const { registerStore } = await import('./commands/store.ts');
+      registerStore(command, { ...context, services: context.services.store });
+    },
+  },
+  {
     name: 'consumer',
     summary: 'manage consumers of leads, their grants and keys',
     register: async (command, context) => {

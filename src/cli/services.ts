@@ -9,6 +9,7 @@ import type { OpenApiServices } from './commands/openapi.ts';
 import type { ReceiptServices } from './commands/receipt.ts';
 import type { RestoreServices } from './commands/restore.ts';
 import type { ServeServices } from './commands/serve.ts';
+import type { StoreServices } from './commands/store.ts';
 import type { Open } from './command.ts';
 
 /**
@@ -18,6 +19,7 @@ import type { Open } from './command.ts';
 export type Services = {
   serve: ServeServices;
   openapi: OpenApiServices;
+  store: StoreServices;
   doctor: Open<DoctorServices>;
   migrate: Open<MigrateServices>;
   backup: Open<BackupServices>;

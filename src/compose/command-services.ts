@@ -7,6 +7,7 @@ import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
+import type { OnProgress } from '#shared/progress.ts';
 
 import { composeAccess } from './access.ts';
 import { createLog } from './telemetry/log.ts';
@@ -15,6 +16,8 @@ import { logWarnings, reloadService } from './reload.ts';
 import { StartError } from './start-error.ts';
 import { openStore } from './store.ts';
 import type { Store } from './store.ts';
+
+type CopyRequest = { from: string; to: string; onProgress: OnProgress };
 
 type Opened<T> = { services: T; close(): Promise<void> };
 
@@ -27,6 +30,10 @@ export function createCommandServices(deps: CommandServicesDeps) {
     serve: createServeServices(deps),
     openapi: {
       render: async () => (await import('./openapi.ts')).renderOpenApi(),
+    },
+    store: {
+      copy: async (request: CopyRequest) =>
+        (await import('./stores/copy.ts')).copyStore(request, deps.environment),
     },
     doctor: async (config: Config) =>
       (await import('./doctor/doctor.ts')).openDoctor({ config, clock }),

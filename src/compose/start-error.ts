@@ -1,4 +1,4 @@
-import type { Config } from '#config/schema.ts';
+import type { StoreAddress } from '#config/store-url.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 
@@ -30,13 +30,11 @@ export function listenError(
 }
 
 /** A store that could not be opened, or not be written at the start. Other errors pass unchanged. */
-export function storeError(error: unknown, url: Config['store']['url']): unknown {
+export function storeError(error: unknown, url: StoreAddress): unknown {
   if (!isTrackportError(error, 'store-unavailable')) return error;
   const code = systemCodeOf(error.cause);
-  const [name, remedy] =
-    url.engine === 'sqlite'
-      ? [url.path, remedyOf(code)]
-      : [addressOf(url.url), remedyOfServer(code)];
+  const name = storeName(url);
+  const remedy = url.engine === 'sqlite' ? remedyOf(code) : remedyOfServer(code);
   const reason = code === undefined ? '' : ` (${code})`;
   return new StartError(
     `The store ${name} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
@@ -44,7 +42,11 @@ export function storeError(error: unknown, url: Config['store']['url']): unknown
   );
 }
 
-/** Without user and password. */
+/** What a person calls the store, without user and password. */
+export function storeName(address: StoreAddress): string {
+  return address.engine === 'sqlite' ? address.path : addressOf(address.url);
+}
+
 function addressOf(secret: Secret): string {
   if (!URL.canParse(secret.reveal())) return 'in store.url';
   const { host, pathname } = new URL(secret.reveal());

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
-import { Secret } from '#shared/crypto/secret.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
+import { storeUrl } from './store-url.ts';
 import {
   browserOrigin,
   duration,
@@ -55,30 +56,9 @@ const server = section({
   logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),
 });
 
-/**
- * A file, for SQLite: `:memory:` would lose what was acknowledged, and what looks like a host or a
- * query would become part of its name.
- */
-const STORE_URL =
-  /^(?:sqlite:(?!:memory:|\/\/[^/]|\/\/\S*@)[^\s?](?:[^?\n]*[^\s?])?|postgres(?:ql)?:\/\/.+)$/;
-
 const store = section({
-  url: shaped(
-    STORE_URL,
-    'sqlite:PATH with the path of a file, or postgres://user:password@host/database',
-  )
-    .transform(toStoreAddress)
-    .meta({ writeOnly: true })
-    .prefault('sqlite:data/trackport.db'),
+  url: storeUrl().meta({ writeOnly: true }).prefault('sqlite:data/trackport.db'),
 });
-
-function toStoreAddress(
-  url: string,
-): { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: Secret } {
-  return url.startsWith('sqlite:')
-    ? { engine: 'sqlite', path: url.slice('sqlite:'.length) }
-    : { engine: 'postgres', url: new Secret(url) };
-}
 
 /** A whole number, or the same in quotation marks. */
 const numericId = (allowed: string) =>

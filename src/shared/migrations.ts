@@ -15,7 +15,12 @@ export type Migration = { number: number; name: string; kind: MigrationKind; sql
 export type AppliedMigration = Omit<Migration, 'sql'>;
 
 /** Which migrations a store has, and which it lacks. */
-export type MigrationState = { applied: AppliedMigration[]; pending: Migration[] };
+export type MigrationState = {
+  applied: AppliedMigration[];
+  pending: Migration[];
+  /** Those that it has and this version does not know. */
+  unknown: AppliedMigration[];
+};
 
 /**
  * The numbered files of a directory, in order. The first line of each says its kind:
@@ -43,24 +48,51 @@ function parseMigration(file: string, sql: string): Migration {
   };
 }
 
-/** Those of `known` that are not among `applied` yet, in order. */
-export function pendingMigrations(applied: AppliedMigration[], known: Migration[]): Migration[] {
-  const numbers = new Set(applied.map(({ number }) => number));
-  return known.filter(({ number }) => !numbers.has(number));
+/** How a store that has `applied` stands to the migrations that this version knows. */
+export function toMigrationState(
+  applied: AppliedMigration[],
+  known: readonly Migration[],
+): MigrationState {
+  const numbersOf = (migrations: readonly AppliedMigration[]): Set<number> =>
+    new Set(migrations.map(({ number }) => number));
+  const [present, shipped] = [numbersOf(applied), numbersOf(known)];
+  return {
+    applied,
+    pending: known.filter(({ number }) => !present.has(number)),
+    unknown: applied.filter(({ number }) => !shipped.has(number)),
+  };
+}
+
+/**
+ * Refuses a store that is not exactly of this version's schema: what nobody knows of is not copied.
+ * @throws {store-unavailable}
+ */
+export function refuseOtherSchema({ applied, pending, unknown }: MigrationState): void {
+  const refuseSchema = (detail: string): never => {
+    throw new TrackportError('store-unavailable', { detail });
+  };
+  const [newer, lacking] = [unknown[0], pending[0]];
+  if (applied.length === 0) refuseSchema('The store has nothing of Trackport in it.');
+  if (newer)
+    refuseSchema(
+      `The store was changed by a newer Trackport (${newer.name}). Use that version for it.`,
+    );
+  if (lacking)
+    refuseSchema(
+      `The store has an older schema (${lacking.name} is missing). Run \`trackport migrate\` on it first.`,
+    );
 }
 
 /**
  * Warns of migrations of a newer Trackport that this one can live with.
  * @throws {store-unavailable} it cannot
  */
-export function refuseNewerSchema(applied: AppliedMigration[], known: Migration[], log: Log): void {
-  const numbers = new Set(known.map(({ number }) => number));
-  const newer = applied.filter(({ number }) => !numbers.has(number));
-  const breaking = newer.find(({ kind }) => kind === 'breaking');
+export function refuseNewerSchema({ unknown }: Pick<MigrationState, 'unknown'>, log: Log): void {
+  const breaking = unknown.find(({ kind }) => kind === 'breaking');
   if (breaking)
     throw new TrackportError('store-unavailable', {
       detail: `The store was changed by a newer Trackport (${breaking.name}). Run that version, or restore a backup from before.`,
     });
-  for (const { name } of newer)
+  for (const { name } of unknown)
     log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
 }

@@ -1,2 +1,5 @@
-/** Told while a long work goes on: how many of how many steps are done, and what the steps are. */
-export type OnProgress = (done: number, total: number, label: string) => void;
+/**
+ * Told while a long work goes on: how many of how many steps are done, what the steps are, in the plural,
+ * and what is at hand.
+ */
+export type OnProgress = (done: number, total: number, unit: string, atHand?: string) => void;

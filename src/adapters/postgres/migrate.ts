@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { pendingMigrations, readMigrations, refuseNewerSchema } from '#shared/migrations.ts';
+import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
 import type { Database, Session } from './database.ts';
 import { LOCK_FOR_MIGRATION } from './locks.ts';
@@ -16,8 +16,7 @@ export async function readMigrationState(
   database: Session,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): Promise<MigrationState> {
-  const applied = await readApplied(database);
-  return { applied, pending: pendingMigrations(applied, migrations) };
+  return toMigrationState(await readApplied(database), migrations);
 }
 
 async function readApplied(database: Session): Promise<AppliedMigration[]> {
@@ -40,10 +39,10 @@ export async function migrate(
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): Promise<Migration[]> {
   await refuseOldServer(database);
-  const { applied, pending } = await readMigrationState(database, migrations);
-  refuseNewerSchema(applied, migrations, log);
+  const state = await readMigrationState(database, migrations);
+  refuseNewerSchema(state, log);
   const done: Migration[] = [];
-  for (const migration of pending)
+  for (const migration of state.pending)
     if (await applyOne(database, migration, now())) done.push(migration);
   return done;
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
-import { pendingMigrations, readMigrations, refuseNewerSchema } from '#shared/migrations.ts';
+import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
 import type { Connection } from './connection.ts';
 import { guard, isUniqueViolation } from './errors.ts';
@@ -9,14 +9,13 @@ const shippedDirectory = fileURLToPath(new URL('../../../migrations/sqlite', imp
 
 /** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
 export function readMigrationState(
-  connection: Connection,
+  connection: Pick<Connection, 'handle'>,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): MigrationState {
-  const applied = readApplied(connection);
-  return { applied, pending: pendingMigrations(applied, migrations) };
+  return toMigrationState(readApplied(connection), migrations);
 }
 
-function readApplied(connection: Connection): AppliedMigration[] {
+function readApplied(connection: Pick<Connection, 'handle'>): AppliedMigration[] {
   return guard(() => {
     const exists = connection.handle
       .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")
@@ -39,8 +38,9 @@ export function migrate(
   { database: connection, log, now = Date.now }: MigrateDeps,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): Migration[] {
-  refuseNewerSchema(readApplied(connection), migrations, log);
-  const { pending } = readMigrationState(connection, migrations);
+  const state = readMigrationState(connection, migrations);
+  refuseNewerSchema(state, log);
+  const { pending } = state;
   if (pending.length === 0) return [];
   guard(() => connection.handle.exec(MIGRATION_TABLE));
   return pending.filter((migration) => applyOne(connection, migration, now()));

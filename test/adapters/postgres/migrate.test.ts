@@ -69,6 +69,7 @@ describe('migrating', () => {
     expect(await readMigrationState(database, [first, second])).toEqual({
       applied: [],
       pending: [first, second],
+      unknown: [],
     });
     expect(await migrate({ database, log }, [first])).toEqual([first]);
     expect(await migrate({ database, log }, [first, second])).toEqual([second]);

@@ -57,6 +57,7 @@ describe('migrating', () => {
     expect(readMigrationState(database, [first, second])).toEqual({
       applied: [],
       pending: [first, second],
+      unknown: [],
     });
     expect(migrate({ database, log }, [first])).toEqual([first]);
     expect(migrate({ database, log }, [first, second])).toEqual([second]);

@@ -4,12 +4,13 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
+import type { TableDigest } from '#shared/transfer/digest.ts';
 import { guard } from '../errors.ts';
 import { openDraft } from './draft.ts';
 import { writeManifest } from './manifest.ts';
 import type { BackupOrigin } from './manifest.ts';
 import { countRows, listTables } from './tables.ts';
-import type { Table, TableDigest } from './tables.ts';
+import type { Table } from './tables.ts';
 
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */

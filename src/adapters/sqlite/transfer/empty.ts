@@ -24,6 +24,6 @@ export function refuseUnlessEmpty(handle: Database, fresh: Database): void {
   if (full.length === 0) return;
   const names = full.map(([name]) => name).join(', ');
   throw new TrackportError('store-unavailable', {
-    detail: `The store is not empty (${names}). Name another one in store.url, or move its files away.`,
+    detail: `The store is not empty (${names}). Name another one, or move its files away.`,
   });
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { digestTable, listTables, MANIFEST_TABLE, schemaTable } from './tables.ts';
-import type { TableDigest } from './tables.ts';
+import type { TableDigest } from '#shared/transfer/digest.ts';
 
 /** When a backup was made and by which version of the program. */
 export type BackupOrigin = { at: number; version: string };

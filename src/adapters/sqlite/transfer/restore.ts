@@ -1,15 +1,12 @@
-import { constants, copyFileSync, existsSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, existsSync } from 'node:fs';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/migrations.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '../connection.ts';
 import { guard } from '../errors.ts';
 import { migrate } from '../migrate.ts';
-import { openDraft } from './draft.ts';
-import { refuseUnlessEmpty } from './empty.ts';
-import { openExclusively } from './exclusive.ts';
+import { openEmptyStore } from './empty-store.ts';
 import { dropManifest, examine } from './manifest.ts';
 import type { BackupOrigin } from './manifest.ts';
 
@@ -37,43 +34,16 @@ export function restore({ file, storePath, log }: RestoreRequest): Restored {
   if (!existsSync(file)) refuseBackup('there is no such file');
   if (existsSync(`${file}-wal`))
     refuseBackup('it is open in another program: a -wal lies beside it');
-  const store = openExclusively(storePath);
+  const store = openEmptyStore(storePath);
   try {
-    refuseFullStore(store);
-    const draft = guard(() => openDraft(store.file));
-    try {
-      guard(() => copyFileSync(file, draft.file, constants.COPYFILE_FICLONE));
-      const origin = takeBackup(draft.file);
-      const migrated = makeStore(draft.file, log);
-      guard(() => removeSidecars(store.file));
-      guard(() => draft.publish({ replace: true }));
-      return { ...origin, migrated };
-    } finally {
-      draft.discard();
-    }
+    guard(() => copyFileSync(file, store.draft, constants.COPYFILE_FICLONE));
+    const origin = takeBackup(store.draft);
+    const migrated = makeStore(store.draft, log);
+    store.replace();
+    return { ...origin, migrated };
   } finally {
     store.close();
   }
-}
-
-function refuseFullStore({ handle, file }: ReturnType<typeof openExclusively>): void {
-  const draft = guard(() => openDraft(file));
-  try {
-    const fresh = openConnection(draft.file);
-    try {
-      migrate({ database: fresh, log: silentLog });
-      guard(() => refuseUnlessEmpty(handle, fresh.handle));
-    } finally {
-      fresh.close();
-    }
-  } finally {
-    draft.discard();
-  }
-}
-
-/** What lies beside an empty store is of that one, and would be taken for the new one's. */
-function removeSidecars(file: string): void {
-  for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
 }
 
 /** Checks the copy that a store is to become, and takes out of it what only a backup has. */

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createTableDigest } from '#shared/transfer/digest.ts';
+import type { TableDigest } from '#shared/transfer/digest.ts';
+import type { TableShape } from '#shared/transfer/match-tables.ts';
 import type { Database } from 'better-sqlite3';
 
 /** A table as a transfer sees it: what it stores, and the order that two stores agree on. */
@@ -10,9 +11,6 @@ export type Table = {
   /** The primary key, else all columns. */
   orderBy: readonly string[];
 };
-
-/** What two tables of the same content have in common. */
-export type TableDigest = { table: string; rows: number; sha256: string };
 
 /** One stored value of a row. Numbers without a fraction come as `bigint`. */
 type Value = null | bigint | number | string | Buffer;
@@ -82,28 +80,42 @@ function rowsOf(
 
 /** Reads a whole table. */
 export function digestTable(handle: Database, table: Table): TableDigest {
-  const hash = createHash('sha256');
-  let rows = 0;
-  for (const row of rowsOf(handle, table)) {
-    for (const value of row) addValue(hash, value);
-    rows += 1;
-  }
-  return { table: table.name, rows, sha256: hash.digest('hex') };
+  const digest = createTableDigest(table.name);
+  for (const row of rowsOf(handle, table)) digest.add(row);
+  return digest.end();
 }
 
-/** Type and length go first, so that no two rows give the same bytes. */
-function addValue(hash: Hash, value: Value): void {
-  if (value === null) hash.update('n;');
-  else if (typeof value === 'bigint') hash.update(`i${value};`);
-  else if (typeof value === 'number') hash.update(`r${value};`);
-  else if (typeof value === 'string') hash.update(`t${Buffer.byteLength(value)}:${value}`);
-  else hash.update(`b${value.length}:`).update(value);
+/** Where the order of insertion counts and no column has it: by what name other engines know it. */
+export const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
+
+/** Of this file and not of what it stores, or made anew by a trigger. */
+const NOT_COPIED = new Set(['migration', 'event_lead']);
+
+/** The tables that a copy to another engine takes over; full text is made anew. */
+export function listCopiedTables(handle: Database): TableShape[] {
+  const names = handle
+    .prepare<[], string>(
+      `SELECT name FROM pragma_table_list
+       WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       ORDER BY name`,
+    )
+    .pluck()
+    .all();
+  return names
+    .filter((name) => !NOT_COPIED.has(name))
+    .map((name) => {
+      const { columns } = describeTable(handle, name);
+      const number = ROW_NUMBERS[name];
+      return { name, columns: number === undefined ? columns : [...columns, number] };
+    });
 }
 
-function quote(name: string): string {
+/** The name as SQL takes it, whatever it is. */
+export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function quoteAll(names: readonly string[]): string {
+/** The same of several, for a list. */
+export function quoteAll(names: readonly string[]): string {
   return names.map(quote).join(', ');
 }

@@ -1,0 +1,66 @@
+import { silentLog } from '#shared/log.ts';
+import { refuseOtherSchema } from '#shared/migrations.ts';
+import type { FillableStore, ReadableStore, Table } from '#shared/transfer/table.ts';
+import { openDatabase } from '../database.ts';
+import type { Database } from '../database.ts';
+import { migrate, readMigrationState } from '../migrate.ts';
+import { makeEmpty } from './empty.ts';
+import { withStoppedStore } from './exclusive.ts';
+import { createReader, insertRows, setNumbers } from './rows.ts';
+import { cutTerms } from './search-terms.ts';
+import { listTables } from './tables.ts';
+
+/**
+ * Lets `work` read a stopped store, of which nothing changes meanwhile.
+ * @throws {store-unavailable} also when it is in use, or has another schema than today's
+ */
+export async function readStopped<T>(
+  url: string,
+  work: (store: ReadableStore, tables: readonly Table[]) => Promise<T>,
+): Promise<T> {
+  return withDatabase(url, async (database) => {
+    refuseOtherSchema(await readMigrationState(database));
+    return withStoppedStore(database, async (session) =>
+      work(createReader(session), await listTables(session)),
+    );
+  });
+}
+
+/**
+ * Lets `work` fill an empty store: the whole of what it writes, or nothing. The schema is made where
+ * it is missing.
+ * @throws {store-unavailable} also when it is in use, or not empty
+ */
+export async function fillEmpty<T>(
+  url: string,
+  work: (store: FillableStore, tables: readonly Table[]) => Promise<T>,
+): Promise<T> {
+  return withDatabase(url, async (database) => {
+    await migrate({ database, log: silentLog });
+    return withStoppedStore(database, async (session) => {
+      const tables = await listTables(session);
+      await makeEmpty(session, tables);
+      const store: FillableStore = {
+        ...createReader(session),
+        insert: (table, rows) => insertRows(session, table, rows),
+        complete: async (lastNumbers) => {
+          await cutTerms(session);
+          await setNumbers(session, lastNumbers);
+          // Else the first minutes of a service would be planned as if nothing was there.
+          await session.exec(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`);
+        },
+      };
+      return work(store, tables);
+    });
+  });
+}
+
+/** On one connection, so that every other one is somebody else's. */
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase({ url, connectionsMax: 1 });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { Database, Session } from '../database.ts';
+
+/** The other store may keep the transaction waiting for as long as this. */
+const IDLE_MAX_MS = 3600 * SECOND;
+
+/** A server under load still lists who has just gone: so often it is asked again, after 0.1 s each. */
+const LOOKS = 30;
+
+/**
+ * Instances and commands, those that are idle among them: each has a connection for as long as it runs.
+ * @see https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-ACTIVITY-VIEW
+ */
+const OTHERS = `
+  SELECT count(*) AS others FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = current_setting('application_name')
+    AND pid <> pg_backend_pid()`;
+
+/** One that was cut off from the server may live on until its lease ends. */
+const WORKING = `
+  SELECT ceil(extract(epoch FROM until - clock_timestamp()))::integer AS seconds FROM worker_lease
+  WHERE holder IS NOT NULL AND until > clock_timestamp()`;
+
+const TABLES = `
+  SELECT quote_ident(relname) AS name FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
+
+/**
+ * Runs `work` in one transaction on a stopped store, which nobody else can read or write meanwhile:
+ * a service that is started waits, and gives up. What `work` wrote is committed as a whole.
+ * @throws {store-unavailable} also when somebody has the store in use
+ */
+export async function withStoppedStore<T>(
+  database: Database,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  await untilAlone(database);
+  return database.transaction(async (session) => {
+    await session.exec(`
+      SET LOCAL statement_timeout = 0;
+      SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MAX_MS}`);
+    const tables = await session.all<{ name: string }>(TABLES);
+    await session.exec(
+      `LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`,
+    );
+    await refuseInUse(session); // whoever came meanwhile
+    return work(session);
+  });
+}
+
+async function untilAlone(session: Session): Promise<void> {
+  for (let looks = 1; looks < LOOKS && (await countOthers(session)) > 0; looks += 1)
+    await session.get('SELECT pg_sleep(0.1)');
+}
+
+async function countOthers(session: Session): Promise<number> {
+  return (await session.get<{ others: number }>(OTHERS))?.others ?? 0;
+}
+
+async function refuseInUse(session: Session): Promise<void> {
+  const others = await countOthers(session);
+  if (others > 0)
+    refuse(
+      `is in use: Trackport has ${others} other connections to it. Stop every service and command that works on it first`,
+    );
+  const lease = await session.get<{ seconds: number }>(WORKING);
+  if (lease)
+    refuse(
+      `is worked on by an instance. Stop it first; if it was killed, wait ${lease.seconds} seconds`,
+    );
+}
+
+function refuse(why: string): never {
+  throw new TrackportError('store-unavailable', { detail: `The store ${why}.` });
+}

@@ -1,0 +1,37 @@
+import { searchTextOf } from '#catalog/version/search-terms.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { Session } from '../database.ts';
+import { present } from '../row.ts';
+
+const VERSIONS_AT_ONCE = 500;
+
+type Searched = Pick<
+  VersionRecord,
+  'serial' | 'id' | 'title' | 'description' | 'owner' | 'groupPath'
+>;
+
+const AFTER = `
+  SELECT v.serial, a.id, v.title, v.description, v.owner, v.group_path
+  FROM catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial
+  WHERE v.serial > @serial ORDER BY v.serial LIMIT ${VERSIONS_AT_ONCE}`;
+
+const SET = `
+  UPDATE catalog_version SET terms = array_to_tsvector(string_to_array(cut.terms, ' '))
+  FROM unnest(@serials::bigint[], @texts::text[]) AS cut (serial, terms)
+  WHERE catalog_version.serial = cut.serial`;
+
+/** Cuts the terms of every version anew. */
+export async function cutTerms(session: Session): Promise<void> {
+  let serial = 0;
+  for (;;) {
+    const rows = await session.all<object>(AFTER, { serial });
+    const versions = rows.map((row) => present(row) as Searched);
+    const last = versions.at(-1);
+    if (!last) return;
+    await session.run(SET, {
+      serials: versions.map((version) => version.serial),
+      texts: versions.map(searchTextOf),
+    });
+    serial = last.serial;
+  }
+}

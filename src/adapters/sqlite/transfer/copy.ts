@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { TrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
+import { refuseOtherSchema } from '#shared/migrations.ts';
+import type { TableShape } from '#shared/transfer/match-tables.ts';
+import type { FillableStore, ReadableStore } from '#shared/transfer/table.ts';
+import { openConnection } from '../connection.ts';
+import { guard } from '../errors.ts';
+import { migrate, readMigrationState } from '../migrate.ts';
+import { openEmptyStore } from './empty-store.ts';
+import { openExclusively } from './exclusive.ts';
+import { createInserter, createReader, setNumbers } from './rows.ts';
+import { cutTerms } from './search-terms.ts';
+import { listCopiedTables, quote } from './tables.ts';
+
+/**
+ * Lets `work` read a stopped store, of which nothing changes meanwhile.
+ * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
+ */
+export async function readStopped<T>(
+  path: string,
+  work: (store: ReadableStore, shapes: readonly TableShape[]) => Promise<T>,
+): Promise<T> {
+  if (!existsSync(path))
+    throw new TrackportError('store-unavailable', { detail: 'There is no such file.' });
+  const store = openExclusively(path);
+  const { handle } = store;
+  try {
+    guard(() => refuseOtherSchema(readMigrationState({ handle })));
+    return await work(createReader(handle), listCopiedTables(handle));
+  } finally {
+    store.close();
+  }
+}
+
+/**
+ * Lets `work` fill an empty store: the whole of what it writes, or nothing. The file is made when it
+ * is missing.
+ * @throws {store-unavailable} also when it is in use, or not empty
+ */
+export async function fillEmpty<T>(
+  path: string,
+  work: (store: FillableStore, shapes: readonly TableShape[]) => Promise<T>,
+): Promise<T> {
+  const target = openEmptyStore(path);
+  try {
+    const connection = openConnection(target.draft);
+    let result: T;
+    try {
+      migrate({ database: connection, log: silentLog });
+      result = await fill(connection.handle, work);
+    } finally {
+      connection.close();
+    }
+    target.replace();
+    return result;
+  } finally {
+    target.close();
+  }
+}
+
+/** In one transaction: a file that is dropped when something fails needs no commits in between. */
+async function fill<T>(
+  handle: Database,
+  work: (store: FillableStore, shapes: readonly TableShape[]) => Promise<T>,
+): Promise<T> {
+  const shapes = listCopiedTables(handle);
+  guard(() => handle.exec('BEGIN'));
+  for (const { name } of shapes) handle.exec(`DELETE FROM ${quote(name)}`); // what migrations write
+  const result = await work(
+    {
+      ...createReader(handle),
+      insert: createInserter(handle),
+      complete: async (lastNumbers) =>
+        guard(() => {
+          cutTerms(handle);
+          setNumbers(handle, lastNumbers);
+        }),
+    },
+    shapes,
+  );
+  guard(() => handle.exec('COMMIT'));
+  return result;
+}

@@ -1,0 +1,121 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { canonicalJson } from '#shared/transfer/table.ts';
+import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/transfer/table.ts';
+import { guard } from '../errors.ts';
+import { quote, quoteAll, ROW_NUMBERS } from './tables.ts';
+
+/** What is handed on at once. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_ROWS_MAX = 500;
+
+type Stored = null | number | string | Buffer;
+
+/** Reads tables of a file that nobody writes. */
+export function createReader(handle: Database): ReadableStore {
+  return {
+    count: async ({ name }) =>
+      guard(
+        () =>
+          handle
+            .prepare(`SELECT COUNT(*) FROM ${quote(name)}`)
+            .pluck()
+            .get() as number,
+      ),
+    read: (table) => readTable(handle, table),
+    lastNumbers: async () => guard(() => readLastNumbers(handle)),
+  };
+}
+
+async function* readTable(handle: Database, table: Table): AsyncGenerator<readonly Row[]> {
+  let batch: Row[] = [];
+  let bytes = 0;
+  for (const row of guard(() => prepareRead(handle, table).iterate())) {
+    batch.push(row.map((value, at) => toValue(value, table.columns[at]?.kind)));
+    bytes += bytesOf(row);
+    if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS_MAX) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function prepareRead(
+  handle: Database,
+  { name, columns, key }: Table,
+): Statement<[], readonly Stored[]> {
+  const names = columns.map((column) => columnOf(name, column.name)).join(', ');
+  return handle
+    .prepare<[], readonly Stored[]>(`SELECT ${names} FROM ${quote(name)} ORDER BY ${quoteAll(key)}`)
+    .raw();
+}
+
+/** Puts rows in, each table with a statement of its own. */
+export function createInserter(
+  handle: Database,
+): (table: Table, rows: readonly Row[]) => Promise<void> {
+  const statements = new Map<string, Statement<Stored[]>>();
+  const prepare = ({ name, columns }: Table): Statement<Stored[]> => {
+    const names = columns.map((column) => columnOf(name, column.name)).join(', ');
+    const places = columns.map(() => '?').join(', ');
+    return handle.prepare(`INSERT INTO ${quote(name)} (${names}) VALUES (${places})`);
+  };
+  return async (table, rows) =>
+    guard(() => {
+      const statement = statements.get(table.name) ?? prepare(table);
+      statements.set(table.name, statement);
+      for (const row of rows)
+        statement.run(...row.map((value, at) => toStored(value, table.columns[at]?.kind)));
+    });
+}
+
+function columnOf(table: string, column: string): string {
+  return ROW_NUMBERS[table] === column ? 'rowid' : quote(column);
+}
+
+/** PostgreSQL has no NUL in its text: stores that hold the same say the same about it. */
+const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
+
+function toValue(stored: Stored, kind: ColumnKind | undefined): Value {
+  if (kind === 'boolean' && typeof stored === 'number') return stored === 1;
+  if (typeof stored !== 'string') return stored;
+  if (kind === 'texts') return (JSON.parse(stored) as string[]).map(withoutNul);
+  return kind === 'json' ? canonicalJson(stored) : withoutNul(stored);
+}
+
+function toStored(value: Value, kind: ColumnKind | undefined): Stored {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (value !== null && kind === 'texts') return JSON.stringify(value);
+  return value as Stored;
+}
+
+function bytesOf(row: readonly Stored[]): number {
+  let bytes = 0;
+  for (const value of row)
+    bytes += typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8;
+  return bytes;
+}
+
+function readLastNumbers(handle: Database): Map<string, number> {
+  const rows = handle
+    .prepare<[], [string, number]>('SELECT name, seq FROM sqlite_sequence')
+    .raw()
+    .all();
+  return new Map(rows);
+}
+
+const NUMBERED =
+  "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
+
+/** Numbers go on behind all that were ever given out, where the schema gives none twice. */
+export function setNumbers(handle: Database, lastNumbers: ReadonlyMap<string, number>): void {
+  const former = readLastNumbers(handle);
+  const remove = handle.prepare<[string]>('DELETE FROM sqlite_sequence WHERE name = ?');
+  const put = handle.prepare<[string, number]>(
+    'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))', // it has no types
+  );
+  for (const name of handle.prepare<[], string>(NUMBERED).pluck().all()) {
+    remove.run(name);
+    put.run(name, Math.max(former.get(name) ?? 0, lastNumbers.get(name) ?? 0));
+  }
+}

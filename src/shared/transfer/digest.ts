@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+
+/** What two tables of the same content have in common. */
+export type TableDigest = { table: string; rows: number; sha256: string };
+
+/** One stored value of a row. */
+type Digestible = null | bigint | number | boolean | string | Buffer | readonly string[];
+
+/** Digests a table whose rows come one after the other, in an order that two stores agree on. */
+export function createTableDigest(table: string) {
+  const hash = createHash('sha256');
+  let rows = 0;
+  return {
+    add: (row: readonly Digestible[]): void => {
+      addRow(hash, row);
+      rows += 1;
+    },
+    /** To be called once. */
+    end: (): TableDigest => ({ table, rows, sha256: hash.digest('hex') }),
+  };
+}
+
+/** The texts of neighbours go together: each update has a price of its own. */
+function addRow(hash: Hash, row: readonly Digestible[]): void {
+  let text = '';
+  for (const value of row) {
+    if (!Buffer.isBuffer(value)) text += textOf(value);
+    else {
+      hash.update(`${text}b${value.length}:`).update(value);
+      text = '';
+    }
+  }
+  hash.update(text);
+}
+
+/** Type and length go first, so that no two rows give the same bytes. */
+function textOf(value: Exclude<Digestible, Buffer>): string {
+  if (value === null) return 'n;';
+  if (typeof value === 'bigint') return `i${value};`;
+  if (typeof value === 'number') return `r${value};`;
+  if (typeof value === 'boolean') return `o${value};`;
+  if (typeof value === 'string') return `t${Buffer.byteLength(value)}:${value}`;
+  return `l${value.length}:${value.map(textOf).join('')}`;
+}

@@ -1,0 +1,271 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
+import type { Database as Postgres } from '#adapters/postgres/database.ts';
+import { listTables as listPostgresTables } from '#adapters/postgres/transfer/tables.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
+import { digestTable, listCopiedTables, listTables } from '#adapters/sqlite/transfer/tables.ts';
+import { silentLog } from '#shared/log.ts';
+import { refuseDifference } from '#shared/transfer/match-tables.ts';
+import { copyStore } from '../../../src/compose/stores/copy.ts';
+import { fillStore } from '../../support/fill-store.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { emptyPostgres, migratedPostgres } from '../../support/postgres/database.ts';
+
+const log = silentLog;
+const newFile = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
+
+const copy = (from: string, to: string) => copyStore({ from, to, onProgress: () => undefined }, {});
+const copyToServer = (file: string, url: string) => copy(`sqlite:${file}`, url);
+const copyToFile = (url: string, file: string) => copy(url, `sqlite:${file}`);
+
+async function onPostgres<T>(url: string, work: (database: Postgres) => Promise<T>): Promise<T> {
+  const database = openPostgres({ url });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function onFile<T>(file: string, work: (handle: BetterSqlite3.Database) => T): T {
+  const handle = new BetterSqlite3(file);
+  try {
+    return work(handle);
+  } finally {
+    handle.close();
+  }
+}
+
+function migratedFile(file = newFile()): string {
+  const database = openDatabase({ path: file });
+  migrate({ database, log });
+  database.close();
+  return file;
+}
+
+async function filledFile(): Promise<string> {
+  const { url } = await migratedPostgres();
+  const tables = await onPostgres(url, listPostgresTables);
+  const file = migratedFile();
+  onFile(file, (handle) => fillStore(handle, tables));
+  return file;
+}
+
+/** Rows and digest of every table, those that nobody copies left out. */
+function contentOf(file: string) {
+  return onFile(file, (handle) =>
+    listTables(handle)
+      .filter(({ name }) => name !== 'migration' && !name.includes('_text'))
+      .map((table) => digestTable(handle, table)),
+  );
+}
+
+const countIn = (url: string, table: string): Promise<number | undefined> =>
+  onPostgres(url, async (database) => {
+    const row = await database.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`);
+    return row?.rows;
+  });
+
+test('a store is the same after it went to PostgreSQL and back, row for row', async () => {
+  const file = await filledFile();
+  const before = contentOf(file);
+  expect(before.filter(({ rows }) => rows === 0)).toEqual([]);
+  const { url } = await emptyPostgres();
+  const report = await copyToServer(file, url);
+  expect(contentOf(file)).toEqual(before);
+  const back = newFile();
+  const returned = await copyToFile(url, back);
+  expect(returned.tables).toEqual(report.tables);
+  expect(contentOf(back)).toEqual(before);
+  expect(report.rows).toBe(report.tables.reduce((sum, { rows }) => sum + rows, 0));
+});
+
+const refusal = (message: RegExp) =>
+  expect.objectContaining({ message: expect.stringMatching(message) as string });
+
+test('every table and column that one engine stores the other stores too', async () => {
+  const { url } = await migratedPostgres();
+  const tables = await onPostgres(url, listPostgresTables);
+  const shapes = onFile(migratedFile(), listCopiedTables);
+  expect(() => refuseDifference(tables, shapes)).not.toThrow();
+  expect(shapes.length).toBeGreaterThanOrEqual(20);
+});
+
+test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUMN planted TEXT'])(
+  'what one engine alone has is never left behind: %s',
+  async (sql) => {
+    const file = migratedFile();
+    onFile(file, (handle) => handle.exec(sql));
+    const { url } = await emptyPostgres();
+    await expect(copyToServer(file, url)).rejects.toThrow(/only one engine has .*planted/);
+    expect(await countIn(url, 'access_version')).toBe(1);
+  },
+);
+
+test('NUL characters, which PostgreSQL has not, become what they become in what is written there', async () => {
+  const file = await filledFile();
+  onFile(file, (handle) => handle.exec("UPDATE event SET externalId = 'a' || char(0) || 'b'"));
+  const { url } = await emptyPostgres();
+  await copyToServer(file, url);
+  expect(
+    await onPostgres(url, (database) => database.all('SELECT DISTINCT external_id FROM event')),
+  ).toEqual([{ externalId: 'a\uFFFDb' }]);
+});
+
+test('no number that was given out before is given out again', async () => {
+  const file = await filledFile();
+  onFile(file, (handle) => handle.exec('DELETE FROM claim WHERE id = 3'));
+  const { url } = await emptyPostgres();
+  await copyToServer(file, url);
+  const next = (database: Postgres) =>
+    database.get(`SELECT nextval(pg_get_serial_sequence('claim', 'id')) AS claim,
+      nextval(pg_get_serial_sequence('receipt', 'number')) AS receipt`);
+  expect(await onPostgres(url, next)).toEqual({ claim: 4, receipt: 4 });
+  await onPostgres(url, (database) => database.run('DELETE FROM claim'));
+  const back = newFile();
+  await copyToFile(url, back);
+  const readLast = (handle: BetterSqlite3.Database) =>
+    handle.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'claim'").pluck().get();
+  expect(onFile(back, readLast)).toBe(4);
+});
+
+test('keys come in the order in which they were made', async () => {
+  const { url } = await emptyPostgres();
+  await copyToServer(await filledFile(), url);
+  const keys = await onPostgres(url, (database) =>
+    database.all('SELECT key_id FROM api_key ORDER BY serial'),
+  );
+  expect(keys).toEqual([2, 3, 1].map((number) => ({ keyId: `api_key.keyId-${number}` })));
+});
+
+test('the copy has the full text of every version and artifact', async () => {
+  const file = await filledFile();
+  const { url } = await emptyPostgres();
+  await copyToServer(file, url);
+  const found = await onPostgres(url, (database) =>
+    database.all("SELECT serial FROM catalog_version WHERE terms @@ '''title''' ORDER BY serial"),
+  );
+  expect(found).toEqual([1, 2, 3].map((serial) => ({ serial })));
+  const back = newFile();
+  await copyToFile(url, back);
+  const search = (table: string) => (handle: BetterSqlite3.Database) =>
+    handle.prepare(`SELECT rowid FROM ${table} WHERE ${table} MATCH 'titl*'`).pluck().all();
+  expect(onFile(back, search('catalog_version_text'))).toEqual([1, 2, 3]);
+  expect(onFile(back, search('catalog_artifact_text'))).toEqual([1, 2]);
+});
+
+test('a store that another process has open is not copied, nor filled', async () => {
+  const file = await filledFile();
+  const { url } = await migratedPostgres();
+  const standby = openDatabase({ path: file });
+  await expect(copyToServer(file, url)).rejects.toEqual(refusal(/has the store open/));
+  standby.close();
+  const instance = openPostgres({ url });
+  await instance.get('SELECT 1');
+  await expect(copyToServer(file, url)).rejects.toEqual(
+    refusal(/postgres:.* is in use: Trackport has 1 other connection/),
+  );
+  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/is in use/));
+  await instance.run("UPDATE worker_lease SET holder = 'a', until = now() + interval '15 s'");
+  await instance.close();
+  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/wait \d+ seconds/));
+});
+
+test('a target that holds anything is refused, and keeps it', async () => {
+  const [file, full] = [await filledFile(), await filledFile()];
+  const { url } = await emptyPostgres();
+  await copyToServer(file, url);
+  await expect(copyToServer(file, url)).rejects.toEqual(refusal(/not empty \(.*audit.*\)/));
+  const before = contentOf(full);
+  await expect(copyToFile(url, full)).rejects.toEqual(refusal(/not empty \(.*audit.*\)/));
+  expect(contentOf(full)).toEqual(before);
+});
+
+test('a target that was started once and holds nothing but a directory is empty', async () => {
+  const file = await filledFile();
+  const { url } = await migratedPostgres();
+  await onPostgres(url, (database) =>
+    database.exec(`INSERT INTO tracker_repository VALUES ('acme/leads', 1, 1);
+      INSERT INTO directory_key VALUES ('\\x00', 1, 1, NULL)`),
+  );
+  await copyToServer(file, url);
+  expect(await countIn(url, 'directory_key')).toBe(3);
+});
+
+test('a copy that is not as the original is dropped', async () => {
+  const file = await filledFile();
+  const { url } = await migratedPostgres();
+  await onPostgres(url, (database) =>
+    database.exec(`
+      CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.subject = left(NEW.subject, 3); RETURN NEW; END $$;
+      CREATE TRIGGER cut BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION cut()`),
+  );
+  await expect(copyToServer(file, url)).rejects.toEqual(
+    refusal(/not as the original is \(audit\), and was dropped/),
+  );
+  expect(await countIn(url, 'receipt')).toBe(0);
+  await onPostgres(url, (database) => database.exec('DROP FUNCTION cut CASCADE'));
+});
+
+test('a source of another schema is refused, and says what to do', async () => {
+  const { url } = await emptyPostgres();
+  const older = migratedFile();
+  onFile(older, (handle) => handle.exec('DELETE FROM migration WHERE number = 12'));
+  await expect(copyToServer(older, url)).rejects.toEqual(
+    refusal(/0012_traceparent is missing\). Run `trackport migrate`/),
+  );
+  const newer = migratedFile();
+  onFile(newer, (handle) =>
+    handle.exec("INSERT INTO migration VALUES (99, '0099_later', 'compatible', 1)"),
+  );
+  await expect(copyToServer(newer, url)).rejects.toEqual(refusal(/newer Trackport \(0099_later\)/));
+  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/nothing of Trackport in it/));
+  const missing = newFile();
+  await expect(copyToServer(missing, url)).rejects.toEqual(refusal(/no such file/));
+  expect(existsSync(missing)).toBe(false);
+});
+
+test('what is no copy between the engines is a wrong command line', async () => {
+  await expect(copy('sqlite:a.db', 'sqlite:b.db')).rejects.toEqual(refusal(/TO: .*other engine/));
+  await expect(copy('mysql://u:secret@h/d', 'sqlite:b.db')).rejects.toEqual(
+    refusal(/FROM: found another text, expected sqlite:PATH/),
+  );
+  await expect(copy('${A_URL}', 'sqlite:b.db')).rejects.toEqual(
+    refusal(/variable A_URL to be set/),
+  );
+  await expect(
+    copyStore(
+      { from: '${A_URL}', to: 'sqlite:b.db', onProgress: () => undefined },
+      { A_URL: 'sqlite:a.db' },
+    ),
+  ).rejects.toEqual(refusal(/TO: .*other engine/));
+});
+
+test('the file of the secret key is named, where there is one', async () => {
+  const file = await filledFile();
+  const copied = await copyToServer(file, (await emptyPostgres()).url);
+  expect(copied.secretKeyFile).toBeUndefined();
+  writeFileSync(`${file}.key`, 'key');
+  const again = await copyToServer(file, (await emptyPostgres()).url);
+  expect(again.secretKeyFile).toBe(`${file}.key`);
+  expect(again.to).toMatch(/^postgres:\/\/127.0.0.1:\d+\/trackport_\w+$/);
+});
+
+test('progress goes up to all rows, each of which is copied and compared', async () => {
+  const file = await filledFile();
+  const { url } = await emptyPostgres();
+  const steps: (readonly [number, number])[] = [];
+  const report = await copyStore(
+    { from: `sqlite:${file}`, to: url, onProgress: (done, total) => steps.push([done, total]) },
+    {},
+  );
+  expect(steps.at(-1)).toEqual([2 * report.rows, 2 * report.rows]);
+  expect(steps.map(([done]) => done)).toEqual(
+    steps.map(([done]) => done).toSorted((left, right) => left - right),
+  );
+});

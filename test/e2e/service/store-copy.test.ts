@@ -1,0 +1,179 @@
+/** A store goes from one engine to the other under a service, and the command is killed in the middle. */
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
+import { silentLog } from '#shared/log.ts';
+import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
+import { configFile, runTrackport, trackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
+import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+
+const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+const settings = {
+  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+  deletions: { retry: Array.from({ length: 10 }, () => '3s') },
+};
+const PATIENCE = { timeout: 20_000, interval: 20 };
+/** About 30 MB: a command works on it for seconds. */
+const MANY = 30_000;
+
+async function deleteLead(url: string, number: number): Promise<void> {
+  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
+  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
+    body,
+  });
+  expect(response.status).toBe(202);
+}
+
+const copy = (from: string, to: string, ...options: string[]) =>
+  runTrackport(['store', 'copy', from, to, ...options], { environment });
+
+async function stop({ child, exited }: Trackport): Promise<void> {
+  child.kill('SIGTERM');
+  expect(await exited).toBe(0);
+}
+
+type Removals = { items: { id: string }[]; pagination: { nextCursor?: string } };
+
+async function readRemovals(url: string, key: string, query: string): Promise<Removals> {
+  const response = await fetch(`${url}/api/v1/leads/removals?${query}`, {
+    headers: { 'x-api-key': key },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Removals;
+}
+
+/** The same configuration with another store. */
+function withStore(config: string, store: string, secretKey: string): string {
+  const content = JSON.parse(readFileSync(config, 'utf8')) as object;
+  return configFile({ ...content, store: { url: store }, secretKey });
+}
+
+test('a service goes on where the other engine stopped, there and back: open deletions, claims, keys, cursors', async () => {
+  const { tracker, config, key } = await createWorld(settings);
+  const open = () =>
+    tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] });
+  const [done, waiting, later, stays] = [open(), open(), open(), open()];
+  const shown = async (url: string) => (await listLeads(url, key)).map(({ id }) => Number(id));
+  const file = path.join(path.dirname(config), 'data', 'trackport.db');
+
+  const first = await serve(config);
+  await deleteLead(first.url, done.number);
+  const isClosed = (number: number) => () =>
+    expect(tracker.readIssue(number)?.state).toBe('closed');
+  await vi.waitFor(isClosed(done.number), PATIENCE);
+  tracker.fault({ kind: 'status', status: 503, method: 'PATCH', count: 1e6 });
+  await deleteLead(first.url, waiting.number);
+  const page = await readRemovals(first.url, key, 'limit=1');
+  const { url: server } = await emptyPostgres();
+  const refused = await copy(`sqlite:${file}`, server);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toContain('Another process has the store open');
+  await stop(first.run);
+
+  const copied = await copy(`sqlite:${file}`, server);
+  expect(copied).toMatchObject({ code: 0 });
+  expect(copied.stderr).toContain(`secretKey: "\${file:${file}.key}"`);
+  const onServer = withStore(config, server, `\${file:${file}.key}`);
+  const second = await serve(onServer);
+  expect(await shown(second.url)).toEqual([stays.number, later.number]);
+  const rest = await readRemovals(second.url, key, `cursor=${page.pagination.nextCursor}`);
+  expect(rest.items.map(({ id }) => Number(id))).toEqual([waiting.number]);
+  const inUse = await copy(server, `sqlite:${path.join(temporaryFolder(), 'back.db')}`);
+  expect(inUse.stderr).toMatch(/is in use: Trackport has \d+ other connections/);
+  await deleteLead(second.url, later.number);
+  await stop(second.run);
+
+  const back = path.join(temporaryFolder(), 'back.db');
+  const returned = await copy(server, `sqlite:${back}`);
+  expect(returned).toMatchObject({ code: 0 });
+  expect(returned.stderr).toContain('leave secretKey in the configuration as it is');
+  tracker.clearFaults();
+  const third = await serve(withStore(config, `sqlite:${back}`, `\${file:${file}.key}`));
+  for (const { number } of [waiting, later]) await vi.waitFor(isClosed(number), PATIENCE);
+  expect(await shown(third.url)).toEqual([stays.number]);
+  const listed = await runTrackport(
+    [
+      'receipt',
+      'list',
+      '--json',
+      '--config',
+      withStore(config, `sqlite:${back}`, `\${file:${file}.key}`),
+    ],
+    { environment },
+  );
+  const { items } = JSON.parse(listed.stdout) as { items: { outcomes: object }[] };
+  expect(items.map(({ outcomes }) => outcomes)).toEqual([{ DONE: 1 }, { DONE: 1 }, { DONE: 1 }]);
+  await stop(third.run);
+}, 120_000);
+
+/** A stopped SQLite store that is large enough to be killed over. */
+function largeFile(): string {
+  const file = path.join(temporaryFolder(), 'trackport.db');
+  const database = openDatabase({ path: file });
+  migrate({ database, log: silentLog });
+  fillAudit(database, MANY);
+  database.close();
+  return file;
+}
+
+async function kill({ child, exited }: Trackport): Promise<void> {
+  child.kill('SIGKILL');
+  await exited;
+  expect(child.signalCode).toBe('SIGKILL');
+}
+
+test.each(['INSERT INTO "audit"%', 'FETCH%"copy_audit"'])(
+  'killed at %s a copy leaves an empty database, and can be done again',
+  async (statement) => {
+    const file = largeFile();
+    const own = await emptyPostgres();
+    const watcher = await connectToPostgres({ url: `${own.url}?application_name=watcher` });
+    const command = trackport(['store', 'copy', `sqlite:${file}`, own.url], { environment });
+    const sql =
+      'SELECT 1 FROM pg_stat_activity WHERE query LIKE @statement AND pid <> pg_backend_pid()';
+    await vi.waitUntil(() => watcher.get(sql, { statement }), { timeout: 30_000, interval: 2 });
+    await kill(command);
+    await vi.waitUntil(async () => (await copy(`sqlite:${file}`, own.url)).code === 0, PATIENCE);
+    expect(await watcher.get('SELECT count(*) AS rows FROM audit')).toEqual({ rows: MANY });
+  },
+  60_000,
+);
+
+function sizeOfDraft(folder: string): number {
+  const drafts = readdirSync(folder).filter((name) => name.includes('.part'));
+  const stats = drafts.map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }));
+  return Math.max(-1, ...stats.map((stat) => stat?.size ?? -1));
+}
+
+test.each([1, 20_000_000])(
+  'killed at %i bytes a copy leaves an empty file, and can be done again',
+  async (bytes) => {
+    const { url } = await emptyPostgres();
+    const { stdout } = await copy(`sqlite:${largeFile()}`, url, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      tables: expect.arrayContaining([expect.objectContaining({ table: 'audit', rows: MANY })]),
+    });
+    const file = path.join(temporaryFolder(), 'trackport.db');
+    const command = trackport(['store', 'copy', url, `sqlite:${file}`], { environment });
+    await vi.waitUntil(() => sizeOfDraft(path.dirname(file)) >= bytes, {
+      timeout: 30_000,
+      interval: 1,
+    });
+    await kill(command);
+    expect(statSync(file).size).toBe(0);
+    await vi.waitUntil(async () => (await copy(url, `sqlite:${file}`)).code === 0, PATIENCE);
+    const again = openDatabase({ path: file });
+    expect(again.handle.prepare('SELECT count(*) FROM audit').pluck().get()).toBe(MANY);
+    again.close();
+  },
+  60_000,
+);

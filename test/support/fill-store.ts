@@ -1,0 +1,91 @@
+import type { Database } from 'better-sqlite3';
+import type { ColumnKind, Table } from '#shared/transfer/table.ts';
+
+const ROWS = 3;
+
+/** What is worth a try, or must fit another column: one value for each row. One alone: one row. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  'access_version.id': [1],
+  'claim_version.one': [1],
+  'api_key.serial': [7, 3, 5], // not in the order of their names
+  'api_key.replacedBy': [null, 'api_key.keyId-3', null],
+  'audit.changes': ['{"name":"Ä\\u0000"}', null, '{"b":1,"a":[]}'],
+  'catalog_version.artifactSerial': [1, 1, 2],
+  'catalog_artifact.faceSerial': [2, 3, null],
+  'consumer_grant.labels': ['["Zoë","a\\"b"]', null, '[]'],
+  'event.receipt': [1, 1, 3],
+  'event.outcome': ['PENDING', 'FAILED', 'DONE'],
+  'event.dueAt': [9, null, null],
+  'event.completedAt': [null, 10, 11],
+  'event.leadIds': [null, '["12","7"]', '[]'],
+  'event.progress': ['{"leads":[{"number":7,"state":"open"}],"stage":"act"}', null, null],
+};
+
+/** Fills each table of a SQLite store with a few rows, by what its schema says of its columns. */
+export function fillStore(handle: Database, tables: readonly Table[]): void {
+  for (const table of tables) {
+    const { name, columns } = table;
+    handle.exec(`DELETE FROM ${name}`);
+    const makers = columns.map((column) => makerOf(handle, name, column));
+    const isSingle = columns.some((column) => VALUES[`${name}.${column.name}`]?.length === 1);
+    const names = columns.map((column) => (isRowNumber(name, column.name) ? 'rowid' : column.name));
+    const insert = handle.prepare(
+      `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    );
+    handle.transaction(() => {
+      for (let row = 0; row < (isSingle ? 1 : ROWS); row += 1)
+        insert.run(...makers.map((make) => make(row)));
+    })();
+  }
+}
+
+const isRowNumber = (table: string, column: string): boolean =>
+  table === 'api_key' && column === 'serial';
+
+type Column = { name: string; kind: ColumnKind };
+
+function makerOf(
+  handle: Database,
+  table: string,
+  { name, kind }: Column,
+): (row: number) => unknown {
+  const given = VALUES[`${table}.${name}`];
+  if (given) return (row) => given[row];
+  const words = wordsOf(handle, table, name);
+  if (words.length > 0) return (row) => words[row % words.length];
+  const target = handle
+    .prepare<[string, string], string>(
+      `SELECT "table" || '.' || "to" FROM pragma_foreign_key_list(?) WHERE "from" = ?`,
+    )
+    .pluck()
+    .get(table, name);
+  return (row) => makeValue(target ?? `${table}.${name}`, kind, row);
+}
+
+/** Those that a check lets pass. */
+function wordsOf(handle: Database, table: string, column: string): string[] {
+  const schema = handle
+    .prepare<[string], string>('SELECT sql FROM sqlite_schema WHERE name = ?')
+    .pluck()
+    .get(table);
+  const check = new RegExp(`CHECK \\(${column} IN \\(('[^)]*)\\)`).exec(schema ?? '')?.[1] ?? '';
+  return [...check.matchAll(/'([^']*)'/g)].map(([, word = '']) => word);
+}
+
+function makeValue(column: string, kind: ColumnKind, row: number): unknown {
+  const number = row + 1;
+  switch (kind) {
+    case 'number':
+      return number;
+    case 'boolean':
+      return row % 2;
+    case 'text':
+      return `${column}-${number}`;
+    case 'texts':
+      return JSON.stringify([`ß${number}`, 'b']);
+    case 'json':
+      return JSON.stringify({ number, z: true });
+    case 'bytes':
+      return Buffer.alloc(32, number);
+  }
+}
