@@ -6,7 +6,8 @@ import type { TokenGrant } from './api/callers/caller.ts';
 import type { Controls } from '../instruments/controls.ts';
 import type { Fault } from '../instruments/faults.ts';
 import type { Barrier, BarrierMatch } from '../instruments/barriers.ts';
-import type { Hooks, HookTarget } from './hooks/hooks.ts';
+import type { HookTarget } from './hooks/hook.ts';
+import type { Hooks } from './hooks/hooks.ts';
 import type { QuotaState } from './api/callers/quota.ts';
 
 export type TrackerOptions = {

@@ -11,6 +11,7 @@ import { createFaults, seededRandom } from '../instruments/faults.ts';
 import type { BarrierMatch } from '../instruments/barriers.ts';
 import { createBarriers } from '../instruments/barriers.ts';
 import { createHooks } from './hooks/hooks.ts';
+import { appHookConfig, appHookDeliveries, hookRoutes } from './api/routes/hooks.ts';
 import { startServer } from './api/http-server.ts';
 import { issueRoutes } from './api/routes/issues.ts';
 import { labelRoutes } from './api/routes/labels.ts';
@@ -81,6 +82,7 @@ function createParts(options: Resolved) {
   const { clock } = options;
   const world = createWorld(options);
   const repository = createRepository(world, options.repository);
+  const hooks = createHooks(world, repository);
   const responder: Responder = {
     world,
     tokens: new Map(options.tokens.map((grant) => [grant.token, grant])),
@@ -91,7 +93,12 @@ function createParts(options: Resolved) {
       ...labelRoutes,
       ...commentRoutes,
       ...repositoryRoutes,
+      ...hookRoutes(hooks),
     ],
+    appHook: {
+      config: () => appHookConfig(hooks),
+      deliveries: (request) => appHookDeliveries(hooks, repository, request),
+    },
     memo: { version: 0, responses: new Map() },
   };
   return {
@@ -101,7 +108,7 @@ function createParts(options: Resolved) {
     faults: createFaults(seededRandom(options.seed)),
     barriers: createBarriers(),
     calls: createCallLog(clock),
-    hooks: createHooks(world, repository),
+    hooks,
     latency: { ms: options.latencyMs },
   };
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdirSync } from 'node:fs';
@@ -57,12 +58,19 @@ function bySubject(findings: readonly Finding[], subject: string): Finding | und
 
 const partners = { crm: { scheme: 'hmac-sha256', secrets: ['a-secret-of-the-partner'] } };
 
+const PUBLIC_URL = 'https://adapter.example.com';
+const SECRET = 'a-webhook-secret-that-is-long';
+const HOOK = { url: `${PUBLIC_URL}/api/v1/webhooks/github`, secret: SECRET, isActive: false };
+
 test('a service that will work gets ok for everything', async () => {
-  const tracker = await trackerWith();
+  const tracker = await trackerWith({ tokens: [{ token: TOKEN, can: 'admin' }] });
   tracker.createLabel({ name: 'Approved' });
   tracker.createIssue({ title: 't', body: leadBody('a@example.org'), labels: ['approved'] });
+  const receiver = await openReceiver();
+  tracker.addWebhook(`${receiver}/api/v1/webhooks/github`, SECRET);
+  await tracker.hooks.settled();
 
-  const findings = await examine(settingsFor(tracker));
+  const findings = await examine(settingsFor(tracker, { server: { publicUrl: receiver } }));
 
   expect(findings.map(({ subject, state }) => `${state} ${subject}`)).toEqual([
     'ok configuration',
@@ -72,9 +80,167 @@ test('a service that will work gets ok for everything', async () => {
     'ok permissions',
     'ok clock',
     'ok label approved',
+    'ok webhook',
     'ok issue form',
+    'ok form fields',
   ]);
   expect(findings.every(({ fix }) => fix === undefined)).toBe(true);
+});
+
+/** Answers every request with this status; resolves with its address. */
+async function openReceiver(status = 202): Promise<string> {
+  const server = createServer((_request, response) => void response.writeHead(status).end());
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the webhook', () => {
+  const server = { publicUrl: PUBLIC_URL };
+  const admin = { tokens: [{ token: TOKEN, can: 'admin' as const }] };
+
+  const webhookOf = async (settings: Settings) =>
+    (await examine(settings)).filter(({ subject }) => subject === 'webhook');
+
+  test.each<[string, 'warning' | 'failed', string, object | undefined]>([
+    ['that is not there', 'warning', 'None leads here (of 0)', undefined],
+    [
+      'of another service',
+      'warning',
+      'None leads here (of 1)',
+      { url: 'https://ci.example.com/hook' },
+    ],
+    [
+      'that leads to another address',
+      'failed',
+      'It leads to https://old.example.com/api/v1/webhooks/github, not to https://adapter.example.com/api/v1/webhooks/github.',
+      { url: 'https://user:pass@old.example.com/api/v1/webhooks/github?token=t' },
+    ],
+    ['that is not active', 'failed', 'It is not active.', {}],
+    ['without the event issues', 'failed', 'It lacks the event issues.', { events: ['label'] }],
+    [
+      'without further events',
+      'warning',
+      'It lacks the events label, repository',
+      { events: ['issues'] },
+    ],
+    ['of another content type', 'failed', 'Its content type is form', { contentType: 'form' }],
+    ['without a secret', 'failed', 'It has no secret', { secret: '' }],
+  ])('%s is told', async (_what, state, detail, changes) => {
+    const tracker = await trackerWith(admin);
+    if (changes) tracker.hooks.add({ ...HOOK, ...changes });
+    await tracker.hooks.settled();
+    const findings = await webhookOf(settingsFor(tracker, { server }));
+    expect(findings).toContainEqual({
+      subject: 'webhook',
+      state,
+      detail: expect.stringContaining(detail),
+      fix: expect.any(String),
+    });
+    expect(JSON.stringify(findings)).not.toMatch(/pass@|token=t|a-webhook-secret/);
+  });
+
+  test.each([
+    [401, 'Give it a secret that stands in tracker.webhookSecrets'],
+    [500, 'See its recent deliveries'],
+  ])('whose last delivery ended with %d is told when', async (status, fix) => {
+    const tracker = await trackerWith(admin);
+    const publicUrl = await openReceiver(status);
+    tracker.addWebhook(`${publicUrl}/api/v1/webhooks/github`, SECRET);
+    await tracker.hooks.settled();
+    expect(await webhookOf(settingsFor(tracker, { server: { publicUrl } }))).toMatchObject([
+      {
+        state: 'failed',
+        detail: expect.stringMatching(
+          new RegExp(`^The last delivery, at \\d{4}-.*Z, ended with ${status}\\.$`),
+        ),
+        fix: expect.stringContaining(fix),
+      },
+    ]);
+  });
+
+  test('is looked for with the admin token where the other may not see it', async () => {
+    const tokens = [
+      { token: TOKEN, can: 'write' as const },
+      { token: 'the-admin-token', can: 'admin' as const },
+    ];
+    const tracker = await trackerWith({ tokens });
+    const settings = settingsFor(tracker, { server, tracker: { adminToken: 'the-admin-token' } });
+    expect(await webhookOf(settings)).toMatchObject([{ detail: expect.stringContaining('None') }]);
+  });
+
+  test('of an App is found by the App itself', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const app = {
+      id: 17,
+      slug: 'trackport',
+      publicKey,
+      installations: [{ id: 5, can: 'write' as const }],
+    };
+    const tracker = await trackerWith({ app });
+    const publicUrl = await openReceiver();
+    const url = `${publicUrl}/api/v1/webhooks/github`;
+    tracker.hooks.add({ url, secret: SECRET, isOfApp: true });
+    await tracker.hooks.settled();
+    const auth = { appId: '17', installationId: '5', privateKey };
+    const settings = settingsFor(tracker, { server: { publicUrl }, tracker: { auth } });
+    expect(await webhookOf(settings)).toMatchObject([
+      { state: 'ok', detail: expect.stringMatching(/^The App's leads here; .* got 202\.$/) },
+    ]);
+  });
+
+  describe('that no credential may see', () => {
+    const received = async (settings: Settings, kinds: ('verified' | 'refused')[]) => {
+      const config = loadConfig({ environment: {}, settings });
+      const store = await openStore({ config, clock: systemClock, log: silentLog });
+      const day = Math.floor(Date.now() / DAY);
+      const counts = kinds.map((kind, at) => ({
+        sender: '@tracker',
+        kind,
+        detail: 'x',
+        day,
+        count: 1,
+        lastAt: Date.now() + at * MINUTE,
+      }));
+      await store.stores.traffic().add(counts);
+      await store.close();
+    };
+
+    test.each<['ok' | 'warning' | 'failed', string, ('verified' | 'refused')[]]>([
+      ['warning', 'The credential may not see hooks, and no delivery came', []],
+      ['ok', 'The last delivery came at', ['refused', 'verified']],
+      ['failed', 'was refused: its signature does not fit', ['verified', 'refused']],
+    ])('is %s by what came in: %s', async (state, detail, kinds) => {
+      const tracker = await trackerWith();
+      const settings = settingsFor(tracker, { server });
+      await received(settings, kinds);
+      const [finding] = await webhookOf(settings);
+      expect(finding).toMatchObject({ state, detail: expect.stringContaining(detail) });
+      if (state === 'warning') expect(finding?.fix).toContain(HOOK.url);
+    });
+  });
+
+  test('is not looked for without a secret: that comes first', async () => {
+    const tracker = await trackerWith(admin);
+    const settings = settingsFor(tracker, { tracker: { webhookSecrets: [] } });
+    expect(await webhookOf(settings)).toEqual([]);
+  });
+});
+
+test.each([
+  ['0.0.0.0', undefined, 'warning'],
+  ['0.0.0.0', 9100, undefined],
+  ['127.0.0.1', undefined, undefined],
+  ['localhost', undefined, undefined],
+])('metrics of %s with opsPort %s: %s', async (host, opsPort, state) => {
+  const tracker = await trackerWith();
+  const server = { host, ...(opsPort !== undefined && { opsPort }) };
+  const findings = await examine(settingsFor(tracker, { server }));
+  expect(bySubject(findings, 'server.opsPort')?.state).toBe(state);
 });
 
 test('missing labels are named, and made with --fix', async () => {
@@ -210,6 +376,24 @@ describe('the issue form', () => {
       state: 'failed',
       detail: `The issues cannot be read: ${why}`,
       fix: expect.stringMatching(fix),
+    });
+  });
+
+  test('tells which share of the approved issues has each field, and nothing of a lead', async () => {
+    const tracker = await trackerWith();
+    const body = leadBody('ada.private@example.org');
+    for (let count = 0; count < 3; count += 1)
+      tracker.createIssue({ title: 'Ada', body, labels: ['approved'] });
+    const without = body.replace('### Company', '### Firm');
+    tracker.createIssue({ title: 'Ada', body: without, labels: ['approved'] });
+    tracker.createIssue({ title: 'not approved', body: without });
+    const finding = bySubject(await examine(settingsFor(tracker)), 'form fields');
+    expect(finding).toEqual({
+      subject: 'form fields',
+      state: 'warning',
+      detail:
+        'Share of the latest 4 approved issues that have it: firstName 100 %, email 100 %, company 75 %, interest 100 %, message 100 %, sourcePage 100 %.',
+      fix: expect.stringContaining('the headings of company with'),
     });
   });
 

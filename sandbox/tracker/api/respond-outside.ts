@@ -26,6 +26,10 @@ export function respondOutside(
       return respondToGraphql(deps.world, caller, objectOf(request.body));
     case 'GET /app':
       return asApp(caller, () => deps.apps.describeApp());
+    case 'GET /app/hook/config':
+      return asApp(caller, () => deps.appHook.config());
+    case 'GET /app/hook/deliveries':
+      return asApp(caller, () => deps.appHook.deliveries(request));
     case 'POST /app/…/access_tokens':
       return asApp(caller, () => deps.apps.mintToken(Number(segments[2])));
     default:

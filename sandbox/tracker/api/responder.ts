@@ -3,7 +3,7 @@ import type { AppTokens } from './callers/app-tokens.ts';
 import type { TokenGrant } from './callers/caller.ts';
 import type { World } from '../world/model.ts';
 import type { Quota } from './callers/quota.ts';
-import type { Route } from './route.ts';
+import type { Route, TrackerRequest } from './route.ts';
 
 /** What a response is made from. */
 export type Responder = {
@@ -13,6 +13,11 @@ export type Responder = {
   quota: Quota;
   /** Below a repository. */
   routes: readonly Route[];
+  /** What the App is shown of its own webhook. */
+  appHook: {
+    config(): TrackerResponse;
+    deliveries(request: TrackerRequest): TrackerResponse;
+  };
   /** Rendered lists, remembered until the world changes. */
   memo: { version: number; responses: Map<string, TrackerResponse> };
 };

@@ -1,30 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toRfc3339 } from '#shared/clock.ts';
+import { SECOND } from '#shared/clock.ts';
 import { accountDocument } from '../api/documents/issues.ts';
+import { eventsOf, hookDocument } from './hook.ts';
+import type { Delivery, Hook, HookTarget } from './hook.ts';
 import { payloadOf } from './hook-payload.ts';
 import type { Repository, TrackerChange, World } from '../world/model.ts';
 import { repositoryDocument } from '../api/documents/repository.ts';
-import { nextId, nowInSeconds } from '../world/world.ts';
-
-/** Where webhooks go. `events` default: issues, label, repository. */
-export type HookTarget = { url: string; secret: string; events?: readonly string[] };
-
-/** One delivery as the tracker's list of recent deliveries would show it. */
-type Delivery = {
-  guid: string;
-  event: string;
-  action?: string;
-  hookId: number;
-  /** Exactly the bytes that are signed and sent. */
-  body: string;
-  /** Status of each try; 0 for a connection that failed. More than one only after `redeliver`. */
-  statuses: number[];
-};
+import { nextId } from '../world/world.ts';
 
 export type Hooks = {
   /** Sends `ping` and, from now on, every change that the hook subscribes to. */
   add(target: HookTarget): number;
+  /** In the order in which they were added. */
+  readonly all: readonly Readonly<Hook>[];
   /** The last 1,000, oldest first. */
   readonly deliveries: readonly Delivery[];
   /** Keeps deliveries back until `release`. */
@@ -43,7 +32,6 @@ export type Hooks = {
   stop(): Promise<void>;
 };
 
-type Hook = HookTarget & { id: number };
 type State = {
   world: World;
   repository: Repository;
@@ -53,12 +41,12 @@ type State = {
   dropping: number;
   delayMs: number;
   underWay: Set<Promise<void>>;
+  triesMade: number;
   slots: { free: number; waiting: (() => void)[] };
   /** Aborts what waits to leave, then what is on its way. */
   closing: { late: AbortController; sent: AbortController };
 };
 
-const DEFAULT_EVENTS = ['issues', 'label', 'repository'];
 const DELIVERIES_MAX = 1000;
 const PARALLEL_MAX = 8;
 const ANSWER_WITHIN_MS = 10_000;
@@ -74,12 +62,14 @@ export function createHooks(world: World, repository: Repository): Hooks {
     dropping: 0,
     delayMs: 0,
     underWay: new Set(),
+    triesMade: 0,
     slots: { free: PARALLEL_MAX, waiting: [] },
     closing: { late: new AbortController(), sent: new AbortController() },
   };
   world.listeners.push((change) => deliverChange(state, change));
   return {
     add: (target) => addHook(state, target),
+    all: state.hooks,
     deliveries: state.deliveries,
     hold: () => {
       state.held ??= [];
@@ -104,7 +94,7 @@ function addHook(state: State, target: HookTarget): number {
   const body = {
     zen: 'Anything added dilutes everything else.',
     hook_id: hook.id,
-    hook: hookDocument(state, hook),
+    hook: hookDocument(world, repository, hook),
     repository: repositoryDocument(world, repository),
     sender: accountDocument(world, repository.owner),
   };
@@ -112,29 +102,11 @@ function addHook(state: State, target: HookTarget): number {
   return hook.id;
 }
 
-function hookDocument({ world, repository }: State, hook: Hook): Record<string, unknown> {
-  const url = `${world.origin}/repositories/${repository.id}/hooks/${hook.id}`;
-  const now = toRfc3339(nowInSeconds(world));
-  return {
-    type: 'Repository',
-    id: hook.id,
-    name: 'web',
-    active: true,
-    events: hook.events ?? DEFAULT_EVENTS,
-    config: { content_type: 'json', insecure_ssl: '0', secret: '********', url: hook.url },
-    updated_at: now,
-    created_at: now,
-    url,
-    test_url: `${url}/test`,
-    ping_url: `${url}/pings`,
-    deliveries_url: `${url}/deliveries`,
-    last_response: { code: null, status: 'unused', message: null },
-  };
-}
-
 function deliverChange(state: State, change: TrackerChange): void {
   if (change.repository !== state.repository) return;
-  const hooks = state.hooks.filter(({ events = DEFAULT_EVENTS }) => events.includes(change.event));
+  const hooks = state.hooks.filter(
+    (hook) => hook.isActive !== false && eventsOf(hook).includes(change.event),
+  );
   if (hooks.length === 0) return;
   const body = JSON.stringify(payloadOf(state.world, change));
   for (const hook of hooks)
@@ -146,7 +118,7 @@ function dispatch(
   hook: Hook,
   what: Pick<Delivery, 'event' | 'action' | 'body'>,
 ): void {
-  const delivery = { ...what, guid: state.world.newId(), hookId: hook.id, statuses: [] };
+  const delivery = { ...what, guid: state.world.newId(), hookId: hook.id, statuses: [], tries: [] };
   state.deliveries.push(delivery);
   if (state.deliveries.length > DELIVERIES_MAX) state.deliveries.shift();
   if (state.dropping > 0) state.dropping -= 1;
@@ -176,19 +148,24 @@ function send(state: State, delivery: Delivery): Promise<void> {
 async function post(state: State, delivery: Delivery): Promise<void> {
   const hook = state.hooks.find(({ id }) => id === delivery.hookId);
   if (!hook) return;
+  const { clock } = state.world;
+  const startMs = clock.monotonicMs();
   try {
     if (state.delayMs > 0) await sleep(state.delayMs, undefined, state.closing.late);
     delivery.statuses.push(await inSlot(state.slots, () => postOnce(state, hook, delivery)));
   } catch {
     delivery.statuses.push(0); // the real tracker does not try again either
   }
+  const seconds = (clock.monotonicMs() - startMs) / SECOND;
+  state.triesMade += 1;
+  delivery.tries.push({ id: state.triesMade, at: clock.now(), seconds });
 }
 
 async function postOnce(state: State, hook: Hook, delivery: Delivery): Promise<number> {
   const response = await fetch(hook.url, {
     method: 'POST',
     headers: headersOf(state, hook, delivery),
-    body: delivery.body,
+    body: bodyFor(hook, delivery),
     redirect: 'manual',
     signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), state.closing.sent.signal]),
   });
@@ -211,19 +188,27 @@ async function inSlot<T>(slots: State['slots'], work: () => Promise<T>): Promise
 
 function headersOf(state: State, hook: Hook, delivery: Delivery): Record<string, string> {
   const sign = (algorithm: string): string =>
-    createHmac(algorithm, hook.secret).update(delivery.body).digest('hex');
+    createHmac(algorithm, hook.secret).update(bodyFor(hook, delivery)).digest('hex');
   return {
     accept: '*/*',
-    'content-type': 'application/json',
+    'content-type':
+      hook.contentType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json',
     'user-agent': 'GitHub-Hookshot/5a4d5ab',
     'x-github-delivery': delivery.guid,
     'x-github-event': delivery.event,
     'x-github-hook-id': String(hook.id),
     'x-github-hook-installation-target-id': String(state.repository.id),
     'x-github-hook-installation-target-type': 'repository',
-    'x-hub-signature': `sha1=${sign('sha1')}`,
-    'x-hub-signature-256': `sha256=${sign('sha256')}`,
+    ...(hook.secret !== '' && {
+      'x-hub-signature': `sha1=${sign('sha1')}`,
+      'x-hub-signature-256': `sha256=${sign('sha256')}`,
+    }),
   };
+}
+
+/** Exactly the bytes that are signed and sent. */
+function bodyFor(hook: Hook, { body }: Delivery): string {
+  return hook.contentType === 'form' ? `payload=${encodeURIComponent(body)}` : body;
 }
 
 async function stop(state: State): Promise<void> {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '#config/schema.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
@@ -13,6 +14,12 @@ import type { Store } from '../store.ts';
 import { failed, ok } from '#shared/finding.ts';
 import type { Finding } from '#shared/finding.ts';
 
+export type StoreReport = {
+  findings: Finding[];
+  /** Deliveries of the last 30 days; none when the store cannot be read. */
+  traffic: readonly TrafficCount[];
+};
+
 /** Whether the store can be read and written, and was filled with the key that is configured. */
 export async function checkStore({
   config,
@@ -20,21 +27,23 @@ export async function checkStore({
 }: {
   config: Config;
   clock: Clock;
-}): Promise<Finding[]> {
+}): Promise<StoreReport> {
+  const unreadable = (finding: Finding): StoreReport => ({ findings: [finding], traffic: [] });
   try {
     const store = await openStore({ config, clock, log: silentLog });
     try {
       await store.checkWriting();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
-      return [ok('store', detail), ...(await checkSecretKey(config, store))];
+      const findings = [ok('store', detail), ...(await checkSecretKey(config, store))];
+      return { findings, traffic: await store.stores.traffic().readSince(0) };
     } finally {
       await store.close();
     }
   } catch (error) {
     const fix = 'Mend that, or name another file in store.url.';
-    if (error instanceof StartError) return [failed('store', error.message, fix)];
+    if (error instanceof StartError) return unreadable(failed('store', error.message, fix));
     if (!isTrackportError(error)) throw error;
-    return [failed('store', error.detail ?? error.code, fix)];
+    return unreadable(failed('store', error.detail ?? error.code, fix));
   }
 }
 

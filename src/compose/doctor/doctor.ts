@@ -12,6 +12,7 @@ import type { FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
+import { checkWebhook } from './check-webhook.ts';
 import { failed, ok, warning } from '#shared/finding.ts';
 import type { Finding } from '#shared/finding.ts';
 
@@ -34,12 +35,16 @@ async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<rea
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);
   const canRead = trackerFindings.length > 1;
   const form = { tracker: tracker.leadTracker, ...config.leads };
+  const store = await checkStore(deps);
+  const hasSecret = config.tracker.webhookSecrets.length > 0;
+  const { traffic } = store;
   return [
     ...checkConfig(config),
-    ...(await checkStore(deps)),
+    ...store.findings,
     checkWebhookSecrets(config),
     ...trackerFindings,
-    ...(canRead ? [await checkFormSafely(form)] : []),
+    ...(canRead && hasSecret ? await checkWebhook({ config, tracker, traffic }) : []),
+    ...(canRead ? await checkFormSafely(form) : []),
     ...(config.identity ? [await checkIssuer(config.identity, clock)] : []),
   ];
 }
@@ -49,6 +54,21 @@ function checkConfig(config: Config): Finding[] {
   return [
     ok('configuration', 'Valid.'),
     ...warnings.map(({ key, text, fix }) => warning(key, `${text}.`, fix)),
+    ...checkMetrics(config),
+  ];
+}
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** On the public port `/metrics` tells everybody how much there is to do, and how the service fails. */
+function checkMetrics({ server }: Config): Finding[] {
+  if (server.opsPort !== undefined || LOOPBACK.test(server.host)) return [];
+  return [
+    warning(
+      'server.opsPort',
+      `/metrics is served to everybody who reaches ${server.host}.`,
+      'Set server.opsPort, or let the proxy in front refuse /metrics.',
+    ),
   ];
 }
 
@@ -72,12 +92,12 @@ function checkWebhookSecrets({ tracker, leads }: Config): Finding {
     : ok(subject, 'Configured.');
 }
 
-async function checkFormSafely(deps: FormCheckDeps): Promise<Finding> {
+async function checkFormSafely(deps: FormCheckDeps): Promise<Finding[]> {
   try {
     return await checkForm(deps);
   } catch (error) {
     if (!isTrackportError(error) || !isTrackerFailure(error.cause)) throw error;
     const [detail, fix] = explainFailure(error.cause);
-    return failed('issue form', `The issues cannot be read: ${detail}`, fix);
+    return [failed('issue form', `The issues cannot be read: ${detail}`, fix)];
   }
 }

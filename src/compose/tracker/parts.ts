@@ -21,6 +21,8 @@ export type TrackerParts = {
   client: TrackerClient;
   /** With the token for the action `delete`, when there is one. */
   adminClient: () => TrackerClient | undefined;
+  /** Speaks for the App itself; undefined when the credential is a token. Made anew at each call. */
+  appClient: () => TrackerClient | undefined;
   repository: Repository;
   leadTracker: LeadTracker;
   /** How calls have gone lately. */
@@ -70,6 +72,10 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
   return {
     client,
     adminClient: () => admin()?.client,
+    appClient: () => {
+      const credential = credentialOf(settings.current().tracker.auth);
+      return 'token' in credential ? undefined : clientFor({ ...credential, isForApp: true });
+    },
     repository,
     leadTracker,
     condition: () => watch.condition(),

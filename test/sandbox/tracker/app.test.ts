@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
-import { openTracker, REPO, send } from '../support.ts';
+import { problemsOfAnswer } from '../github-description.ts';
+import { openReceiver, openTracker, REPO, send } from '../support.ts';
 
 const keys = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -95,5 +96,26 @@ describe('a GitHub App', () => {
     expect((await send(tracker, `GET ${REPO}/issues/1`, { token })).status).toBe(200);
     tracker.revokeInstallationTokens();
     expect((await send(tracker, `GET ${REPO}/issues/1`, { token })).status).toBe(401);
+  });
+
+  test('sees its own webhook, and the repository sees none of it', async () => {
+    const tracker = await openTracker({ app });
+    const { rest } = octokitOf(tracker);
+    expect((await rest.apps.getWebhookConfigForApp()).data).not.toHaveProperty('url');
+    const { url } = await openReceiver();
+    tracker.hooks.add({ url, secret: 'an-app-secret', isOfApp: true });
+    await tracker.hooks.settled();
+    const config = await rest.apps.getWebhookConfigForApp();
+    expect(problemsOfAnswer({ method: 'GET', path: '/app/hook/config' }, 200, config.data)).toEqual(
+      [],
+    );
+    expect(config.data).toMatchObject({ url, content_type: 'json', secret: '********' });
+    const { data } = await rest.apps.listWebhookDeliveries();
+    expect(problemsOfAnswer({ method: 'GET', path: '/app/hook/deliveries' }, 200, data)).toEqual(
+      [],
+    );
+    expect(data).toMatchObject([{ event: 'ping', status_code: 202 }]);
+    expect((await send(tracker, `GET ${REPO}/hooks`)).data).toEqual([]);
+    expect((await send(tracker, 'GET /app/hook/config')).status).toBe(401);
   });
 });

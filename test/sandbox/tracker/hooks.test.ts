@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
 import { Webhooks } from '@octokit/webhooks';
 import { describe, expect, test } from 'vitest';
@@ -218,5 +220,60 @@ describe('delivery', () => {
     await send(tracker, `PATCH ${REPO}/issues/1`, { body: { state: 'closed' } });
     await tracker.close();
     expect(namesOf(receiver.received).sort()).toEqual(['issues.closed', 'ping.']);
+  });
+});
+
+describe('the API of webhooks', () => {
+  test('lists hooks with masked secrets, and deliveries latest first, for administrators', async () => {
+    const tracker = await openTracker();
+    const { url, answerWith } = await openReceiver();
+    tracker.hooks.add({ url, secret: SECRET, events: ['issues'] });
+    tracker.hooks.add({ url, secret: '', contentType: 'form', isActive: false });
+    await tracker.hooks.settled();
+    answerWith(500);
+    tracker.createIssue({ title: 'A' });
+    await tracker.hooks.settled();
+    const { data: hooks } = await send(tracker, `GET ${REPO}/hooks`);
+    expect(hooks).toMatchObject([
+      {
+        active: true,
+        events: ['issues'],
+        config: { content_type: 'json', secret: '********', url },
+      },
+      { active: false, config: { content_type: 'form', url } },
+    ]);
+    expect(JSON.stringify(hooks)).not.toContain(SECRET);
+    const [first, second] = hooks as { id: number }[];
+    const path = `GET ${REPO}/hooks/${first?.id}/deliveries`;
+    const { data: deliveries } = await send(tracker, path);
+    expect(deliveries).toMatchObject([
+      { event: 'issues', action: 'opened', status_code: 500, redelivery: false },
+      { event: 'ping', action: null, status: 'OK', status_code: 202 },
+    ]);
+    expect((await send(tracker, `${path}?per_page=1`)).data).toHaveLength(1);
+    const quiet = await send(tracker, `GET ${REPO}/hooks/${second?.id}/deliveries`);
+    expect(quiet.data).toMatchObject([{ event: 'ping' }]);
+  });
+
+  test('shows nothing to those who may not administer', async () => {
+    const tracker = await openTracker();
+    for (const token of ['read-token', 'write-token'])
+      expect((await send(tracker, `GET ${REPO}/hooks`, { token })).status).toBe(404);
+  });
+
+  test('a form is signed as it is sent, and without a secret nothing is signed', async () => {
+    const tracker = await openTracker();
+    const { url, received } = await openReceiver();
+    tracker.hooks.add({ url, secret: SECRET, contentType: 'form' });
+    tracker.hooks.add({ url, secret: '' });
+    await tracker.hooks.settled();
+    const form = received.find(({ body }) => body.startsWith('payload='));
+    expect(form?.headers['x-hub-signature-256']).toBe(
+      `sha256=${createHmac('sha256', SECRET)
+        .update(form?.body ?? '')
+        .digest('hex')}`,
+    );
+    const unsigned = received.find(({ body }) => body.startsWith('{'));
+    expect(unsigned?.headers).not.toHaveProperty('x-hub-signature-256');
   });
 });

@@ -11,9 +11,15 @@ import { failureOf, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
 
 /** How Trackport proves to the tracker who it is. */
-export type TrackerCredential =
-  | { token: Secret }
-  | { appId: string; installationId: string; privateKey: Secret };
+export type TrackerCredential = { token: Secret } | AppCredential;
+
+type AppCredential = {
+  appId: string;
+  installationId: string;
+  privateKey: Secret;
+  /** To speak for the App itself and not for its installation: about its webhook. */
+  isForApp?: boolean;
+};
 
 /**
  * What the tracker's word on rights is worth: of a user it tells what the *user* may do, of a
@@ -81,10 +87,10 @@ export function createTokenSource(
 
 type Mint = (options: { refresh: boolean }) => Promise<string>;
 
-/** Installation tokens by `@octokit/auth-app`, which keeps them for 59 minutes. */
+/** Tokens by `@octokit/auth-app`, which keeps those of an installation for 59 minutes. */
 function createMint(
   { apiUrl, requestTimeoutMs, clock }: TokenSourceDeps,
-  credential: Exclude<TrackerCredential, { token: Secret }>,
+  credential: AppCredential,
 ): Mint {
   const key = normalizePrivateKey(credential.privateKey.reveal());
   if (key.kind === 'refused') throw new TypeError(key.problem);
@@ -101,7 +107,7 @@ function createMint(
   });
   return async ({ refresh }) => {
     const granted = await octokit
-      .auth({ type: 'installation', refresh })
+      .auth(credential.isForApp ? { type: 'app' } : { type: 'installation', refresh })
       .catch((error: unknown) => Promise.reject(mintFailure(error, clock)));
     const parsed = z.object({ token: z.string().min(1) }).safeParse(granted);
     if (!parsed.success) throw new TrackerFailure('nonsense');

@@ -1,0 +1,176 @@
+import { inspectAppHook, inspectRepositoryHooks } from '#adapters/github/hook-inspection.ts';
+import type { HookFacts } from '#adapters/github/hook-inspection.ts';
+import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import type { Config } from '#config/schema.ts';
+import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
+import { TRACKER } from '#partners/traffic/traffic.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { failed, ok, warning } from '#shared/finding.ts';
+import type { Finding } from '#shared/finding.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
+import { explainFailure } from './check-tracker.ts';
+
+export type WebhookCheckDeps = {
+  config: Config;
+  tracker: Pick<TrackerParts, 'client' | 'adminClient' | 'appClient' | 'repository'>;
+  traffic: readonly TrafficCount[];
+};
+
+const SUBJECT = 'webhook';
+const PATH = '/api/v1/webhooks/github';
+const NEEDED_EVENT = 'issues';
+const WANTED_EVENTS = ['label', 'repository'];
+
+/**
+ * Whether the tracker's webhook leads here and gets through: by the tracker's own list where a
+ * credential may see it, else by what the service has received. Tells no secret of a hook's address.
+ */
+export async function checkWebhook(deps: WebhookCheckDeps): Promise<Finding[]> {
+  const wanted = wantedUrl(deps.config);
+  try {
+    const hooks = await listHooks(deps);
+    if (!hooks) return [checkTraffic(deps.traffic, wanted)];
+    const [hook] = hooks.filter(({ url }) => leadsHere(url, wanted)).sort(activeFirst);
+    if (!hook) return [noHook(hooks, wanted)];
+    const findings = [...checkSettings(hook), ...checkDelivery(hook)];
+    return findings.length > 0 ? findings : [ok(SUBJECT, describe(hook))];
+  } catch (error) {
+    if (!isTrackerFailure(error)) throw error;
+    const [detail, fix] = explainFailure(error);
+    return [warning(SUBJECT, `The hooks cannot be read: ${detail}`, fix)];
+  }
+}
+
+/** Of the repository and of the App, as far as any credential may see them; undefined: none may. */
+async function listHooks({ tracker }: WebhookCheckDeps): Promise<HookFacts[] | undefined> {
+  const appClient = tracker.appClient();
+  const appHook = appClient && (await inspectAppHook(appClient));
+  let hooks: HookFacts[] | undefined;
+  for (const client of [tracker.client, tracker.adminClient()])
+    if (client && !hooks)
+      hooks = await inspectRepositoryHooks(client, tracker.repository.name, isOurs);
+  if (!hooks && !appHook) return undefined;
+  return [...(appHook ? [appHook] : []), ...(hooks ?? [])];
+}
+
+function wantedUrl({ server }: Config): string | undefined {
+  return server.publicUrl === undefined ? undefined : `${server.publicUrl}${PATH}`;
+}
+
+/** Without a public address any hook that ends in our path is taken for ours. */
+function leadsHere(url: string, wanted: string | undefined): boolean {
+  return wanted === undefined ? isOurs(url) : url === wanted;
+}
+
+function isOurs(url: string): boolean {
+  return URL.parse(url)?.pathname.endsWith(PATH) ?? false;
+}
+
+function activeFirst(left: HookFacts, right: HookFacts): number {
+  return Number(right.isActive) - Number(left.isActive);
+}
+
+function noHook(hooks: readonly HookFacts[], wanted: string | undefined): Finding {
+  const stray = hooks.find(({ url }) => isOurs(url));
+  const target = wanted ?? `server.publicUrl + ${PATH}`;
+  if (stray)
+    return failed(
+      SUBJECT,
+      `It leads to ${withoutSecrets(stray.url)}, not to ${target}.`,
+      'Correct its payload URL, or server.publicUrl.',
+    );
+  return warning(
+    SUBJECT,
+    `None leads here (of ${hooks.length}): changes are seen after leads.freshFor only.`,
+    `Add one: payload URL ${target}, content type application/json, the secret, events Issues, Labels, Repositories.`,
+  );
+}
+
+function checkSettings({ isActive, contentType, hasSecret, events }: HookFacts): Finding[] {
+  const missing = WANTED_EVENTS.filter((event) => !takes(events, event));
+  const problems: (Finding | false)[] = [
+    !isActive && failed(SUBJECT, 'It is not active.', 'Tick "Active" in its settings.'),
+    contentType !== 'json' &&
+      failed(
+        SUBJECT,
+        `Its content type is ${contentType}, which is refused.`,
+        'Choose application/json.',
+      ),
+    !hasSecret &&
+      failed(
+        SUBJECT,
+        'It has no secret, so that every delivery is refused.',
+        'Give it one of tracker.webhookSecrets.',
+      ),
+    !takes(events, NEEDED_EVENT) &&
+      failed(SUBJECT, 'It lacks the event issues.', 'Subscribe it to Issues.'),
+    missing.length > 0 &&
+      warning(
+        SUBJECT,
+        `It lacks the events ${missing.join(', ')}: renamed labels or repositories are seen late.`,
+        'Subscribe it to Labels and Repositories.',
+      ),
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+function takes(events: readonly string[], event: string): boolean {
+  return events.includes(event) || events.includes('*');
+}
+
+function checkDelivery({ lastDelivery }: HookFacts): Finding[] {
+  if (!lastDelivery || (lastDelivery.status >= 200 && lastDelivery.status < 300)) return [];
+  const { at, status } = lastDelivery;
+  const remedy =
+    status === 401
+      ? 'Give it a secret that stands in tracker.webhookSecrets'
+      : 'See its recent deliveries on the tracker, and that the service can be reached from there';
+  return [
+    failed(
+      SUBJECT,
+      `The last delivery, at ${at}, ended with ${status}.`,
+      `${remedy}; then redeliver.`,
+    ),
+  ];
+}
+
+function describe({ owner, lastDelivery }: HookFacts): string {
+  const whose = owner === 'app' ? "The App's leads here" : 'Leads here';
+  if (!lastDelivery) return `${whose}; nothing was delivered lately.`;
+  return `${whose}; the last delivery, at ${lastDelivery.at}, got ${lastDelivery.status}.`;
+}
+
+/** Nobody may see the hooks: what came here in the last 30 days tells nearly as much. */
+function checkTraffic(traffic: readonly TrafficCount[], wanted: string | undefined): Finding {
+  const lastAt = (kind: TrafficCount['kind']): number =>
+    Math.max(
+      0,
+      ...traffic
+        .filter((count) => count.sender === TRACKER && count.kind === kind)
+        .map((count) => count.lastAt),
+    );
+  const [verifiedAt, refusedAt] = [lastAt('verified'), lastAt('refused')];
+  const byHand = `Look at it by hand (Settings, Webhooks; of an App: its settings, Advanced): payload URL ${wanted ?? `server.publicUrl + ${PATH}`}, content type application/json, a secret of tracker.webhookSecrets, events Issues, Labels, Repositories, active, the last delivery green. With Webhooks: read doctor does that.`;
+  if (refusedAt > verifiedAt)
+    return failed(
+      SUBJECT,
+      `The last delivery, at ${toRfc3339(refusedAt)}, was refused: its signature does not fit.`,
+      'Give the webhook a secret that stands in tracker.webhookSecrets; then redeliver.',
+    );
+  if (verifiedAt > 0)
+    return ok(
+      SUBJECT,
+      `The last delivery came at ${toRfc3339(verifiedAt)}; the credential may not see the hook itself.`,
+    );
+  return warning(
+    SUBJECT,
+    'The credential may not see hooks, and no delivery came in the last 30 days.',
+    byHand,
+  );
+}
+
+/** An address can hold a password or a token. */
+function withoutSecrets(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.origin}${parsed.pathname}` : 'another address';
+}
