@@ -18,6 +18,7 @@ COPY LICENSE LICENSE
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
     TRACKPORT_SERVER_HOST=0.0.0.0 \
     TRACKPORT_STORE_URL=sqlite:/var/lib/trackport/trackport.db
 WORKDIR /opt/trackport

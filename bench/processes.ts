@@ -7,10 +7,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import packageFile from '#package.json' with { type: 'json' };
 
-/** The program gets the options that `npm start` gives it. */
-const options = /node (--\S+) bin/.exec(packageFile.scripts.start)?.slice(1) ?? [];
+/** What `npm start` gives the program: `env NAME=value … node --option … bin/trackport.js`. */
+const [, variables = '', options = ''] =
+  /env ((?:\w+=\S+ )+)node ((?:--\S+ )*)bin/.exec(packageFile.scripts.start) ?? [];
+const startEnv = Object.fromEntries(
+  [...variables.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+);
 const optionsFor = ([program]: readonly string[]): string[] =>
-  program === 'bin/trackport.js' ? options : [];
+  program === 'bin/trackport.js' ? options.split(' ').filter(Boolean) : [];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -34,7 +38,7 @@ export async function start(
   const child = spawn(process.execPath, [...optionsFor(args), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, MALLOC_ARENA_MAX: '2', ...env },
+    env: { ...process.env, ...startEnv, ...env },
   });
   const url = await firstUrl(child, args);
   const readyMs = performance.now() - startedAt;

@@ -2,7 +2,6 @@
 // Plain JavaScript on purpose: it must run on any Node ≥ 20 to find, or to ask for, Node 24.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 24;
@@ -14,13 +13,13 @@ const localNode = fileURLToPath(
 );
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
-  nodeModule.enableCompileCache?.();
+  await import('./prepare.js');
   const { run } = await import(main);
   await run(process.argv.slice(2));
 } else if (process.platform === 'linux' && process.arch === 'x64' && existsSync(localNode)) {
   const child = spawn(localNode, [LEAN, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, MALLOC_ARENA_MAX: '2' },
+    env: { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
   });
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
     process.on(signal, () => child.kill(signal));

@@ -40,9 +40,15 @@ test('no script relies on pre and post hooks, which ignore-scripts switches off'
 test('every way of starting keeps memory low', () => {
   const lean = '--max-semi-space-size=8';
   const ways = [packageFile.scripts['start'], packageFile.scripts['trackport']];
-  for (const way of ways) expect(way).toContain(`exec env MALLOC_ARENA_MAX=2 node ${lean} bin/`);
+  const arenas = 'MALLOC_ARENA_MAX=2';
+  const trim = 'MALLOC_TRIM_THRESHOLD_=131072';
+  for (const way of ways) expect(way).toContain(`exec env ${arenas} ${trim} node ${lean} bin/`);
   const files = ['bin/trackport.js', 'Dockerfile', 'deploy/trackport.service', 'README.md'];
   for (const file of files) expect(readFileSync(file, 'utf8')).toContain(lean);
+  for (const file of ['Dockerfile', 'deploy/trackport.service', 'README.md']) {
+    expect(readFileSync(file, 'utf8')).toContain(arenas);
+    expect(readFileSync(file, 'utf8')).toContain(trim);
+  }
   expect(readFileSync('bin/trackport.js', 'utf8').split('\n')[0]).toContain(lean);
 });
 

@@ -1,6 +1,5 @@
 /** What each of several processes runs that serve together. The primary process starts it. */
-import nodeModule from 'node:module';
+import '../../../bin/prepare.js';
 
-nodeModule.enableCompileCache();
 const { runChild } = await import('./child.ts');
 runChild();

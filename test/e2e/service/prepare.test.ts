@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/folder.ts';
+
+/** Fills the young generation of a thread whose limit is 4 MB, and tells what the thread has. */
+const PROGRAM = `
+import nodeModule from 'node:module';
+import v8 from 'node:v8';
+import { isMainThread, Worker } from 'node:worker_threads';
+if (isMainThread)
+  new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 4 } });
+else {
+  let objects = [];
+  for (let made = 0; made < 2e6; made += 1) {
+    objects.push({ made });
+    if (objects.length > 60_000) objects = [];
+  }
+  const space = v8.getHeapSpaceStatistics().find((one) => one.space_name === 'new_space');
+  const cacheFolder = nodeModule.getCompileCacheDir();
+  console.log(JSON.stringify({ youngMiB: space.space_size / 2 ** 20, cacheFolder }));
+}
+`;
+
+type ThreadReport = { youngMiB: number; cacheFolder?: string };
+
+/** Starts a thread as the service does, with the option of `npm start`. */
+function reportOfThread(env: NodeJS.ProcessEnv = {}): ThreadReport {
+  const program = path.join(temporaryFolder(), 'program.mjs');
+  writeFileSync(program, PROGRAM);
+  const prepare = pathToFileURL('bin/prepare.js').href;
+  const { NODE_COMPILE_CACHE: _named, NODE_DISABLE_COMPILE_CACHE: _off, ...rest } = process.env;
+  const printed = execFileSync(
+    process.execPath,
+    ['--max-semi-space-size=8', '--import', prepare, program],
+    { env: { ...rest, ...env }, encoding: 'utf8' },
+  );
+  return JSON.parse(printed) as ThreadReport;
+}
+
+test('the limit of a thread holds beside the option of the command line', () => {
+  expect(reportOfThread().youngMiB).toBeLessThanOrEqual(4);
+});
+
+test('threads share the cache of compiled code where nobody has named its folder', () => {
+  const TMPDIR = temporaryFolder();
+  const { cacheFolder } = reportOfThread({ TMPDIR });
+  expect(cacheFolder).toContain(path.join(TMPDIR, 'node-compile-cache'));
+});
+
+test('a cache that cannot be written keeps nobody from starting', () => {
+  const file = path.join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  expect(reportOfThread({ NODE_COMPILE_CACHE: file }).cacheFolder).toBeUndefined();
+});
