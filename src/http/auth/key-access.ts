@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Access } from '#access/index.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
@@ -12,15 +12,19 @@ import { headersOn } from '../openapi/describe-route.ts';
 /** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;
 
-export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'countCall'> };
+export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'recall' | 'countCall'> };
+
+/** What a route does with the caller once it is known. */
+type Admit = (principal: ConsumerPrincipal, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** The two steps of letting the holder of a key in. The rest of its request is looked at after both. */
 export type KeyAccess = {
   /**
-   * Who sends the request. From here on the response says when the key expires, if that is within 14 days.
+   * A hook that finds out who sends the request, and gives it to `admit`. From there on the response
+   * says when the key expires, if that is within 14 days. A remembered key costs no promise.
    * @throws {unauthorized} @throws {quota-exceeded} too many bad keys @throws {store-unavailable}
    */
-  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<ConsumerPrincipal>;
+  authenticate(admit: Admit): onRequestHookHandler;
   /**
    * Counts the request. From here on the response says what is left of the limit.
    * @throws {quota-exceeded}
@@ -32,14 +36,32 @@ export function createKeyAccess(
   { refusals, clock }: Pick<HttpContext, 'refusals' | 'clock'>,
   { access }: KeyAccessDeps,
 ): KeyAccess {
+  const verify = async (request: FastifyRequest): Promise<ConsumerPrincipal> => {
+    try {
+      return await access.authenticate(keyOf(request));
+    } catch (error) {
+      return refusals.rethrow(request.ip, error);
+    }
+  };
   return {
-    authenticate: async (request, reply) => {
-      const principal = await access
-        .authenticate(keyOf(request))
-        .catch((error: unknown) => refusals.rethrow(request.ip, error));
-      request.logFacts = { consumerId: principal.consumerId, keyId: principal.keyId };
-      announceExpiry(reply, principal, clock);
-      return principal;
+    authenticate: (admit) => (request, reply, done) => {
+      const letIn = (principal: ConsumerPrincipal): void => {
+        request.logFacts = { consumerId: principal.consumerId, keyId: principal.keyId };
+        announceExpiry(reply, principal, clock);
+        admit(principal, request, reply);
+      };
+      const letInLater = async (): Promise<void> => {
+        try {
+          letIn(await verify(request));
+        } catch (error) {
+          return done(error as FastifyError);
+        }
+        done();
+      };
+      const known = access.recall(keyOf(request));
+      if (!known) return void letInLater();
+      letIn(known);
+      done();
     },
     spend: (principal, reply) => {
       const quota = access.countCall(principal);

@@ -20,11 +20,13 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
 export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAccessDeps): void {
   const access = createKeyAccess(context, deps);
   app.decorateRequest('visibility', undefined);
-  app.addHook('onRequest', async (request, reply) => {
-    const principal = await access.authenticate(request, reply);
-    request.visibility = visibilityFor(principal);
-    access.spend(principal, reply);
-  });
+  app.addHook(
+    'onRequest',
+    access.authenticate((principal, request, reply) => {
+      request.visibility = visibilityFor(principal);
+      access.spend(principal, reply);
+    }),
+  );
 }
 
 /** What the consumer may see, as the hook of `requireLeadGrant` found it. */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type { HttpApp } from '../http-app.ts';
-import { collectBytes, declaredBytes, tooLarge } from './read-body.ts';
+import { collectBytes, declaredBytes, isBodiless, tooLarge } from './read-body.ts';
 import type { ReadBody } from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
 
@@ -84,10 +84,6 @@ export function rawBodyOf(request: FastifyRequest): Buffer {
 const checkBeforeReading: preParsingHookHandler = (request, _reply, payload, done) => {
   done(isBodiless(request.method) ? null : unreadProblem(request), payload);
 };
-
-function isBodiless(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
 
 function unreadProblem(request: FastifyRequest): TrackportError | null {
   const problem = mediaTypeProblem(request);

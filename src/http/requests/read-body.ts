@@ -53,6 +53,7 @@ export function collectBytes(
 
 /** A body is not needed any more when the response is sent, also when its client has gone. */
 export function releaseBodies(route: RouteOptions): void {
+  if (isBodilessRoute(route)) return;
   route.onSend = [releaseBody, ...[route.onSend ?? []].flat()];
 }
 
@@ -60,6 +61,16 @@ const releaseBody: onSendHookHandler = (request, _reply, payload, done) => {
   request.bodyHold?.release();
   done(null, payload);
 };
+
+/** True for methods whose body means nothing, and is never looked at (RFC 9110 section 9.3.1). */
+export function isBodiless(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** The same of a route: true when all its methods are such. */
+export function isBodilessRoute({ method }: Pick<RouteOptions, 'method'>): boolean {
+  return [method].flat().every(isBodiless);
+}
 
 /** Bytes that the body is said to have; undefined when it comes in chunks. Node checks the number. */
 export function declaredBytes({ headers }: Pick<FastifyRequest, 'headers'>): number | undefined {

@@ -6,6 +6,7 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { namesOf, problemsOf, PROBLEMS_MAX } from '../problems/field-problems.ts';
 import type { Part } from '../problems/field-problems.ts';
+import { isBodilessRoute } from './read-body.ts';
 import { fieldWords } from '../problems/field-words.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */
@@ -78,7 +79,7 @@ function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
   if (named instanceof z.ZodType)
     return part === 'params' && acceptsAnyText(named) ? undefined : named;
   if (part === 'querystring') return config.freeQuery === true ? undefined : noQuery;
-  return part === 'body' && !isBodiless(route) ? noBody : undefined;
+  return part === 'body' && !isBodilessRoute(route) ? noBody : undefined;
 }
 
 /** Path parameters are text already: a schema that only names them has nothing to check. */
@@ -88,10 +89,6 @@ function acceptsAnyText(schema: z.ZodType): boolean {
   return members.every(
     (member) => member instanceof z.ZodString && (member.def.checks ?? []).length === 0,
   );
-}
-
-function isBodiless({ method }: RouteOptions): boolean {
-  return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
 }
 
 /** Raw bytes belong to the route, which wants them so. */

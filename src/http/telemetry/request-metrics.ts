@@ -12,17 +12,22 @@ export function createRequestMetrics(registry: Registry) {
     help: 'Time from the first byte of the request to the last of the answer.',
     bounds: [0.001, 0.005, 0.025, 0.1, 0.25, 1, 2.5, 10],
   });
-  const bound = new Map<string, Observe>();
-  return ({ request, reply, route }: CompletedRequest): void => {
-    const status = String(reply.statusCode);
-    const key = `${request.method} ${status} ${route}`;
-    let observe = bound.get(key);
-    if (!observe) {
-      observe = durations.series({ method: request.method, route, status });
-      bound.set(key, observe);
-    }
+  /** By route, method and status: names that are there already cost less than one made of them. */
+  const series = new Map<string, Map<string, Map<number, Observe>>>();
+  return ({ request: { method }, reply, route }: CompletedRequest): void => {
+    const byMethod = getOrAdd(series, route, () => new Map<string, Map<number, Observe>>());
+    const byStatus = getOrAdd(byMethod, method, () => new Map<number, Observe>());
+    const observe = getOrAdd(byStatus, reply.statusCode, (status) =>
+      durations.series({ method, route, status: String(status) }),
+    );
     observe(reply.elapsedTime / 1000);
   };
+}
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, make: (key: Key) => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make(key)));
+  return value;
 }
 
 /** Shows what large bodies hold at the moment. */

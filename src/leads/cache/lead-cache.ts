@@ -36,6 +36,9 @@ export type LeadCacheOptions = {
   bytesMax: number;
 };
 
+/** An approved issue, or that there is none, and how that is known. */
+type FoundLead = { found?: CachedLead; result: CacheResult<unknown> };
+
 /** The tracker's issues, as fresh as promised and with as few calls as possible. */
 export type LeadCache = {
   /**
@@ -48,7 +51,9 @@ export type LeadCache = {
   /** Loads a page that will soon be read. Failures are left to whoever reads it. */
   readAhead(query: IssueQuery, from?: number): void;
   /** One approved issue; undefined when it is not there or not approved. */
-  lead(number: number): Promise<{ found?: CachedLead; result: CacheResult<unknown> }>;
+  lead(number: number): Promise<FoundLead>;
+  /** The same, only when it is cached and fresh: at once, without a call. */
+  peekLead(number: number): FoundLead | undefined;
   /** True when no event newer than the row is known. */
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -74,7 +79,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     rules,
     events: createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs),
   };
-  const { pages, issues, index } = createCaches(options);
+  const { pages, issues, rowIn, peekLead } = createCaches(options);
   const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
 
   return {
@@ -83,21 +88,19 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     readAhead: (query, from) => {
       page(query, from).catch(() => undefined);
     },
+    peekLead,
     lead: async (number) => {
-      const rowIn = (look: ConfirmedCache<UpstreamPage>['peek']): FoundRow | undefined =>
-        newestRow(number, index.keysOf(number), look);
-      const fresh = rowIn((key) => pages.peek(key));
-      if (fresh) return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
+      const fresh = peekLead(number);
+      if (fresh) return fresh;
       const own = await issues.get(issueSource(parts, number)).catch(orFault);
       const last =
         own instanceof Error || own.outcome === 'stale'
-          ? rowIn((key) => pages.lastGood(key))
+          ? rowIn(number, (key) => pages.lastGood(key))
           : undefined;
       if (last && (own instanceof Error || own.entry.confirmedAt < last.entry.confirmedAt))
         return { found: last.row, result: { entry: last.entry, outcome: 'stale' } };
       if (own instanceof Error) throw own;
-      const { found } = own.entry.value;
-      return { ...(found && { found }), result: own };
+      return fromIssue(own);
     },
     isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
     stillMatches: (row, filter) => {
@@ -124,6 +127,11 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
   };
 }
 
+function fromIssue(result: CacheResult<CachedIssue>): FoundLead {
+  const { found } = result.entry.value;
+  return { ...(found && { found }), result };
+}
+
 function createCaches(options: LeadCacheOptions) {
   const { clock, tracker, freshForMs, staleIfErrorMs, bytesMax } = options;
   const calls = createCallPolicy({ clock, quota: () => tracker.quota() });
@@ -142,7 +150,17 @@ function createCaches(options: LeadCacheOptions) {
     sizeOf: ({ found }) =>
       LEAD_OVERHEAD_BYTES + (found ? contactLength(found.lead.contact) : 0) * 2,
   });
-  return { pages, issues, index };
+  const rowIn = (
+    number: number,
+    look: ConfirmedCache<UpstreamPage>['peek'],
+  ): FoundRow | undefined => newestRow(number, index.keysOf(number), look);
+  const peekLead: LeadCache['peekLead'] = (number) => {
+    const fresh = rowIn(number, (key) => pages.peek(key));
+    if (fresh) return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
+    const entry = issues.peek(issueKey(number));
+    return entry && fromIssue({ entry, outcome: 'hit' });
+  };
+  return { pages, issues, rowIn, peekLead };
 }
 
 function pageSource(

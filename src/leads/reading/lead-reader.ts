@@ -42,9 +42,9 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
       if (!feed.isCurrent()) await feed.catchUp();
       return readPage(pageDeps, prepare(query, visibility));
     },
-    read: async (id, visibility) => {
-      if (!feed.isCurrent()) await feed.catchUp();
-      return readLead(deps, id, visibility);
-    },
+    read: (id, visibility) =>
+      feed.isCurrent()
+        ? readLead(deps, id, visibility)
+        : feed.catchUp().then(() => readLead(deps, id, visibility)),
   };
 }

@@ -31,7 +31,7 @@ export async function readLead(
 ): Promise<LeadResponse<Lead>> {
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
   if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
-  const { found, result } = await deps.cache.lead(number);
+  const { found, result } = deps.cache.peekLead(number) ?? (await deps.cache.lead(number));
   if (!found || !isShown(deps, found, visibility)) throw notFound();
   // Looked at again after a wait, so that a claim made meanwhile counts.
   if (result.outcome !== 'hit' && (await deps.claims.current()).has(number)) throw notFound();

@@ -18,12 +18,28 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
   const lists = createClaimLists(database, repository);
   const write = database.writer.open(claimWrites, { repository });
   return {
-    // An async function, so that a closed or failing store rejects and never throws.
-    current: async () => view(await database.version()),
+    current: createCurrent(database, view),
     list: async (page) => guard(() => lists.list(page)),
     find: async (number) => guard(() => lists.find(number)),
     release: (number, entry) => write('release', number, entry),
     listRemovals: async (query) => guard(() => removals.all(toParameters(query, repository))),
+  };
+}
+
+/** All readers of a turn of the event loop share one promise, as they share one look at the version. */
+function createCurrent(
+  { version }: Pick<Database, 'version'>,
+  view: (storeVersion: number) => Claims,
+): ClaimStore['current'] {
+  let looked: Promise<number> | undefined;
+  let claims: Promise<Claims> | undefined;
+  return () => {
+    const look = version();
+    if (look !== looked || !claims) {
+      looked = look;
+      claims = look.then(view);
+    }
+    return claims;
   };
 }
 

@@ -16,11 +16,13 @@ export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
   const access = createKeyAccess(context, deps);
   return (app) => {
     app.decorateRequest('keyHolder', undefined);
-    app.addHook('onRequest', async (request, reply) => {
-      const principal = await access.authenticate(request, reply);
-      const { limitPerMinute } = access.spend(principal, reply);
-      request.keyHolder = { principal, limitPerMinute };
-    });
+    app.addHook(
+      'onRequest',
+      access.authenticate((principal, request, reply) => {
+        const { limitPerMinute } = access.spend(principal, reply);
+        request.keyHolder = { principal, limitPerMinute };
+      }),
+    );
     app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
       if (keyHolder === undefined) throw new Error('the access hook did not run');
       return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));
