@@ -1,0 +1,113 @@
+/** Every configuration that a document shows is taken, and every command of ours exists with its options. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { loadConfig } from '#config/load.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { runTrackport } from '../support/process.ts';
+
+const documents = [
+  'README.md',
+  ...['docs', 'docs/how-to'].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+type Block = { place: string; language: string; text: string };
+
+function blocksOf(file: string): Block[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map((match) => {
+    const [, indent = '', language = '', body = ''] = match;
+    const place = `${file}:${text.slice(0, match.index).split('\n').length}`;
+    const lines = body.split('\n').map((row) => row.slice(indent.length));
+    return { place, language, text: lines.join('\n') };
+  });
+}
+
+const blocks = documents.flatMap(blocksOf);
+
+/** What a fragment of a configuration leaves to the reader. */
+const REST = {
+  tracker: { repository: 'acme/leads', auth: { token: 't' } },
+  identity: { issuer: 'https://id.example.com', audience: 'trackport' },
+};
+
+const { privateKey: PRIVATE_KEY } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+/** Alert rules and artifacts are YAML as well. */
+const isConfiguration = ({ language, text }: Block): boolean =>
+  language === 'yaml' &&
+  /^(?:server|secretKey|store|tracker|leads|identity|portal|partners|deletions|catalog|consumers):/m.test(
+    text,
+  );
+
+test.each(blocks.filter(isConfiguration))('$place is taken as a configuration', ({ text }) => {
+  const folder = temporaryFolder();
+  const known = (parse(text) ?? {}) as Record<string, object>;
+  const rest = Object.fromEntries(
+    Object.entries(REST).map(([key, value]) => [key, { ...value, ...known[key] }]),
+  );
+  const key = path.join(folder, 'key.pem');
+  writeFileSync(key, PRIVATE_KEY);
+  const whole = stringify({ ...known, ...rest }).replaceAll(/\$\{file:[^}]*\}/g, `\${file:${key}}`);
+  const file = path.join(folder, 'trackport.yaml');
+  writeFileSync(file, whole);
+  const names = [...whole.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+  const secret = Buffer.alloc(32, 7).toString('base64');
+  const environment = Object.fromEntries(names.map((name) => [name, secret]));
+  expect(() => loadConfig({ file, environment })).not.toThrow();
+});
+
+/** `npm run -s trackport -- WORDS` and `trackport WORDS`, as each line of a block begins. */
+const calls = blocks
+  .filter(({ language }) => ['sh', 'bash'].includes(language))
+  .flatMap(({ place, text }) =>
+    [...text.matchAll(/^(?:npm run -s trackport -- |trackport )(.+)$/gm)].map(([, line = '']) => ({
+      place,
+      words: line.replaceAll(/'[^']*'|"[^"]*"/g, 'TEXT').split(/\s+/),
+    })),
+  );
+
+const helps = new Map<string, Promise<string>>();
+
+/** The help of the command that the words begin with. */
+async function helpOf(words: readonly string[]): Promise<string> {
+  const names = words.filter((word) => /^[a-z][a-z-]*$/.test(word));
+  const top = await once(names.slice(0, 1));
+  const [, second = ''] = names;
+  return new RegExp(`^ {2}${second}\\b`, 'm').test(top) && second !== ''
+    ? once(names.slice(0, 2))
+    : top;
+}
+
+function once(names: readonly string[]): Promise<string> {
+  const key = names.join(' ');
+  const help = helps.get(key) ?? runTrackport([...names, '--help']).then(({ stdout }) => stdout);
+  helps.set(key, help);
+  return help;
+}
+
+test(
+  'every command of ours in a document exists, with its options',
+  { timeout: 90_000 },
+  async () => {
+    expect(calls.length).toBeGreaterThan(15);
+    const unknown: string[] = [];
+    for (const { place, words } of calls) {
+      const help = await helpOf(words);
+      if (!help.startsWith('Usage:')) unknown.push(`${place}: ${words.join(' ')}`);
+      for (const option of words.filter((word) => word.startsWith('--')))
+        if (!help.includes(option.split('=', 1)[0] ?? '')) unknown.push(`${place}: ${option}`);
+    }
+    expect(unknown).toEqual([]);
+  },
+);
