@@ -10,9 +10,10 @@ const PROGRAM = `
 import nodeModule from 'node:module';
 import v8 from 'node:v8';
 import { isMainThread, Worker } from 'node:worker_threads';
-if (isMainThread)
+if (isMainThread) {
+  await import(process.argv[2]);
   new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 4 } });
-else {
+} else {
   let objects = [];
   for (let made = 0; made < 2e6; made += 1) {
     objects.push({ made });
@@ -32,11 +33,10 @@ function reportOfThread(env: NodeJS.ProcessEnv = {}): ThreadReport {
   writeFileSync(program, PROGRAM);
   const prepare = pathToFileURL('bin/prepare.js').href;
   const { NODE_COMPILE_CACHE: _named, NODE_DISABLE_COMPILE_CACHE: _off, ...rest } = process.env;
-  const printed = execFileSync(
-    process.execPath,
-    ['--max-semi-space-size=8', '--import', prepare, program],
-    { env: { ...rest, ...env }, encoding: 'utf8' },
-  );
+  const printed = execFileSync(process.execPath, ['--max-semi-space-size=8', program, prepare], {
+    env: { ...rest, ...env },
+    encoding: 'utf8',
+  });
   return JSON.parse(printed) as ThreadReport;
 }
 
