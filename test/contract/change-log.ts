@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import { issueChange } from '../leads/feed/support.ts';
@@ -38,6 +38,22 @@ export function describeChangeLog(
       expect(batches.map(({ position }) => position)).toEqual(
         Array.from({ length: BATCHES_KEPT }, (_, at) => at + 4),
       );
+    });
+
+    test('whoever watches is called after each batch, its own and those of others, until it stops', async () => {
+      const { mine, theirs } = await open();
+      const seen: number[] = [];
+      const watch = mine.watch(() => void mine.lastPosition().then((last) => seen.push(last)));
+      onTestFinished(() => watch.close());
+      for (const [at, log] of [theirs, mine, theirs].entries()) {
+        await log.append([issueChange(at)]);
+        await expect.poll(() => seen.at(-1)).toBe(at + 1);
+      }
+      await watch.close();
+      const calls = seen.length;
+      await theirs.append([issueChange(9)]);
+      await mine.readAfter(0);
+      expect(seen).toHaveLength(calls);
     });
 
     test('batches appended at the same time are all there, without holes', async () => {

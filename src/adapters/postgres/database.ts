@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
+import { listen } from './listen.ts';
+import type { Listening } from './listen.ts';
 import { createStatementReader, toCamelCase, valuesOf } from './statement.ts';
 import type { Values } from './statement.ts';
 
@@ -37,6 +39,11 @@ export type Database = Session & {
    * while the commit was under way
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * Calls `onNotified` after each NOTIFY on the channel, and whenever one may have been missed, on a
+   * connection beside the pool. Close it before the database.
+   */
+  listen(channel: string, onNotified: () => void): Listening;
   /** Waits for what is under way. Idempotent. */
   close(): Promise<void>;
 };
@@ -92,6 +99,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
     transaction: (work) => withRetries(() => transact(work)),
+    listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
     close: () => (closed ??= pool.end()),
   };
 }
@@ -103,19 +111,25 @@ function unhurried(text: string): pg.QueryArrayConfig & { query_timeout: number 
   return { text, rowMode: 'array', query_timeout: DAY };
 }
 
-function createPool({
+function clientOf({
   url,
-  connectionsMax = CONNECTIONS_MAX,
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
-}: DatabaseOptions): pg.Pool {
-  const pool = new pg.Pool({
+}: DatabaseOptions): pg.ClientConfig {
+  return {
     connectionString: url,
     application_name: 'trackport',
-    max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: ANSWER_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
+  };
+}
+
+function createPool(options: DatabaseOptions): pg.Pool {
+  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const pool = new pg.Pool({
+    ...clientOf(options),
+    max: connectionsMax,
+    idleTimeoutMillis: IDLE_MS,
     types,
     onConnect: configure,
   });

@@ -4,7 +4,7 @@ import type { Log } from '#shared/log.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 
 import type { Change } from './change.ts';
-import type { ChangeLog } from './change-log.ts';
+import type { ChangeLog, Watch } from './change-log.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What the instance does with what others tell. Neither may wait or throw. */
@@ -25,7 +25,8 @@ export type ChangeFeed = {
   /** Never waits and never throws. What the store fails is published later, as "everything". */
   publish(change: Change): void;
   /**
-   * Begins to look for changes, from now on, four times a second. Once, before anything is cached.
+   * Begins to look for changes, from now on, when the store says that there are some, and twice a
+   * second. Once, before anything is cached.
    * @throws {store-unavailable}
    */
   subscribe(subscriber: ChangeSubscriber): Promise<void>;
@@ -45,7 +46,8 @@ export type ChangeFeedDeps = {
   log: Log;
 };
 
-const LOOK_EVERY_MS = SECOND / 4;
+/** Whether the store calls or not: what was published half a second ago is known within another half. */
+const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */
 const CURRENT_FOR_MS = SECOND;
 
@@ -55,18 +57,21 @@ export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
   const closing = new AbortController();
   let follower: Follower | undefined;
   let looking: Promise<void> | undefined;
+  let watch: Watch | undefined;
   return {
     publish: (change) => outbox.put(change),
     subscribe: async (subscriber) => {
-      follower = createFollower(deps, subscriber, await changes.lastPosition());
-      looking = lookOften(follower, clock, closing.signal);
+      const started = createFollower(deps, subscriber, await changes.lastPosition());
+      follower = started;
+      watch = changes.watch(() => void look(started));
+      looking = lookOften(started, clock, closing.signal);
     },
     isCurrent: () => follower?.isCurrent() ?? true,
     catchUp: async () => follower?.catchUp(),
     settled: () => outbox.settled(),
     close: async () => {
       closing.abort();
-      await Promise.all([outbox.settled(), looking]);
+      await Promise.all([outbox.settled(), looking, watch?.close()]);
     },
   };
 }
@@ -102,7 +107,11 @@ async function lookOften(
 ): Promise<void> {
   while (!closing.aborted) {
     await sleepUntilAborted(clock, LOOK_EVERY_MS, closing);
-    // Readers look themselves while this fails, and tell of it.
-    await follower.catchUp().catch(() => undefined);
+    await look(follower);
   }
+}
+
+/** Never throws: readers look themselves while this fails, and tell of it. */
+async function look(follower: Follower): Promise<void> {
+  await follower.catchUp().catch(() => undefined);
 }

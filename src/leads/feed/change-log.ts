@@ -20,10 +20,19 @@ export type ChangeLog = {
   lastPosition(): Promise<number>;
   /**
    * All that are kept of the batches behind `position`, in order. Cheap when there are none: called
-   * several times a second. @throws {store-unavailable}
+   * several times a second. A store that lost what was read before (a failover to a server that
+   * lagged) yields batches that do not follow on `position`. @throws {store-unavailable}
    */
   readAfter(position: number): Promise<readonly ChangeBatch[]>;
+  /**
+   * Calls `onAppended` soon after a batch was committed by anybody, at most once for all of a moment,
+   * and whenever it cannot know whether one was. While the store is away nobody is called.
+   */
+  watch(onAppended: () => void): Watch;
 };
+
+/** Idempotent, and to be closed before the store. */
+export type Watch = { close(): Promise<void> };
 
 /** How many batches a change log keeps. */
 export const BATCHES_KEPT = 256;

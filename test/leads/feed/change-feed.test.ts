@@ -12,6 +12,7 @@ async function setUp(before: ChangeBatch[] = []) {
   const clock = createFakeClock();
   const log = [...before];
   const heard: (Change | 'gap')[] = [];
+  const calls: (() => void)[] = [];
   let isBroken = false;
   const guard = (): void => {
     if (isBroken) throw new TrackportError('store-unavailable');
@@ -23,6 +24,10 @@ async function setUp(before: ChangeBatch[] = []) {
       readAfter: async (position) => {
         guard();
         return log.filter((batch) => batch.position > position);
+      },
+      watch: (onAppended) => {
+        calls.push(onAppended);
+        return { close: async () => void calls.splice(0) };
       },
     },
     clock,
@@ -40,28 +45,39 @@ async function setUp(before: ChangeBatch[] = []) {
   const breakStore = (now: boolean): void => {
     isBroken = now;
   };
-  return { feed, log, heard, advance, breakStore, clock };
+  const notify = async (): Promise<void> => {
+    for (const call of calls) call();
+    await clock.advance(0);
+  };
+  return { feed, log, heard, advance, notify, breakStore, clock };
 }
 
 const batch = (position: number, ...changes: Change[]): ChangeBatch => ({ position, changes });
 
-test('what others publish comes in order, once, within a quarter of a second', async () => {
+test('what others publish comes at once when the store tells of it', async () => {
+  const { log, heard, notify } = await setUp();
+  log.push(batch(1, issueChange(1)));
+  await notify();
+  expect(heard).toEqual([issueChange(1)]);
+});
+
+test('what others publish comes in order, once, within half a second, also when nobody tells', async () => {
   const { log, heard, advance } = await setUp([batch(4, issueChange(1))]);
   log.push(batch(5, issueChange(2), issueChange(3)), batch(6, issueChange(2)));
-  await advance(249);
+  await advance(499);
   expect(heard).toEqual([]);
   await advance(1);
   expect(heard).toEqual([issueChange(2), issueChange(3), issueChange(2)]);
-  await advance(250);
+  await advance(500);
   log.push(batch(7, issueChange(4)));
-  await advance(250);
+  await advance(500);
   expect(heard.slice(3)).toEqual([issueChange(4)]);
 });
 
 test('own batches, which are empty, are no gap', async () => {
   const { log, heard, advance } = await setUp();
   log.push(batch(1), batch(2), batch(3, issueChange(1)));
-  await advance(250);
+  await advance(500);
   expect(heard).toEqual([issueChange(1)]);
 });
 
@@ -71,7 +87,7 @@ test.each([
 ])('a hole %s is a gap, told before what follows', async (_where, batches) => {
   const { log, heard, advance } = await setUp();
   log.push(...batches);
-  await advance(250);
+  await advance(500);
   expect(heard).toEqual(['gap', issueChange(1)]);
 });
 
@@ -90,21 +106,22 @@ test('while the store fails nobody is current, and nothing is missed when it wor
   const { feed, log, heard, advance, breakStore } = await setUp();
   breakStore(true);
   log.push(batch(1, issueChange(1)));
-  for (let at = 0; at < 5; at += 1) await advance(250);
+  for (let at = 0; at < 3; at += 1) await advance(500);
   expect(feed.isCurrent()).toBe(false);
   await expect(feed.catchUp()).rejects.toMatchObject({ code: 'store-unavailable' });
   breakStore(false);
   log.push(batch(2, issueChange(2)));
-  await advance(250);
+  await advance(500);
   expect(feed.isCurrent()).toBe(true);
   expect(heard).toEqual([issueChange(1), issueChange(2)]);
 });
 
 test('a closed feed looks no more', async () => {
-  const { feed, log, heard, advance } = await setUp();
+  const { feed, log, heard, advance, notify } = await setUp();
   await feed.close();
   log.push(batch(1, issueChange(1)));
   const after = heard.length;
+  await notify();
   await advance(1000);
   expect(heard).toHaveLength(after);
 });

@@ -1,9 +1,12 @@
 import { parseChanges, renderChanges } from '#leads/feed/change.ts';
-import type { ChangeLog } from '#leads/feed/change-log.ts';
+import type { ChangeLog, Watch } from '#leads/feed/change-log.ts';
+import { SECOND } from '#shared/clock.ts';
 import type { Database } from '../database.ts';
 import { guard } from '../errors.ts';
 import { feedWrites } from './write-family.ts';
 import type { ChangeLogOptions } from './write-family.ts';
+
+const LOOK_EVERY_MS = SECOND / 4;
 
 type BatchRow = { position: number; changes: string | null };
 
@@ -26,7 +29,21 @@ export function createChangeLog(database: Database, options: ChangeLogOptions): 
         changes: row.changes === null ? [] : parseChanges(row.changes),
       }));
     },
+    watch: (onAppended) => watchVersion(database, onAppended),
   };
+}
+
+/** Nobody tells what another process wrote: the version of the file says that it did. */
+function watchVersion(database: Database, onAppended: () => void): Watch {
+  let seen: number | undefined;
+  const look = async (): Promise<void> => {
+    const version = await database.version();
+    if (version === seen) return;
+    seen = version;
+    onAppended();
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
+  return { close: async () => clearInterval(timer) };
 }
 
 function prepare({ handle }: Database) {
