@@ -10,9 +10,14 @@ import {
   revokeConsumer,
   updateConsumer,
 } from './consumers/manage-consumers.ts';
-import type { CreateConsumerInput, UpdateConsumerInput } from './consumers/manage-consumers.ts';
+import type {
+  CreateConsumerInput,
+  ReplaceGrantsInput,
+  UpdateConsumerInput,
+} from './consumers/manage-consumers.ts';
+import { findConsumers } from './consumers/find-consumers.ts';
+import type { ConsumerFilter } from './consumers/find-consumers.ts';
 import { pageConsumers } from './consumers/page-consumers.ts';
-import type { GrantInput } from './grants/grant.ts';
 import { createKeyAuthenticator } from './keys/authenticate-key.ts';
 import type { ConsumerPrincipal } from './keys/authenticate-key.ts';
 import { createLastUsed } from './keys/last-used.ts';
@@ -56,9 +61,11 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
         createConsumer(ports, input, origin, toStoredRun),
       read: (id: string) => readConsumer(ports, id),
       page: (request: { limit: number; cursor?: string }) => pageConsumers(ports, request),
+      find: (request: { filter: ConsumerFilter; limit: number; cursor?: string }) =>
+        findConsumers(ports, request),
       update: (input: { id: string; patch: UpdateConsumerInput }, origin: Origin) =>
         updateConsumer(ports, input, origin),
-      replaceGrants: (input: { id: string; grants: readonly GrantInput[] }, origin: Origin) =>
+      replaceGrants: (input: ReplaceGrantsInput, origin: Origin) =>
         replaceGrants(ports, input, origin),
       revoke: (input: { id: string }, origin: Origin) => revokeConsumer(ports, input, origin),
     },

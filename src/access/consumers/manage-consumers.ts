@@ -1,11 +1,12 @@
-import { refuse } from '#shared/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
 import { consumerNotFound, parseConsumerName, parseLimitPerMinute } from './consumer.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import { auditOf, refuseRevoked } from './consumer-change.ts';
 import type { ManageDeps, Origin } from './consumer-change.ts';
 import { parseGrants } from '../grants/grant.ts';
-import type { GrantInput } from '../grants/grant.ts';
+import type { Grant, GrantInput } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { changeWithKey } from '../keys/manage-keys.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
@@ -60,23 +61,39 @@ export async function readConsumer(deps: Pick<ManageDeps, 'store'>, id: string):
   return (await deps.store.find(id as ConsumerId)) ?? consumerNotFound();
 }
 
+export type ReplaceGrantsInput = {
+  id: string;
+  grants: readonly GrantInput[];
+  /** What the caller saw: nothing is done when there are others by now. */
+  expected?: readonly Grant[];
+};
+
 /**
  * Replaces all grants; none at all is allowed.
  * @throws {validation-failed} @throws {not-found} @throws {invalid-lifecycle-transition} revoked
+ * @throws {precondition-failed} there are others than `expected`
  */
 export async function replaceGrants(
   deps: ManageDeps,
-  input: { id: string; grants: readonly GrantInput[] },
+  input: ReplaceGrantsInput,
   origin: Origin,
 ): Promise<Consumer> {
   const grants = parseGrants(input.grants);
   return deps.store.change(input.id as ConsumerId, (before) => {
     refuseRevoked(before);
+    refuseOtherGrants(before, input.expected);
     const at = deps.clock.now();
     return {
       consumer: { ...before, grants },
       audit: auditOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
     };
+  });
+}
+
+function refuseOtherGrants({ grants }: Consumer, expected: readonly Grant[] | undefined): void {
+  if (expected === undefined || isDeepStrictEqual(grants, expected)) return;
+  throw new TrackportError('precondition-failed', {
+    detail: 'Somebody else has changed these grants meanwhile. Look at them again.',
   });
 }
 

@@ -1,0 +1,94 @@
+import { DAY } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Pagination } from '#shared/page.ts';
+import { keyStateAt } from './consumer.ts';
+import type { Consumer, Key } from './consumer.ts';
+import { pageConsumers } from './page-consumers.ts';
+import type { PageConsumersDeps } from './page-consumers.ts';
+
+/** How a consumer stands, the gravest first: what a person looks for in a list. */
+export const standings = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
+export type Standing = (typeof standings)[number];
+
+/** Every condition that is given must hold. */
+export type ConsumerFilter = {
+  /** Part of the name, without regard to case, or of an id, or of a key id. */
+  text?: string;
+  standing?: Standing;
+  /** A key that works now ends within so many days. */
+  endsWithinDays?: number;
+};
+
+export type FindConsumersDeps = PageConsumersDeps & { clock: Pick<Clock, 'now'> };
+
+/** How many consumers are looked at for one page of those that fit. */
+const LOOKED_AT_MAX = 2000;
+const STEP = 100;
+
+/** How a consumer stands at an instant. */
+export function standingAt(consumer: Pick<Consumer, 'state' | 'keys'>, now: number): Standing {
+  if (consumer.state !== 'active') return consumer.state;
+  const active = activeKeys(consumer, now);
+  if (active.length === 0) return 'no-key';
+  return active.some(({ replacedBy }) => replacedBy !== undefined) ? 'in-rotation' : 'active';
+}
+
+/** The keys that work at an instant, oldest first. */
+export function activeKeys({ keys }: Pick<Consumer, 'keys'>, now: number): Key[] {
+  return keys.filter((key) => keyStateAt(key, now) === 'active');
+}
+
+/** When the first of the keys that work ends; undefined: never, or there is none. */
+export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): number | undefined {
+  const ends = activeKeys(consumer, now).flatMap(({ expiresAt }) => expiresAt ?? []);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/**
+ * One page of the consumers that fit, oldest first. A page may have fewer than `limit` and still more
+ * to follow: it looks at 2,000 consumers at most.
+ * @throws {invalid-cursor} @throws {store-unavailable}
+ */
+export async function findConsumers(
+  deps: FindConsumersDeps,
+  { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
+): Promise<{ items: Consumer[]; pagination: Pagination }> {
+  const now = deps.clock.now();
+  const items: Consumer[] = [];
+  let pagination: Pagination = {
+    hasMore: true,
+    ...(cursor !== undefined && { nextCursor: cursor }),
+  };
+  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && pagination.hasMore;) {
+    // Never more than what is missing, so that the cursor stands right behind the last that fits.
+    const step = Math.min(STEP, limit - items.length);
+    if (step === 0) break;
+    const { nextCursor } = pagination;
+    const page = await pageConsumers(deps, {
+      limit: step,
+      ...(nextCursor !== undefined && { cursor: nextCursor }),
+    });
+    items.push(...page.items.filter((consumer) => fits(consumer, filter, now)));
+    lookedAt += page.items.length;
+    pagination = page.pagination;
+  }
+  return { items, pagination };
+}
+
+function fits(consumer: Consumer, filter: ConsumerFilter, now: number): boolean {
+  const { text, standing, endsWithinDays } = filter;
+  if (standing !== undefined && standingAt(consumer, now) !== standing) return false;
+  if (text !== undefined && !isNamed(consumer, text)) return false;
+  if (endsWithinDays === undefined) return true;
+  const end = nextExpiry(consumer, now);
+  return consumer.state === 'active' && end !== undefined && end - now <= endsWithinDays * DAY;
+}
+
+function isNamed({ name, id, keys }: Consumer, text: string): boolean {
+  const wanted = fold(text);
+  return [name, id, ...keys.map(({ keyId }) => keyId)].some((given) =>
+    fold(given).includes(wanted),
+  );
+}
+
+const fold = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();

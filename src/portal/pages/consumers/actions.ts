@@ -1,0 +1,237 @@
+import type { IssuedKey } from '#access/keys/issue-key.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
+import type { ShownSecret } from '../../page.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import {
+  grantsDigest,
+  grantsForm,
+  keyForm,
+  limitForm,
+  nameForm,
+  newConsumerForm,
+  rotateForm,
+  toGrants,
+  typedForm,
+} from './forms.ts';
+import { typedVisibility } from './new-view.ts';
+import { consumerPath, CONSUMERS_PATH } from './query.ts';
+import { ofConsumer, ofKey, scope } from './page-makers.ts';
+import type { ConsumerPageMakers, ConsumerPagesDeps } from './page-makers.ts';
+import { labelProblems } from './visibility.ts';
+import type { Visibility } from './forms.ts';
+
+/** Everything that is done about consumers; each goes through the same use case as the API. */
+export function addConsumerActions(
+  portal: PortalRoutes,
+  deps: ConsumerPagesDeps,
+  pages: ConsumerPageMakers,
+): void {
+  addCreate(portal, deps, pages);
+  addGrants(portal, deps, pages);
+  addSettings(portal, deps, pages);
+  addStates(portal, deps, pages);
+  addKeys(portal, deps, pages);
+  addRotation(portal, deps, pages);
+}
+
+function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+  portal.action(
+    `${CONSUMERS_PATH}/new`,
+    { scope, form: newConsumerForm, onProblems: (back) => pages.create(back) },
+    async ({ form, origin }) => {
+      await checkLabels(pages, form);
+      const { name, lifetime, limitPerMinute } = form;
+      const input = {
+        name,
+        grants: toGrants(form),
+        ...(limitPerMinute !== undefined && { limitPerMinute }),
+        ...(lifetime !== undefined && { expiresInMs: lifetime }),
+      };
+      const { consumer, issued } = await deps.access.consumers.create(input, origin);
+      return {
+        location: consumerPath(consumer.id),
+        notice: 'The consumer was created.',
+        secret: shown(issued, deps),
+      };
+    },
+  );
+}
+
+function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+  portal.action(
+    `${CONSUMERS_PATH}/:id/grants`,
+    {
+      ...ofConsumer,
+      form: grantsForm,
+      onProblems: ({ person, params, typed, problems }) => {
+        const returned = { heading: 'Grants not saved', problems, chosen: typedVisibility(typed) };
+        return pages.show(params.id, { person, returned });
+      },
+    },
+    async ({ form, params: { id }, origin }) => {
+      const { grants } = await deps.access.consumers.read(id);
+      if (grantsDigest(grants) !== form.seen) refuseOtherGrants();
+      await checkLabels(pages, form, grants[0]?.labels);
+      const input = { id, grants: toGrants(form), expected: grants };
+      await deps.access.consumers.replaceGrants(input, origin);
+      return { location: consumerPath(id), notice: 'The grants were saved.' };
+    },
+  );
+}
+
+function refuseOtherGrants(): never {
+  throw new TrackportError('precondition-failed', {
+    detail:
+      'Somebody else has changed these grants since you opened the page. The form below shows what you chose: compare it with “May read”, then save again.',
+  });
+}
+
+/** A label that was granted before may be gone from the tracker, and stay. */
+async function checkLabels(
+  pages: ConsumerPageMakers,
+  form: Visibility,
+  before?: readonly string[],
+): Promise<void> {
+  if (form.sees !== 'labels') return;
+  const problems = labelProblems(form, await pages.labels(), before);
+  if (problems.length > 0) refuse(problems);
+}
+
+function addSettings(
+  portal: PortalRoutes,
+  deps: ConsumerPagesDeps,
+  pages: ConsumerPageMakers,
+): void {
+  const { consumers } = deps.access;
+  portal.action(
+    `${CONSUMERS_PATH}/:id/name`,
+    {
+      ...ofConsumer,
+      form: nameForm,
+      onProblems: ({ person, params, problems }) =>
+        pages.show(params.id, { person, returned: { heading: 'Name not saved', problems } }),
+    },
+    async ({ form, params: { id }, origin }) => {
+      await consumers.update({ id, patch: form }, origin);
+      return { location: consumerPath(id), notice: 'The name was saved.' };
+    },
+  );
+  portal.action(
+    `${CONSUMERS_PATH}/:id/limit`,
+    {
+      ...ofConsumer,
+      form: limitForm,
+      onProblems: ({ person, params, problems }) =>
+        pages.show(params.id, { person, returned: { heading: 'Limit not saved', problems } }),
+    },
+    async ({ form, params: { id }, origin }) => {
+      const patch = { limitPerMinute: form.limitPerMinute ?? null };
+      await consumers.update({ id, patch }, origin);
+      return { location: consumerPath(id), notice: 'The limit was saved.' };
+    },
+  );
+}
+
+function addStates(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+  const { consumers } = deps.access;
+  const changes = [
+    { below: 'enable', state: 'active', notice: 'The consumer is enabled: its keys work again.' },
+    { below: 'disable', state: 'disabled', notice: 'The consumer is disabled.' },
+  ] as const;
+  for (const { below, state, notice } of changes)
+    portal.action(
+      `${CONSUMERS_PATH}/:id/${below}`,
+      ofConsumer,
+      async ({ params: { id }, origin }) => {
+        await consumers.update({ id, patch: { state } }, origin);
+        return { location: consumerPath(id), notice };
+      },
+    );
+  portal.action(
+    `${CONSUMERS_PATH}/:id/revoke`,
+    {
+      ...ofConsumer,
+      form: typedForm,
+      onProblems: ({ person, params, problems }) =>
+        pages.confirmRevoke(params.id, { person, problems }),
+    },
+    async ({ form, params: { id }, origin }) => {
+      requireTyped(form.typed, (await consumers.read(id)).name, 'the name of the consumer');
+      await consumers.revoke({ id }, origin);
+      return { location: consumerPath(id), notice: 'The consumer was revoked.' };
+    },
+  );
+}
+
+function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+  const { keys } = deps.access;
+  portal.action(
+    `${CONSUMERS_PATH}/:id/keys/new`,
+    {
+      ...ofConsumer,
+      form: keyForm,
+      onProblems: ({ person, params, problems }) => pages.newKey(params.id, { person, problems }),
+    },
+    async ({ form, params: { id }, origin }) => {
+      const lifetime = form.lifetime !== undefined && { expiresInMs: form.lifetime };
+      const { issued } = await keys.add({ id, ...lifetime }, origin);
+      return { location: consumerPath(id), notice: 'A key was made.', secret: shown(issued, deps) };
+    },
+  );
+  portal.action(
+    `${CONSUMERS_PATH}/:id/keys/:keyId/revoke`,
+    {
+      ...ofKey,
+      form: typedForm,
+      onProblems: ({ person, params, problems }) =>
+        pages.confirmRevokeKey(params, { person, problems }),
+    },
+    async ({ form, params, origin }) => {
+      requireTyped(form.typed, params.keyId, 'the id of the key');
+      await keys.revoke(params, origin);
+      return { location: consumerPath(params.id), notice: 'The key was revoked.' };
+    },
+  );
+}
+
+function addRotation(
+  portal: PortalRoutes,
+  deps: ConsumerPagesDeps,
+  pages: ConsumerPageMakers,
+): void {
+  portal.action(
+    `${CONSUMERS_PATH}/:id/keys/:keyId/rotate`,
+    {
+      ...ofKey,
+      form: rotateForm,
+      onProblems: ({ person, params, problems }) =>
+        pages.confirmRotateKey(params, { person, problems }),
+    },
+    async ({ form, params, origin }) => {
+      const input = { ...params, overlapMs: form.overlap };
+      const { issued } = await deps.access.keys.rotate(input, origin);
+      return {
+        location: consumerPath(params.id),
+        notice: 'The key was rotated.',
+        secret: shown(issued, deps),
+      };
+    },
+  );
+}
+
+function requireTyped(typed: string, expected: string, what: string): void {
+  if (typed.normalize('NFC') === expected.normalize('NFC')) return;
+  refuse([
+    { pointer: '#/typed', code: 'mismatch', detail: `This is not ${what}. Type it exactly.` },
+  ]);
+}
+
+function shown({ key }: IssuedKey, { publicUrl }: ConsumerPagesDeps): ShownSecret {
+  return {
+    heading: 'Keep this key in a safe place now',
+    value: key.reveal(),
+    text: 'It is shown once and cannot be read again: only its SHA-256 is stored. Lost it? Rotate it.',
+    note: 'A click selects the whole key. Send it in the header X-API-KEY, never in an address.',
+    command: `curl -H "X-API-KEY: $TRACKPORT_KEY" ${publicUrl()}/api/v1/me`,
+  };
+}

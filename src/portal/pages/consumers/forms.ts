@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
+import type { Grant, GrantInput } from '#access/grants/grant.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { sha256Hex } from '#shared/crypto/hash.ts';
+import type { Choice } from '../../shell/fields.ts';
+
+/** Boxes: none sends nothing, one a text, several a list. */
+const boxes = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .transform((value) => (value === undefined ? [] : [value].flat()));
+
+const visibility = {
+  sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),
+  label: boxes,
+};
+
+/** How long a new key works. */
+export const LIFETIMES: readonly Choice[] = [
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+  { value: '30', label: '30 days' },
+  { value: '', label: 'for ever' },
+];
+
+const lifetime = z
+  .enum(['', '30', '90', '365'], 'Choose how long the key works.')
+  .transform((days) => (days === '' ? undefined : Number(days) * DAY));
+
+/** How long the old key works beside the new one, in hours. */
+export const OVERLAPS: readonly Choice[] = [
+  { value: '24', label: '24 hours' },
+  { value: '1', label: '1 hour' },
+  { value: '168', label: '7 days' },
+  { value: '720', label: '30 days' },
+  { value: '0', label: 'not at all: the old key ends now' },
+];
+
+const limitPerMinute = z
+  .string()
+  .trim()
+  .regex(/^\d{0,7}$/, `Calls per minute are a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`)
+  .transform((digits) => (digits === '' ? undefined : Number(digits)));
+
+const name = z
+  .string('Give it a name.')
+  .trim()
+  .min(1, 'Give it a name.')
+  .max(NAME_CHARACTERS_MAX, `A name has at most ${NAME_CHARACTERS_MAX} characters.`);
+
+export const newConsumerForm = z.object({ name, ...visibility, lifetime, limitPerMinute });
+export const grantsForm = z.object({ ...visibility, seen: z.string() });
+export const keyForm = z.object({ lifetime });
+export const limitForm = z.object({ limitPerMinute });
+export const nameForm = z.object({ name });
+export const typedForm = z.object({ typed: z.string().trim() });
+export const rotateForm = z.object({
+  overlap: z
+    .enum(['0', '1', '24', '168', '720'], 'Choose how long the old key stays good.')
+    .transform((hours) => Number(hours) * HOUR),
+});
+
+/** Grants as the use case takes them. */
+export function toGrants({ sees, label }: z.output<typeof grantsForm> | Visibility): GrantInput[] {
+  if (sees === 'nothing') return [];
+  return [{ action: 'leads:read', ...(sees === 'labels' && { labels: label }) }];
+}
+
+export type Visibility = { sees: 'all' | 'labels' | 'nothing'; label: readonly string[] };
+
+/** What grants look like in the form. */
+export function toVisibility([grant]: readonly Grant[]): Visibility {
+  if (grant === undefined) return { sees: 'nothing', label: [] };
+  return grant.labels === undefined
+    ? { sees: 'all', label: [] }
+    : { sees: 'labels', label: grant.labels };
+}
+
+/** Stands for grants in a form, so that two people do not undo each other's change. */
+export function grantsDigest(grants: readonly Grant[]): string {
+  return sha256Hex(JSON.stringify(grants)).slice(0, 16);
+}

@@ -1,0 +1,87 @@
+import type { FieldProblem } from '#shared/errors.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { checks } from '../../shell/fields.ts';
+import { cut, foreign } from '../../shell/parts.ts';
+import { remark } from '../../shell/notice.ts';
+import type { Visibility } from './forms.ts';
+
+/** The tracker's labels, or that nobody can know them now. */
+export type KnownLabels = { names: readonly string[] } | { unknown: true };
+
+/** Which leads a consumer sees: all, those with labels, none. */
+export function visibilityFields(
+  { sees, label }: Visibility,
+  labels: KnownLabels,
+  errors: { sees?: string | undefined; label?: string | undefined } = {},
+): Html {
+  return html`${checks({
+    kind: 'radio',
+    name: 'sees',
+    label: 'Sees approved leads',
+    chosen: [sees],
+    error: errors.sees,
+    choices: [
+      { value: 'all', label: 'all of them' },
+      { value: 'labels', label: 'those with labels' },
+      { value: 'nothing', label: 'none' },
+    ],
+  })}
+  ${labelFields(label, labels, errors.label)}`;
+}
+
+function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
+  const known = 'names' in labels ? labels.names : [];
+  const folded = new Set(known.map(fold));
+  const gone = chosen.filter((name) => !folded.has(fold(name)));
+  const choices = [
+    ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
+    ...gone.map((name) => ({
+      value: name,
+      label: html`${foreign(name, 60)} ${goneWords(labels)}`,
+    })),
+  ];
+  if ('unknown' in labels && choices.length === 0)
+    return remark(
+      'warn',
+      'The tracker cannot be asked for its labels now',
+      'Try again in a minute.',
+    );
+  const taken = new Set(chosen.map(fold));
+  return checks({
+    kind: 'checkbox',
+    name: 'label',
+    label: 'Labels that a lead must carry, all of them',
+    chosen: choices.map(({ value }) => value).filter((value) => taken.has(fold(value))),
+    choices,
+    error,
+    note: 'These labels exist in the tracker. Names compare without regard to case.',
+  });
+}
+
+function goneWords(labels: KnownLabels): string {
+  return 'names' in labels ? '(not in the tracker any more)' : '';
+}
+
+/** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
+export function labelProblems(
+  { sees, label }: Visibility,
+  labels: KnownLabels,
+  before: readonly string[] = [],
+): FieldProblem[] {
+  if (sees !== 'labels') return [];
+  if (label.length === 0)
+    return [{ pointer: '#/label', code: 'required', detail: 'Choose at least one label.' }];
+  const known = new Set(['names' in labels ? labels.names : [], before].flat().map(fold));
+  const unknown = label.filter((name) => !known.has(fold(name)));
+  return unknown.map((name) => ({
+    pointer: '#/label',
+    code: 'unknown-label',
+    detail:
+      'names' in labels
+        ? `The tracker has no label “${cut(name, 60)}”.`
+        : `The tracker cannot be asked whether it has “${cut(name, 60)}”. Try again in a minute.`,
+  }));
+}
+
+const fold = (name: string): string => name.toLowerCase();

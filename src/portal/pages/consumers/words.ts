@@ -1,0 +1,63 @@
+import { nextExpiry, standingAt } from '#access/consumers/find-consumers.ts';
+import type { Standing } from '#access/consumers/find-consumers.ts';
+import { keyStateAt } from '#access/consumers/consumer.ts';
+import type { Consumer, Key } from '#access/consumers/consumer.ts';
+import type { Grant } from '#access/grants/grant.ts';
+import { DAY } from '#shared/clock.ts';
+import { html } from '../../html.ts';
+import type { Html, HtmlValue } from '../../html.ts';
+import { badge, foreign, note, tag } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
+import { ago, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+
+/** A key that ends within this time is shown as ending. */
+const ENDS_SOON_MS = 14 * DAY;
+
+export const STANDING_WORDS: Readonly<Record<Standing, { state: State; words: string }>> = {
+  revoked: { state: 'mute', words: 'Revoked' },
+  disabled: { state: 'mute', words: 'Disabled' },
+  'no-key': { state: 'warn', words: 'No key' },
+  'in-rotation': { state: 'wait', words: 'In rotation' },
+  active: { state: 'ok', words: 'Active' },
+};
+
+export function standingBadge(consumer: Consumer, { nowMs }: Reader, look = {}): Html {
+  const { state, words } = STANDING_WORDS[standingAt(consumer, nowMs)];
+  return badge(state, words, look);
+}
+
+/** What a consumer may read, in words and labels. */
+export function grantWords(grants: readonly Grant[]): HtmlValue {
+  const [grant] = grants;
+  if (grant === undefined) return note('nothing yet');
+  if (grant.labels === undefined) return 'all leads';
+  return html`${grant.labels.map((label) => html`${tag(foreign(label, 60))} `)}`;
+}
+
+/** When the first of its keys ends. */
+export function expiryWords(consumer: Consumer, reader: Reader): HtmlValue {
+  const end = nextExpiry(consumer, reader.nowMs);
+  if (end === undefined) return 'never';
+  const isOverlap = consumer.keys.some((key) => key.expiresAt === end && key.replacedBy);
+  if (isOverlap) return html`${ago(end, reader)}${note('end of overlap')}`;
+  return end - reader.nowMs < ENDS_SOON_MS
+    ? badge('warn', ago(end, reader))
+    : time(end, reader, 'day');
+}
+
+/** When any of its keys let somebody in. */
+export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, reader: Reader): HtmlValue {
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
+  return uses.length === 0 ? 'never' : ago(Math.max(...uses), reader);
+}
+
+export function keyBadge(key: Key, { nowMs }: Reader): Html {
+  const state = keyStateAt(key, nowMs);
+  if (state === 'revoked') return badge('mute', 'Revoked');
+  if (state === 'expired') return badge('mute', 'Expired');
+  if (key.replacedBy !== undefined)
+    return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
+  const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < ENDS_SOON_MS;
+  return endsSoon ? badge('warn', 'Ends soon') : badge('ok', 'Active');
+}

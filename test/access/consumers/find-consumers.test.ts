@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import type { Access } from '#access/index.ts';
+import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { buildAccess } from '../../support/access.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { origin } from '../support.ts';
+
+async function setUp() {
+  const clock = createFakeClock();
+  const access = buildAccess({ clock });
+  const create = async (name: string, days?: number) => {
+    await clock.advance(1);
+    const lifetime = days !== undefined && { expiresInMs: days * DAY };
+    return (await access.consumers.create({ name, ...lifetime }, origin)).consumer;
+  };
+  return { clock, access, create };
+}
+
+async function namesOf(access: Access, filter: ConsumerFilter, limit = 50): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await access.consumers.find({ filter, limit, ...(cursor && { cursor }) });
+    pages.push(page.items.map(({ name }) => name));
+    cursor = page.pagination.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+describe('finding consumers', () => {
+  test('goes on right behind the last that fits, and finds each once', async () => {
+    const { access, create } = await setUp();
+    for (let at = 0; at < 25; at += 1) await create(`${at % 5 === 0 ? 'odd' : 'even'} ${at}`);
+    const pages = await namesOf(access, { text: 'ODD' }, 2);
+    expect(pages.flat()).toEqual(['odd 0', 'odd 5', 'odd 10', 'odd 15', 'odd 20']);
+    expect(pages.every((page) => page.length <= 2)).toBe(true);
+    expect((await namesOf(access, {})).flat()).toHaveLength(25);
+  });
+
+  test('looks at names without regard to case and composition, at ids and key ids', async () => {
+    const { access, create } = await setUp();
+    const { id, keys } = await create('Caf\u00e9 Ö');
+    await create('Other');
+    for (const text of ['CAFE\u0301', id.slice(3, 20), keys[0]?.keyId ?? ''])
+      expect(await namesOf(access, { text })).toEqual([['Café Ö']]);
+    expect(await namesOf(access, { text: 'nobody' })).toEqual([[]]);
+  });
+
+  test('tells how a consumer stands', async () => {
+    const { access, clock, create } = await setUp();
+    const rotated = await create('rotated');
+    await create('ending', 3);
+    await create('active');
+    const disabled = await create('disabled', 1);
+    const revoked = await create('revoked');
+    await access.keys.rotate({ id: rotated.id, overlapMs: HOUR }, origin);
+    await access.consumers.update({ id: disabled.id, patch: { state: 'disabled' } }, origin);
+    await access.consumers.revoke({ id: revoked.id }, origin);
+    const standing = async (filter: ConsumerFilter) => (await namesOf(access, filter)).flat();
+    expect(await standing({ standing: 'in-rotation' })).toEqual(['rotated']);
+    expect(await standing({ standing: 'active' })).toEqual(['ending', 'active']);
+    expect(await standing({ standing: 'disabled' })).toEqual(['disabled']);
+    expect(await standing({ standing: 'revoked' })).toEqual(['revoked']);
+    expect(await standing({ endsWithinDays: 3 })).toEqual(['rotated', 'ending']);
+    expect(await standing({ endsWithinDays: 2 })).toEqual(['rotated']);
+    await clock.advance(3 * DAY);
+    expect(await standing({ standing: 'no-key' })).toEqual(['ending']);
+  });
+});
+
+describe('replacing grants that others may have changed', () => {
+  test('does nothing when they are not as the caller saw them', async () => {
+    const { access, create } = await setUp();
+    const { id, grants: expected } = await create('one');
+    const grants = [{ action: 'leads:read' }];
+    await access.consumers.replaceGrants({ id, grants, expected }, origin);
+    await expect(
+      access.consumers.replaceGrants({ id, grants: [], expected }, origin),
+    ).rejects.toMatchObject({ code: 'precondition-failed' });
+    expect((await access.consumers.read(id)).grants).toEqual([{ action: 'leads:read' }]);
+  });
+});

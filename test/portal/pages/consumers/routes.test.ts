@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import type { Access } from '#access/index.ts';
+import { consumerPages } from '#portal/pages/consumers/routes.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { origin } from '../../../access/support.ts';
+import { buildAccess, isKeyGood } from '../../../support/access.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
+
+type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
+
+async function setUp({ labels = ['emea', 'Sales'] }: { labels?: string[] | null } = {}) {
+  const clock = createFakeClock();
+  const access = buildAccess({ clock });
+  const portal = startPortal((routes) =>
+    consumerPages(routes, {
+      access,
+      readLabels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
+      defaultLimit: () => 600,
+      publicUrl: () => 'https://trackport.example.com',
+      clock,
+    }),
+  );
+  const admin = await portal.signIn();
+  return { ...portal, clock, access, admin };
+}
+
+const keyIn = (body: string): string => /tpk_\w+/.exec(body)?.[0] ?? '';
+
+/** Sends a form and opens the page that it leads to. */
+async function submit(admin: Admin, path: string, fields: Record<string, string | string[]>) {
+  const { status, location, body } = await admin.post(path, fields);
+  expect(body).toBe('');
+  expect(status).toBe(303);
+  return { path: (location ?? '').split('?')[0] ?? '', page: await admin.get(location ?? '') };
+}
+
+const newConsumer = { name: 'Cockpit', sees: 'labels', label: 'emea', lifetime: '90' };
+
+async function create(admin: Admin, fields: Record<string, string | string[]> = {}) {
+  const form = { ...newConsumer, limitPerMinute: '', ...fields };
+  const { path, page } = await submit(admin, '/portal/consumers/new', form);
+  return { path, key: keyIn(page.body) };
+}
+
+async function onlyConsumer(access: Access) {
+  const { items } = await access.consumers.page({ limit: 2 });
+  expect(items).toHaveLength(1);
+  return items[0] as NonNullable<(typeof items)[0]>;
+}
+
+describe('a consumer', () => {
+  test('is created with grants by label and a key that works and is shown once', async () => {
+    const { admin, access, clock } = await setUp();
+    const { path, key } = await create(admin, { label: ['emea', 'Sales'], limitPerMinute: '30' });
+    expect(await isKeyGood(access, key)).toBe(true);
+    const consumer = await onlyConsumer(access);
+    expect(path).toBe(`/portal/consumers/${consumer.id}`);
+    expect(consumer).toMatchObject({
+      name: 'Cockpit',
+      limitPerMinute: 30,
+      grants: [{ action: 'leads:read', labels: ['emea', 'Sales'] }],
+      keys: [{ expiresAt: clock.now() + 90 * DAY, createdBy: 'operator-1' }],
+    });
+    expect((await admin.get(path)).body).not.toContain('tpk_');
+  });
+
+  test('that cannot be made comes back with what was typed', async () => {
+    const { admin, access } = await setUp();
+    await create(admin);
+    const names = await admin.post('/portal/consumers/new', { ...newConsumer, limitPerMinute: '' });
+    expect(names.status).toBe(422);
+    expect(names.body).toContain('value="Cockpit"');
+    expect(names.body).toContain('href="#name"');
+    const form = { name: '', sees: 'labels', lifetime: '90', limitPerMinute: '0' };
+    const wrong = await admin.post('/portal/consumers/new', form);
+    expect(wrong.body).toContain('Give it a name.');
+    await onlyConsumer(access);
+  });
+
+  test('gets no label that the tracker does not have', async () => {
+    const { admin } = await setUp();
+    const form = { ...newConsumer, label: 'mars', limitPerMinute: '' };
+    const { status, body } = await admin.post('/portal/consumers/new', form);
+    expect(status).toBe(422);
+    expect(body).toContain('The tracker has no label “mars”.');
+  });
+
+  test('can be made without labels while the tracker is away', async () => {
+    const { admin } = await setUp({ labels: null });
+    expect((await admin.get('/portal/consumers/new')).body).toContain('cannot be asked');
+    const form = { ...newConsumer, limitPerMinute: '' };
+    expect(await admin.post('/portal/consumers/new', form)).toMatchObject({ status: 422 });
+    const { key } = await create(admin, { sees: 'all', label: [] });
+    expect(key).not.toBe('');
+  });
+
+  test('is shut out, let in again, renamed, limited and revoked by its typed name', async () => {
+    const { admin, access } = await setUp();
+    const { path, key } = await create(admin);
+    await submit(admin, `${path}/disable`, {});
+    expect(await isKeyGood(access, key)).toBe(false);
+    await submit(admin, `${path}/enable`, {});
+    expect(await isKeyGood(access, key)).toBe(true);
+    await submit(admin, `${path}/name`, { name: 'Cockpit 2' });
+    await submit(admin, `${path}/limit`, { limitPerMinute: '10' });
+    await submit(admin, `${path}/limit`, { limitPerMinute: '' });
+    expect(await onlyConsumer(access)).not.toHaveProperty('limitPerMinute');
+    const wrong = await admin.post(`${path}/revoke`, { typed: 'Cockpit' });
+    expect(wrong).toMatchObject({ status: 422 });
+    expect(wrong.body).toContain('This is not the name of the consumer.');
+    expect(await isKeyGood(access, key)).toBe(true);
+    await submit(admin, `${path}/revoke`, { typed: 'Cockpit 2' });
+    expect(await isKeyGood(access, key)).toBe(false);
+    const { body } = await admin.get(path);
+    expect(body).not.toContain('<form');
+  });
+});
+
+describe('grants', () => {
+  test('are replaced as a whole', async () => {
+    const { admin, access } = await setUp();
+    const { path } = await create(admin);
+    const seen = /name="seen" value="(\w+)"/.exec((await admin.get(path)).body)?.[1] ?? '';
+    await submit(admin, `${path}/grants`, { sees: 'all', seen });
+    expect(await onlyConsumer(access)).toMatchObject({ grants: [{ action: 'leads:read' }] });
+    expect((await onlyConsumer(access)).grants[0]).not.toHaveProperty('labels');
+  });
+
+  test('that somebody else has changed meanwhile are not undone, and the choice stays', async () => {
+    const { admin, access } = await setUp();
+    const { path } = await create(admin);
+    const seen = /name="seen" value="(\w+)"/.exec((await admin.get(path)).body)?.[1] ?? '';
+    const { id } = await onlyConsumer(access);
+    await access.consumers.replaceGrants({ id, grants: [] }, origin);
+    const form = { sees: 'labels', label: 'Sales', seen };
+    const { status, body } = await admin.post(`${path}/grants`, form);
+    expect(status).toBe(422);
+    expect(body).toContain('Somebody else has changed');
+    expect(body).toMatch(/value="Sales"\s+checked/);
+    expect((await onlyConsumer(access)).grants).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  test('is rotated with an overlap in which both work', async () => {
+    const { admin, access, clock } = await setUp();
+    const { path, key } = await create(admin);
+    const [old] = (await onlyConsumer(access)).keys;
+    const rotate = `${path}/keys/${old?.keyId}/rotate`;
+    expect((await admin.get(rotate)).body).toContain('24 hours');
+    const { page } = await submit(admin, rotate, { overlap: '1' });
+    const next = keyIn(page.body);
+    expect([await isKeyGood(access, key), await isKeyGood(access, next)]).toEqual([true, true]);
+    expect(page.body).toContain('From then on only the new key');
+    await clock.advance(HOUR);
+    expect([await isKeyGood(access, key), await isKeyGood(access, next)]).toEqual([false, true]);
+  });
+
+  test('is added, and revoked by its typed id', async () => {
+    const { admin, access } = await setUp();
+    const { path } = await create(admin);
+    const { page } = await submit(admin, `${path}/keys/new`, { lifetime: '' });
+    const key = keyIn(page.body);
+    const added = (await onlyConsumer(access)).keys.at(-1);
+    const revoke = `${path}/keys/${added?.keyId}/revoke`;
+    expect(await admin.post(revoke, { typed: 'something' })).toMatchObject({ status: 422 });
+    expect(await isKeyGood(access, key)).toBe(true);
+    await submit(admin, revoke, { typed: added?.keyId ?? '' });
+    expect(await isKeyGood(access, key)).toBe(false);
+  });
+
+  test('of another consumer, or of none, is not there', async () => {
+    const { admin } = await setUp();
+    const { path } = await create(admin);
+    expect(await admin.get(`${path}/keys/abc/rotate`)).toMatchObject({ status: 404 });
+    expect(await admin.get('/portal/consumers/nobody')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('the list', () => {
+  test('is found by name, state and expiry', async () => {
+    const { admin, clock } = await setUp();
+    await create(admin, { name: 'Ålesund', lifetime: '' });
+    await clock.advance(1);
+    await create(admin, { name: 'Bergen', lifetime: '30' });
+    await clock.advance(20 * DAY);
+    const names = async (query: string): Promise<string[]> => {
+      const { body } = await admin.get(`/portal/consumers?${query}`);
+      return [...body.matchAll(/<bdi>([^<]+)<\/bdi><\/a>/g)].map(([, name = '']) => name);
+    };
+    expect(await names('q=åle')).toEqual(['Ålesund']);
+    expect(await names('expires=14')).toEqual(['Bergen']);
+    expect(await names('state=active')).toEqual(['Ålesund', 'Bergen']);
+    expect(await names('state=no-key')).toEqual([]);
+  });
+
+  test('says what to do while there is nobody, and is not for readers', async () => {
+    const { admin, signIn } = await setUp();
+    expect((await admin.get('/portal/consumers')).body).toContain('Nobody reads yet');
+    const reader = await signIn(['catalog:read']);
+    expect(await reader.get('/portal/consumers')).toMatchObject({ status: 403 });
+    expect(await reader.post('/portal/consumers/new', newConsumer)).toMatchObject({ status: 403 });
+  });
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
+import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
+import { consumerListView } from '#portal/pages/consumers/list-view.ts';
+import { consumersQuery } from '#portal/pages/consumers/query.ts';
+import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
+import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';
+
+const { nowMs } = reader;
+
+const key = (given: Partial<Key> = {}): Key => ({
+  keyId: '8fQ2mZr7KxLd' as KeyId,
+  digest: Buffer.alloc(32),
+  last4: 'abcd',
+  createdBy: 'ops',
+  createdAt: nowMs - DAY,
+  ...given,
+});
+
+const consumer = (given: Partial<Consumer> = {}): Consumer => ({
+  id: '997a82ff-b38b-4523-94fc-a0d4431e3c02' as ConsumerId,
+  name: 'Sales cockpit EMEA',
+  state: 'active',
+  grants: [{ action: 'leads:read', labels: ['emea'] }],
+  keys: [key()],
+  createdAt: nowMs - 9 * DAY,
+  ...given,
+});
+
+const show = (given: Partial<Consumer>, labels: readonly string[] = ['emea']) =>
+  consumerView(
+    {
+      consumer: consumer(given),
+      person,
+      labels: { names: labels },
+      entries: [],
+      defaultLimit: 600,
+    },
+    reader,
+  );
+
+test('a rotation shows which key works until when, and whether the old one is in use', () => {
+  const old = key({
+    keyId: 'c41TnWb9sEoP' as KeyId,
+    replacedBy: '8fQ2mZr7KxLd' as KeyId,
+    expiresAt: nowMs + 24 * HOUR,
+    lastUsedAt: nowMs - 7 * MINUTE,
+  });
+  const text = flat(show({ keys: [old, key()] }));
+  expect(text).toContain('In overlap');
+  expect(text).toContain('still in use');
+  expect(text).toContain('The old key c41TnWb9sEoP works until 22 Nov 15:02.');
+  expect(text).toContain('/keys/8fQ2mZr7KxLd/rotate');
+  expect(text).not.toContain('/keys/c41TnWb9sEoP/rotate');
+});
+
+test('nothing can be done about a key that has ended', () => {
+  const text = flat(show({ keys: [key({ revokedAt: nowMs - 1 })] }));
+  expect(text).not.toContain('/keys/8fQ2mZr7KxLd/');
+});
+
+test('a label that the tracker has lost can be seen, and taken away', () => {
+  const text = flat(show({}, ['sales']));
+  expect(text).toContain('(not in the tracker any more)');
+});
+
+test('names, labels and subjects of any kind stay text', () => {
+  const grants = [{ action: 'leads:read' as const, labels: [hostile] }];
+  const wild = { name: hostile.repeat(10), grants };
+  expect(isInert(show(wild, [hostile]))).toBe(true);
+  const list = { consumers: [consumer(wild)], pagination: { hasMore: false } };
+  const query = consumersQuery.parse({ q: hostile });
+  expect(isInert(consumerListView({ ...list, query }, reader))).toBe(true);
+});
+
+test('a key that ends soon, an overlap and a key for ever read differently', () => {
+  const expiry = (given: Partial<Key>): string =>
+    flat(
+      consumerListView(
+        {
+          consumers: [consumer({ keys: [key(given)] })],
+          pagination: { hasMore: false },
+          query: consumersQuery.parse({}),
+        },
+        reader,
+      ),
+    );
+  expect(expiry({})).toContain('<div>never</div>');
+  expect(expiry({ expiresAt: nowMs + 6 * DAY })).toMatch(/data-s="warn"><time[^>]*>in 6 days/);
+  expect(expiry({ expiresAt: nowMs + 60 * DAY })).toContain('20 Jan 2027');
+});
