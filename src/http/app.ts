@@ -7,6 +7,7 @@ import type { ConsumerRoutesDeps } from './routes/consumers/routes.ts';
 import { docsRoutes } from './routes/docs/routes.ts';
 import { githubWebhookRoutes } from './routes/github-webhook/routes.ts';
 import type { TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
+import { landingRoutes } from './routes/landing/routes.ts';
 import { leadRoutes } from './routes/leads/routes.ts';
 import type { LeadRoutesDeps } from './routes/leads/routes.ts';
 import { removalRoutes } from './routes/removals/routes.ts';
@@ -46,6 +47,10 @@ export function createApp(deps: AppDeps): HttpApp {
   // What needs an issuer is loaded where there is one.
   const areas: (Area | undefined)[] = [
     deps.operations && operationRoutes(context, deps.operations),
+    landingRoutes({
+      hasPortal: deps.portal !== undefined,
+      hasOperations: deps.operations !== undefined,
+    }),
     problemRoutes(context),
     docsRoutes(),
     deps.leads && leadRoutes(context, deps.leads),

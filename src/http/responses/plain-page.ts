@@ -1,0 +1,41 @@
+/** Small pages of text, outside the portal: one look, and nothing but text. */
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { pageHeaders } from './security-headers.ts';
+
+const STYLE = `:root{color-scheme:light dark}
+body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}
+h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.1rem;margin:1.75rem 0 .25rem}p{margin:.5rem 0}footer{margin-top:2.5rem}
+dl{margin:1.5rem 0}dt{margin-top:1rem;font-weight:600}dd{margin:0}dd,footer,.note{color:light-dark(#464f5b,#b6bec8)}
+code{font-size:.95em;padding:.1em .4em;border-radius:.25em;background:light-dark(#eef1f4,#2a2f36);overflow-wrap:anywhere}
+a{color:light-dark(#0550ae,#79b8ff)}`;
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+const HEADERS = {
+  ...pageHeaders(`style-src 'sha256-${STYLE_DIGEST}'; img-src data:; `),
+  'content-type': 'text/html; charset=utf-8',
+};
+
+export type PlainPage = {
+  title: string;
+  /** Markup. */
+  main: string;
+  /** Markup. */
+  footer: string;
+};
+
+/** Sends a page. Every part is a constant of ours, or was made safe by the caller. */
+export function sendPlainPage(reply: FastifyReply, { title, main, footer }: PlainPage) {
+  return reply.headers(HEADERS).send(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+<main>
+${main}
+</main>
+<footer><p>${footer}</p></footer>
+</html>
+`);
+}
