@@ -131,6 +131,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
   const partners = createPartners({
     partners: () => list,
     receipts: { accept } as ReceiptStore,
+    outcomeCounts: unserved,
     work: unserved,
     workerLock: unserved,
     filler: unserved,

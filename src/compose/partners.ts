@@ -72,7 +72,14 @@ export function composePartners(deps: PartnersDeps): {
   return { partners, routes: { partners, checkBearer, metrics } };
 }
 
-type StorePort = 'receipts' | 'work' | 'workerLock' | 'cursors' | 'statusKey' | 'directoryKey';
+type StorePort =
+  | 'receipts'
+  | 'outcomeCounts'
+  | 'work'
+  | 'workerLock'
+  | 'cursors'
+  | 'statusKey'
+  | 'directoryKey';
 
 function storePorts({ store, tracing }: PartnersDeps): Pick<PartnersPorts, StorePort> {
   const { stores, secretKey, cursors, writes } = store;
@@ -83,6 +90,7 @@ function storePorts({ store, tracing }: PartnersDeps): Pick<PartnersPorts, Store
       accept: (receipt) =>
         traced(tracing, { name: 'commit delivery' }, () => writes.watch(receipts.accept(receipt))),
     },
+    outcomeCounts: stores.outcomeCounts(),
     work: stores.work(),
     workerLock: stores.workerLock(),
     cursors,

@@ -12,6 +12,8 @@ import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
 import { readStatus } from './receipts/read-status.ts';
+import { createOutcomeReader } from './receipts/outcome-reader.ts';
+import type { OutcomeCounts } from './receipts/outcome-counts.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { ReceiptStore } from './receipts/receipt-store.ts';
@@ -30,6 +32,7 @@ export type PartnersPorts = {
   /** Those of the configuration in force; read once for each request and event. */
   partners: () => PartnerList;
   receipts: ReceiptStore;
+  outcomeCounts: OutcomeCounts;
   /** The worker's view of what `receipts` keeps. */
   work: WorkerDeps['store'];
   workerLock: WorkerLock;
@@ -80,6 +83,8 @@ export function createPartners(ports: PartnersPorts) {
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
     readStatus: (token: string) => readStatus({ store, tokens, clock }, token),
     receipts: createReceipts({ store, cursors, clock, wakeWorker }),
+    /** What became of what came in lately. @throws {store-unavailable} */
+    recentOutcomes: createOutcomeReader({ store: ports.outcomeCounts, clock }),
     /** How the worker is. @throws {store-unavailable} */
     workerStatus: () => readWorkerStatus(worker, background),
     /** Starts the worker, the crawl and the purge, or stands by. @throws {store-unavailable} */

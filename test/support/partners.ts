@@ -1,3 +1,4 @@
+import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
@@ -104,6 +105,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
   );
   const partners = createPartners({
     ...stores,
+    outcomeCounts: createOutcomeCounts(database),
     workerLock: createWorkerLock(database.handle.name),
     filler: unserved,
     traffic: { record: () => undefined, read: async () => [] },

@@ -8,6 +8,7 @@ import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory
 import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
+import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createSessionStore } from '#adapters/postgres/session/session-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
@@ -67,6 +68,7 @@ function createStores(
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore({ database, sealer, repository }),
     sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),

@@ -8,6 +8,7 @@ import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.t
 import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
+import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
@@ -112,6 +113,7 @@ function createStores(
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
     sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),

@@ -5,6 +5,7 @@ import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
+import type { OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { TrafficStore } from '#partners/traffic/traffic-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
@@ -32,6 +33,7 @@ export type Stores = {
   changes(): ChangeLog;
   claims(): ClaimStore;
   directory(): LeadDirectory;
+  outcomeCounts(): OutcomeCounts;
   receipts(): ReceiptStore;
   sessions(): SessionStore;
   traffic(): TrafficStore;

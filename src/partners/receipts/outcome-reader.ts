@@ -1,0 +1,41 @@
+import { DAY, HOUR, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+import type { OutcomeCount, OutcomeCounts } from './outcome-counts.ts';
+import { outcomes } from './receipt.ts';
+
+/** Events of the hour that begins at `startMs` (milliseconds since the Unix epoch). */
+type HourOfOutcomes = { startMs: number; counts: OutcomeCount };
+
+export type RecentOutcomes = {
+  /** The last 24 full or running hours of UTC, oldest first. */
+  hours: readonly HourOfOutcomes[];
+  /** Of the last 7 days: what did not end well. */
+  week: Pick<OutcomeCount, 'FAILED' | 'UNMATCHED'>;
+};
+
+export type OutcomeReaderDeps = { store: OutcomeCounts; clock: Pick<Clock, 'now' | 'monotonicMs'> };
+
+const HOURS = 24;
+const FRESH_MS = 10 * SECOND;
+
+/**
+ * What came in lately and what became of it, for operators: at most 10 seconds old, so that many who
+ * look cost no more than one. @throws {store-unavailable}
+ */
+export function createOutcomeReader({ store, clock }: OutcomeReaderDeps) {
+  let last: { at: number; value: RecentOutcomes } | undefined;
+  const read = createSingleFlight(async (): Promise<RecentOutcomes> => {
+    const at = clock.monotonicMs();
+    const now = clock.now();
+    const current = Math.floor(now / HOUR) * HOUR;
+    const starts = Array.from({ length: HOURS }, (_, n) => current - (HOURS - 1 - n) * HOUR);
+    const counts = await store.count(starts, outcomes);
+    const [week = {}] = await store.count([now - 7 * DAY], ['FAILED', 'UNMATCHED']);
+    const hours = starts.map((startMs, n) => ({ startMs, counts: counts[n] ?? {} }));
+    last = { at, value: { hours, week } };
+    return last.value;
+  });
+  return async (): Promise<RecentOutcomes> =>
+    last && clock.monotonicMs() - last.at < FRESH_MS ? last.value : read();
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { sha256 } from '#shared/crypto/hash.ts';
+import type { OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
+import { outcomes } from '#partners/receipts/receipt.ts';
+import type { NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+
+const HOUR = 3_600_000;
+const AT = 400_000 * HOUR;
+
+type NewOutcome = NewReceipt['events'][number]['outcome'];
+type Fixture = { counts: OutcomeCounts; store: Pick<ReceiptStore, 'accept'> };
+
+let serial = 0;
+
+function delivery(receivedAt: number, ...given: NewOutcome[]): NewReceipt {
+  serial += 1;
+  return {
+    id: `00000000-0000-4000-8000-${String(serial).padStart(12, '0')}`,
+    path: 'deletions',
+    partnerId: 'crm-one',
+    eventType: 'batch',
+    correlationId: 'c',
+    receivedAt,
+    events: given.map((outcome, position) => ({
+      position,
+      outcome,
+      names: [],
+      payload: Buffer.from('x'),
+      sameEventKey: sha256(`${serial}/${position}`),
+    })),
+  };
+}
+
+/** What every engine counts. */
+export function describeOutcomeCounts(engine: string, open: () => Promise<Fixture>): void {
+  describe(`counts of outcomes in ${engine}`, () => {
+    test('each event counts in the span in which it came, by its outcome', async () => {
+      const { counts, store } = await open();
+      await store.accept(delivery(AT - 1, 'IGNORED'));
+      await store.accept(delivery(AT, 'IGNORED', 'PENDING'));
+      await store.accept(delivery(AT + HOUR - 1, 'REJECTED', 'IGNORED'));
+      await store.accept(delivery(AT + 2 * HOUR, 'PENDING'));
+      await store.accept(delivery(AT + 9 * HOUR, 'PENDING'));
+      expect(await counts.count([AT, AT + HOUR, AT + 2 * HOUR], outcomes)).toEqual([
+        { IGNORED: 2, PENDING: 1, REJECTED: 1 },
+        {},
+        { PENDING: 2 },
+      ]);
+    });
+
+    test('outcomes that nobody asks about are not counted', async () => {
+      const { counts, store } = await open();
+      await store.accept(delivery(AT, 'IGNORED', 'REJECTED'));
+      expect(await counts.count([AT], ['IGNORED', 'FAILED'])).toEqual([{ IGNORED: 1 }]);
+    });
+
+    test('without receipts, or none since, all spans are empty', async () => {
+      const { counts, store } = await open();
+      expect(await counts.count([AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
+      await store.accept(delivery(AT - 1, 'IGNORED'));
+      expect(await counts.count([AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
+      expect(await counts.count([], outcomes)).toEqual([]);
+    });
+  });
+}
