@@ -51,12 +51,13 @@ const byName = (folder: string, depth: number): Restriction => ({
 });
 
 const noVendors: Restriction = {
-  regex: '^(fastify|@fastify/|@octokit/|@opentelemetry/|better-sqlite3|pg$|jose)',
+  regex:
+    '^(fastify|@fastify/|@octokit/|@opentelemetry/|better-sqlite3|pg$|jose|openid-client|cookie$)',
   message: 'domain code knows no framework, tracker client or driver',
 };
 
 const oneAdapter: Restriction = {
-  regex: '^(\\.\\./)+(github|jose|postgres|sqlite|threads)/',
+  regex: '^(\\.\\./)+(github|jose|openid-client|postgres|sqlite|threads)/',
   message: 'one adapter knows nothing of another',
 };
 

@@ -39,6 +39,7 @@ export function renderBanner(facts: BannerFacts): string {
 function placesOf({ url, trackerUrl, configPath }: BannerFacts): [string, string][] {
   return [
     ['API', url],
+    ['Portal', `${url}/portal   (sign in as owner, operator or reader; no password)`],
     ['Docs', `${url}/docs`],
     ['Tracker', `${trackerUrl}/   (watch an issue being relabelled and closed)`],
     ['Config', `${configPath}   (of this run, with its secrets; gone when it stops)`],

@@ -12,6 +12,7 @@ import { takeOver } from '#config/take-over.ts';
 import type { FixedConfig, TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { createApp, createOperationsApp } from '#http/app.ts';
+import type { AppDeps } from '#http/app.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
@@ -48,6 +49,7 @@ import { createRegistry, logMetrics, trackerCallMetrics } from './compose/teleme
 import { openTracing, traceTrackerCalls } from './compose/telemetry/open-tracing.ts';
 import { composeLeads, followOthers } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
+import { openPortal } from './compose/open-portal.ts';
 import { openIdentity } from './compose/open-identity.ts';
 import { storeError } from './compose/start-error.ts';
 import { openServiceStore } from './compose/store.ts';
@@ -172,6 +174,7 @@ type Parts = PartsDeps & {
   partners: Partners;
   partnerRoutes: PartnerRoutesDeps;
   traffic: Traffic;
+  portal?: AppDeps['portal'];
 };
 
 async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
@@ -196,17 +199,8 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     identity,
     bodies,
   });
-  return {
-    ...deps,
-    tracker,
-    identity,
-    bodies,
-    access,
-    ...leadParts,
-    partners,
-    partnerRoutes,
-    traffic,
-  };
+  const base = { ...deps, tracker, identity, bodies, access, ...leadParts, partners, traffic };
+  return { ...base, partnerRoutes, ...(await openPortal(base, held)) };
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
@@ -246,6 +240,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     removals: { access, claimedLeads },
     trackerWebhook: createTrackerWebhook(parts),
     partners: parts.partnerRoutes,
+    portal: parts.portal,
     ...(identity && (await openBearerRoutes(parts, { identity, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });

@@ -48,7 +48,7 @@ export function portalMetadata(portalUrl?: string): ClientMetadata {
     grant_types: ['authorization_code', 'refresh_token'],
     id_token_signed_response_alg: SIGNED_WITH,
     ...(portalUrl !== undefined && {
-      backchannel_logout_uri: `${portalUrl}/portal/backchannel-logout`,
+      backchannel_logout_uri: `${portalUrl}/portal/back-channel-logout`,
       backchannel_logout_session_required: true,
     }),
     [API_SCOPES]: ALL_SCOPES,

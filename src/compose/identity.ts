@@ -1,4 +1,5 @@
 import { createKeySet } from '#adapters/jose/key-set.ts';
+import type { KeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { Config } from '#config/schema.ts';
@@ -6,7 +7,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 /** The issuer that bearer tokens come from. */
-export type Identity = { verifier: TokenVerifier; close(): void };
+export type Identity = { verifier: TokenVerifier; keySet: Pick<KeySet, 'find'>; close(): void };
 
 export type IdentityDeps = { identity: NonNullable<Config['identity']>; clock: Clock; log: Log };
 
@@ -24,5 +25,5 @@ export function composeIdentity({ identity, clock, log }: IdentityDeps): Identit
     clock,
     rules: { issuer, ...rules, clockToleranceMs: clockTolerance },
   });
-  return { verifier, close: () => keySet.close() };
+  return { verifier, keySet, close: () => keySet.close() };
 }

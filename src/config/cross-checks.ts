@@ -121,15 +121,39 @@ function isMultiline(name: string, field: unknown): boolean {
 }
 
 function checkPortal(given: unknown): Problem[] {
-  if (!isGiven(given, ['portal']) || isGiven(given, ['identity'])) return [];
-  return [
-    {
+  if (!isGiven(given, ['portal'])) return [];
+  const problems: Problem[] = [];
+  if (!isGiven(given, ['identity']))
+    problems.push({
       path: 'portal',
       found: 'a portal',
       allowed: 'identity as well: people sign in at its issuer',
-    },
-  ];
+    });
+  const publicUrl = URL.parse(String(lookUp(given, ['server', 'publicUrl'])));
+  if (publicUrl && publicUrl.pathname !== '/')
+    problems.push({
+      path: 'server.publicUrl',
+      found: `an address with the path ${publicUrl.pathname}`,
+      allowed: 'an address without a path where there is a portal: its cookies are of a whole host',
+    });
+  const issuer = URL.parse(String(lookUp(given, ['identity', 'issuer'])));
+  if (issuer?.protocol === 'http:' && !LOOPBACK.test(issuer.hostname))
+    problems.push({
+      path: 'identity.issuer',
+      found: 'an http:// address',
+      allowed: 'https:// where there is a portal: sign-in sends secrets',
+    });
+  const scopes = lookUp(given, ['portal', 'scopes']);
+  if (Array.isArray(scopes) && !scopes.includes('openid'))
+    problems.push({
+      path: 'portal.scopes',
+      found: 'no openid',
+      allowed: 'openid among them: without it the issuer does not say who signed in',
+    });
+  return problems;
 }
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 function checkPartners(given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);

@@ -178,8 +178,10 @@ const identity = section({
 const portal = section({
   clientId: line('the client id that the issuer knows'),
   clientSecret: secret().optional(),
+  resource: shaped(/^[a-z][a-z\d+.-]*:[^\s#]+$/i, 'an absolute URI without a fragment').optional(),
   scopes: list(shaped(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a scope'), 'scopes', { min: 1 }).prefault([
     'openid',
+    'profile',
     'catalog:read',
     'catalog:write',
     'catalog:publish',

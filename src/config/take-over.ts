@@ -9,11 +9,13 @@ import type { Config } from './schema.ts';
 type ReloadedSection = 'partners' | 'deletions' | 'consumers' | 'catalog';
 type ReloadedServerKey = 'logLevel';
 type ReloadedTrackerKey = 'auth' | 'adminToken' | 'webhookSecrets';
+type ReloadedPortalKey = 'clientSecret';
 
 /** What stays as it was at the start, whatever is reloaded. */
-export type FixedConfig = Omit<Config, ReloadedSection | 'server' | 'tracker'> & {
+export type FixedConfig = Omit<Config, ReloadedSection | 'server' | 'tracker' | 'portal'> & {
   server: Omit<Config['server'], ReloadedServerKey>;
   tracker: Omit<Config['tracker'], ReloadedTrackerKey>;
+  portal?: Omit<NonNullable<Config['portal']>, ReloadedPortalKey> | undefined;
 };
 
 /** What a running service makes of another configuration. No member holds a value. */
@@ -28,7 +30,7 @@ export type TakeOver = {
 
 /**
  * Takes over what a running service can: partners, deletions, consumers, the catalog, the log level,
- * and the secrets of the tracker. Everything else stays as it is running.
+ * and the secrets of the tracker and the portal. Everything else stays as it is running.
  * @throws {ConfigError} when what is taken over does not go with what stays
  */
 export function takeOver(running: Config, next: Config): TakeOver {
@@ -47,6 +49,7 @@ export function takeOver(running: Config, next: Config): TakeOver {
       webhookSecrets: next.tracker.webhookSecrets,
       ...(next.tracker.adminToken && { adminToken: next.tracker.adminToken }),
     },
+    ...(running.portal && { portal: portalOf(running.portal, next.portal) }),
   };
   const problems = crossCheck(config);
   if (problems.length > 0) throw new ConfigError('What would be in force', problems);
@@ -55,6 +58,15 @@ export function takeOver(running: Config, next: Config): TakeOver {
     changed: changedKeys(running, config),
     restartNeeded: changedKeys(config, next),
   };
+}
+
+type PortalConfig = NonNullable<Config['portal']>;
+
+/** One that is gone from the file stays as it is: what needs a restart is all of it. */
+function portalOf(running: PortalConfig, next: PortalConfig | undefined): PortalConfig {
+  if (!next) return running;
+  const { clientSecret: _former, ...portal } = running;
+  return { ...portal, ...(next.clientSecret && { clientSecret: next.clientSecret }) };
 }
 
 /** The keys in which two parts of a configuration differ; a list counts as one key. */

@@ -15,7 +15,7 @@ const SECRET_BYTES_MIN = 16;
 
 /** What a start and `doctor` should say about a configuration that is valid. */
 export function configWarnings(config: Config): ConfigWarning[] {
-  const { server, tracker, partners, portal } = config;
+  const { server, tracker, partners } = config;
   const list = Object.values(partners);
   const warnings: ConfigWarning[] = [];
 
@@ -36,12 +36,6 @@ export function configWarnings(config: Config): ConfigWarning[] {
       key: 'server.publicUrl',
       text: 'partners of signature-v3 sign the public address, which is not set',
       fix: 'Set server.publicUrl to the address that the partners call.',
-    });
-  if (portal)
-    warnings.push({
-      key: 'portal',
-      text: 'the management portal is not there yet: this key does nothing',
-      fix: 'Leave it out until then.',
     });
   return [...warnings, ...shortSecrets(partners)];
 }

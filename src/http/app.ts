@@ -37,7 +37,7 @@ export type AppDeps = ServerDeps & {
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
   /** Another folder's, so it comes as a whole. */
-  portal?: (context: HttpContext) => Area;
+  portal?: ((context: HttpContext) => Area) | undefined;
 };
 
 /** The public server: not listening yet. */

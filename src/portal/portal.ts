@@ -1,53 +1,75 @@
 /** The management portal as one area of the server. */
+import type { SignIn } from '#access/sessions/sign-in.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
-import type { Area, HttpContext } from '#http/http-app.ts';
-
+import type { Area, HttpApp, HttpContext } from '#http/http-app.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 import { addAssetRoutes } from './assets/routes.ts';
-import type { RenderPage } from './page.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { installErrorPages } from './routes/error-pages.ts';
-import type { ErrorViews } from './routes/error-pages.ts';
+import { createErrorViews } from './routes/error-views.ts';
 import { acceptForms } from './routes/form-body.ts';
 import { createFormTokens } from './routes/form-token.ts';
 import { createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { createSessionGuard } from './routes/session-guard.ts';
+import type { SessionGuard } from './routes/session-guard.ts';
+import { createPageRenderer } from './shell/page.ts';
+import type { FrameFacts } from './shell/page.ts';
+import { createAttempts } from './sign-in/attempts.ts';
+import { addBackChannelLogout } from './sign-in/back-channel.ts';
+import { addSignInRoutes } from './sign-in/routes.ts';
+import { addTimeZonePages } from './sign-in/time-zone.ts';
+import { createSignInViews } from './sign-in/views.ts';
 
-export type PortalDeps = {
+export type PortalDeps = FrameFacts & {
   sessions: Sessions;
-  /** For what follows from sessions, such as the tokens of forms. */
-  key: Buffer;
-  renderPage: RenderPage;
-  views: ErrorViews;
+  signIn: SignIn;
+  /** Seals sign-ins under way. */
+  sealer: Sealer;
+  /** 32 bytes for the tokens of forms. */
+  formKey: Buffer;
+  /** As the configuration names it. */
+  issuer: string;
+  audience: string;
   /** Every page and every action. */
   addPages: (portal: PortalRoutes) => void;
 };
 
 /** Everything below `/portal`. */
 export function portalArea(context: HttpContext, deps: PortalDeps): Area {
-  const { sessions, renderPage } = deps;
-  const { publicUrl, readBody } = context;
+  const { sessions, signIn } = deps;
+  const { publicUrl, clock } = context;
   const cookies = createPortalCookies(publicUrl);
-  const formTokens = createFormTokens(deps.key);
-  const guard = createSessionGuard({
-    sessions,
-    cookies,
-    formTokens,
-    confirm: async (session) => session,
-  });
-  const routes = { sessions, guard, formTokens, renderPage, publicUrl };
+  const formTokens = createFormTokens(deps.formKey);
+  const confirm = signIn.confirm;
+  const guard = createSessionGuard({ sessions, cookies, formTokens, confirm });
+  const views = createSignInViews({ ...deps, publicUrl, clock });
+  const { sessionOver } = views;
+  const errorViews = createErrorViews({ ...deps, publicUrl, clock, sessionOver });
+  const shared = { ...context, ...deps, cookies, formTokens, guard };
+  const routes = { ...shared, renderPage: createPageRenderer(deps) };
+  const attempts = createAttempts({ ...deps, cookies, clock });
   return (app) => {
     app.decorateRequest('portalSession', undefined);
-    acceptForms(app, readBody);
-    installErrorPages(app, { ...routes, cookies, views: deps.views });
+    acceptForms(app, context.readBody);
+    installErrorPages(app, { ...routes, views: errorViews });
     addAssetRoutes(app);
-    deps.addPages(createPortalRoutes(app, routes));
-    app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
-    app.all('/portal/*', PORTAL_ROUTE, async (request) => {
-      await guard.find(request);
-      throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
-    });
+    addSignInRoutes(app, { ...shared, attempts, views });
+    addBackChannelLogout(app, shared);
+    const portal = createPortalRoutes(app, routes);
+    addTimeZonePages(portal, deps);
+    deps.addPages(portal);
+    portal.finish();
+    refuseTheRest(app, guard);
   };
+}
+
+function refuseTheRest(app: HttpApp, guard: SessionGuard): void {
+  app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
+  app.all('/portal/*', PORTAL_ROUTE, async (request) => {
+    await guard.find(request);
+    throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+  });
 }

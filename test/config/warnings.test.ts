@@ -14,15 +14,15 @@ function warnedOf(settings: Record<string, unknown>): string[] {
 }
 
 test('nothing is said of a configuration that does all it can', () => {
-  expect(warnedOf({ tracker })).toEqual([]);
+  const identity = { issuer: 'https://id.example.com', audience: 'trackport' };
+  const portal = { clientId: 'trackport-portal' };
+  expect(warnedOf({ tracker, identity, portal })).toEqual([]);
 });
 
-const identity = { issuer: 'https://id.example.com', audience: 'trackport' };
 const partner = { scheme: 'signature-v3', secrets: ['a-secret-of-the-partner'] };
 
 test.each([
   ['tracker.webhookSecrets', { tracker: { ...tracker, webhookSecrets: [] } }],
-  ['portal', { tracker, identity, portal: { clientId: 'trackport-portal' } }],
   ['server.publicUrl', { tracker, partners: { crm: partner } }],
   [
     'partners.crm.secrets[1]',

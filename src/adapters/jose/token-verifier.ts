@@ -101,7 +101,7 @@ async function check(deps: TokenVerifierDeps, token: string): Promise<Checked> {
 }
 
 /** A token that brings its own key, or says where to get it, proves nothing (RFC 8725 §3.10). */
-function refuseForeignKeys(header: object): void {
+export function refuseForeignKeys(header: object): void {
   for (const name of ['jwk', 'jku', 'x5u'])
     if (Object.hasOwn(header, name)) throw new errors.JWTInvalid(`the header holds ${name}`);
 }
@@ -126,7 +126,7 @@ function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
 }
 
 /** Several keys are there to try when the token names none and the issuer has more than one. */
-async function verifyWithAny(
+export async function verifyWithAny(
   keys: readonly CryptoKey[],
   token: string,
   options: JWTVerifyOptions,

@@ -15,7 +15,7 @@ import { ownPath, signInPath } from './return-path.ts';
 import { sendDocument, sendPage } from './send-page.ts';
 import type { Exchange, SendPageDeps } from './send-page.ts';
 
-type Failed = { request: FastifyRequest; error: TrackportError; refusal?: PortalRefusal };
+export type Failed = { request: FastifyRequest; error: TrackportError; refusal?: PortalRefusal };
 
 /** The pages about what went wrong. */
 export type ErrorViews = {
@@ -51,9 +51,10 @@ function sendRefusal(deps: ErrorPagesDeps, exchange: Exchange, refusal: PortalRe
     const error = new TrackportError('insufficient-scope');
     return send(deps, exchange, { request, error, refusal }, FORBIDDEN);
   }
-  reply.header('set-cookie', clearSessionId(deps.cookies));
-  if (request.method === 'POST')
+  if (request.method === 'POST') {
+    reply.header('set-cookie', clearSessionId(deps.cookies));
     return sendDocument(reply, deps.views.sessionOver(request), FORBIDDEN);
+  }
   const location = signInPath(ownPath(request.url));
   return reply.header('cache-control', 'no-store').redirect(location, 303);
 }

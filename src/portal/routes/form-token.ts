@@ -13,10 +13,9 @@ export type FormTokens = {
   fits(sessionDigest: Buffer, given: unknown): boolean;
 };
 
-/** `key`: 32 bytes that are used for sessions alone. */
+/** `key`: 32 bytes that are used for this alone. */
 export function createFormTokens(key: Buffer): FormTokens {
-  const digestOf = (session: Buffer): Buffer =>
-    hmacSha256(key, Buffer.concat([Buffer.from('form\0'), session]));
+  const digestOf = (session: Buffer): Buffer => hmacSha256(key, session);
   return {
     of: (session) => digestOf(session).toString('base64url'),
     fits: (session, given) =>

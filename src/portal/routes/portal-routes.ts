@@ -36,10 +36,18 @@ export const PORTAL_ROUTE = {
   config: { freeQuery: true, signedBody: true },
 } as const;
 
-export function createPortalRoutes(app: HttpApp, deps: PortalRoutesDeps): PortalRoutes {
+/** Call `finish` when all are added. */
+export function createPortalRoutes(
+  app: HttpApp,
+  deps: PortalRoutesDeps,
+): PortalRoutes & { finish(): void } {
   const { guard, sessions } = deps;
+  const pages = new Set<string>();
+  const actions = new Set<string>();
   return {
+    finish: () => leadToPages(app, pages, actions),
     page: (path, { scope, query = nothing, params = nothing }, handler) => {
+      pages.add(path);
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         await guard.require(request, scope);
       };
@@ -60,6 +68,7 @@ export function createPortalRoutes(app: HttpApp, deps: PortalRoutesDeps): Portal
       });
     },
     action: (path, options, handler) => {
+      actions.add(path);
       const { scope, formBytesMax = FORM_BYTES_MAX } = options;
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         refuseOtherOrigins(request, deps.publicUrl());
@@ -74,6 +83,21 @@ export function createPortalRoutes(app: HttpApp, deps: PortalRoutesDeps): Portal
       });
     },
   };
+}
+
+/** Who reads the address of an action, as after a form that came back, gets the page above it. */
+function leadToPages(app: HttpApp, pages: ReadonlySet<string>, actions: ReadonlySet<string>): void {
+  for (const path of actions) {
+    const segments = path.split('/');
+    const isPage = (count: number): boolean => pages.has(segments.slice(0, count).join('/'));
+    const count = segments.findLastIndex((_segment, at) => isPage(at + 1)) + 1;
+    if (count === segments.length) continue;
+    app.get(path, PORTAL_ROUTE, async ({ url }, reply) => {
+      const [own = ''] = url.split('?');
+      const page = own.split('/').slice(0, count).join('/');
+      return reply.headers(PORTAL_HEADERS).redirect(page === '' ? '/portal' : page, 303);
+    });
+  }
 }
 
 type AnyOptions = ActionOptions<z.ZodType, z.ZodType>;

@@ -44,6 +44,8 @@ export type ActionRequest<Form, Params> = {
   person: PortalPerson;
   /** For use cases: who does it, by which request. */
   origin: { actor: Actor; requestId: string };
+  /** For what belongs to the session itself. */
+  session: { digest: Buffer };
   form: Form;
   params: Params;
 };

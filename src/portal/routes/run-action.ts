@@ -39,7 +39,7 @@ export async function runAction(
     return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
   try {
     const origin = { actor: actorOf(session.principal), requestId: request.id };
-    const result = await handler({ person, origin, params, form: checked.value });
+    const result = await handler({ person, origin, session, params, form: checked.value });
     return { kind: 'done', location: await locationOf(run, result) };
   } catch (error) {
     if (isTrackportError(error)) return backToForm(run, error);

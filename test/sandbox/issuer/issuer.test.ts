@@ -174,7 +174,7 @@ describe('a sign-out', () => {
     const ended = await signOut(issuer, signedIn, body.id_token);
 
     expect(ended.headers.get('location')).toBe(`${PORTAL}/portal/signed-out?state=bye`);
-    expect(portal.received).toMatchObject([{ path: '/portal/backchannel-logout' }]);
+    expect(portal.received).toMatchObject([{ path: '/portal/back-channel-logout' }]);
     const token = new URLSearchParams(portal.received[0]?.body).get('logout_token') ?? '';
     expect(decodeJwt(token)).toMatchObject({
       iss: issuer.url,

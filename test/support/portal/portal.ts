@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { NewSession, Sessions } from '#access/sessions/sessions.ts';
 import { createSessions } from '#access/sessions/sessions.ts';
+import type { LogoutToken } from '#access/sessions/logout-token.ts';
+import { createSignIn } from '#access/sessions/sign-in.ts';
+import { refusedToken } from '#access/tokens/token-verifier.ts';
 import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -10,9 +13,13 @@ import { portalArea } from '#portal/portal.ts';
 import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
+import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../clock.ts';
 import type { FakeClock } from '../clock.ts';
 import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
+import { verifierOfNames } from '../http/operator.ts';
+import { createFakeIssuerClient } from './fake-issuer-client.ts';
+import type { FakeIssuerClient } from './fake-issuer-client.ts';
 import { temporaryDatabase } from '../stores.ts';
 
 /** What a browser brings, and gets, without following redirects. */
@@ -40,6 +47,9 @@ export type TestPortal = {
   app: HttpApp;
   clock: FakeClock;
   sessions: Sessions;
+  issuer: FakeIssuerClient;
+  /** Good logout tokens by their text. */
+  logoutTokens: Map<string, LogoutToken>;
   /** A browser in which somebody is signed in with these scopes. */
   signIn: (scopes?: string[], who?: Partial<NewSession>) => Promise<PortalBrowser>;
   /** A browser that brings these cookies. */
@@ -54,17 +64,34 @@ export function startPortal(
   deps: Partial<AppDeps> = {},
 ): TestPortal {
   const clock = createFakeClock();
-  const key = randomBytes(32);
+  const sealer = createSealer(randomBytes(32));
   const store = createSessionStore(temporaryDatabase());
-  const sessions = createSessions({ store, sealer: createSealer(key), clock });
+  const sessions = createSessions({ store, sealer, clock });
+  const issuer = createFakeIssuerClient();
+  const logoutTokens = new Map<string, LogoutToken>();
+  const signIn = createSignIn({
+    issuer,
+    clientId: 'portal',
+    verifier: verifierOfNames,
+    logoutTokens: { verify: async (token) => logoutTokens.get(token) ?? refuseToken() },
+    sessions,
+    clockToleranceMs: 5000,
+    clock,
+    log: deps.log ?? silentLog,
+  });
   const app = buildTestApp({
     ...deps,
+    clock,
     portal: (context) =>
       portalArea(context, {
+        repository: 'acme/leads',
+        issuer: 'https://id.example.com',
+        audience: 'trackport',
         sessions,
-        key,
+        signIn,
+        sealer,
+        formKey: randomBytes(32),
         addPages: (portal) => addPages(withToken(portal)),
-        ...views,
       }),
   });
   onTestFinished(() => app.close());
@@ -73,6 +100,8 @@ export function startPortal(
     app,
     clock,
     sessions,
+    issuer,
+    logoutTokens,
     browser,
     signIn: async (scopes = ['trackport:admin'], who = {}) => {
       const subject = who.principal?.subject ?? 'operator-1';
@@ -88,6 +117,10 @@ export function startPortal(
   };
 }
 
+function refuseToken(): never {
+  throw refusedToken();
+}
+
 /** Where a test reads the token that forms carry. */
 const TOKEN_PATH = '/portal/test-token';
 
@@ -99,23 +132,6 @@ function withToken(portal: PortalRoutes): PortalRoutes {
   }));
   return portal;
 }
-
-const views = {
-  renderPage: (frame, page) =>
-    html`<title>${page.hasProblems === true && 'Error: '}${page.title}</title>
-      <nav>${frame.person.name} ${frame.currentPath}</nav>
-      <div role="status">${frame.once?.notice} ${frame.once?.secret?.value}</div>
-      ${page.body}`.toString(),
-  views: {
-    framed: ({ error, refusal }) => ({
-      title: refusal?.kind ?? error.code,
-      section: 'overview',
-      body: html`${error.detail}`,
-    }),
-    lone: ({ error }) => `lone ${error.code}`,
-    sessionOver: () => 'session over',
-  },
-} satisfies Partial<Parameters<typeof portalArea>[1]>;
 
 function createBrowser(app: HttpApp, cookie?: string): PortalBrowser {
   const send = async ({ headers: given, ...request }: Sent): Promise<PortalResponse> => {

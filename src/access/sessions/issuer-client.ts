@@ -1,0 +1,59 @@
+/** Why the issuer gave no tokens, as far as it changes what to do. */
+export type SignInFailureKind =
+  /** The person, or the organisation's rules, said no. */
+  | 'denied'
+  /** It cannot be reached, fails, or answers too late. */
+  | 'unavailable'
+  /** It does not take the client as it is configured: id, secret, redirect URI, scopes. */
+  | 'client-refused'
+  /** The code or the refresh token is not good any more. */
+  | 'grant-refused'
+  /** Its clock and ours differ by more than is tolerated. */
+  | 'clock'
+  /** What it sent does not fit what was requested. */
+  | 'invalid-response'
+  /** The access token is not meant for this service, or is none that it can read. */
+  | 'wrong-token'
+  /** The sign-in began in another browser, too long ago, or was completed already. */
+  | 'lost-attempt';
+
+/** `reason` is a constant or a word of a standard, such as `invalid_scope`: for the log and the page. */
+export class SignInFailure extends Error {
+  readonly kind: SignInFailureKind;
+  readonly reason: string;
+
+  constructor(kind: SignInFailureKind, reason: string, options?: ErrorOptions) {
+    super(`${kind}: ${reason}`, options);
+    this.name = 'SignInFailure';
+    this.kind = kind;
+    this.reason = reason;
+  }
+}
+
+/** What the callback needs to know of the request that it belongs to. All random. */
+export type SignInAttempt = { state: string; nonce: string; verifier: string };
+
+/** What the issuer gave. Tokens are bearer secrets: never logged. */
+export type IssuedTokens = {
+  accessToken: string;
+  /** When the access token runs out, in milliseconds since the Unix epoch, where the issuer says so. */
+  endsAt?: number;
+  refreshToken?: string;
+  idToken?: string;
+  /** What the ID token says; a renewal need not bring one. */
+  identity?: { subject: string; session?: string; name?: string };
+};
+
+/** Port: the portal as a client of the issuer (OpenID Connect, code flow with PKCE). */
+export type IssuerClient = {
+  /** Where to send the browser. @throws {SignInFailure} */
+  begin(attempt: SignInAttempt): Promise<string>;
+  /** A new attempt, of the operating system's randomness. */
+  newAttempt(): SignInAttempt;
+  /** Exchanges the code. `query` is that of the callback. @throws {SignInFailure} */
+  complete(query: string, attempt: SignInAttempt): Promise<IssuedTokens>;
+  /** @throws {SignInFailure} */
+  renew(refreshToken: string): Promise<IssuedTokens>;
+  /** Where the browser signs out at the issuer; undefined where it has no such place, or is away. */
+  signOutUrl(idToken: string | undefined): Promise<string | undefined>;
+};

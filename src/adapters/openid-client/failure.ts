@@ -1,0 +1,52 @@
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+
+import { SignInFailure } from '#access/sessions/issuer-client.ts';
+import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
+
+/** Words of RFC 6749 §4.1.2.1 and §5.2 and of OpenID Connect Core §3.1.2.6. */
+const kinds: Readonly<Record<string, SignInFailureKind>> = {
+  access_denied: 'denied',
+  consent_required: 'denied',
+  interaction_required: 'denied',
+  login_required: 'denied',
+  temporarily_unavailable: 'unavailable',
+  server_error: 'unavailable',
+  invalid_grant: 'grant-refused',
+  invalid_client: 'client-refused',
+  unauthorized_client: 'client-refused',
+  invalid_scope: 'client-refused',
+  invalid_request: 'client-refused',
+  invalid_target: 'client-refused',
+  unsupported_response_type: 'client-refused',
+  unsupported_grant_type: 'client-refused',
+};
+
+/** Codes of the library for what is about the connection and not about the content. */
+const CONNECTION_CODES: ReadonlySet<string> = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_PARSE_ERROR',
+  'OAUTH_HTTP_REQUEST_FORBIDDEN',
+]);
+
+/** An error of the library in our words. What the issuer wrote besides is never shown. */
+export function toSignInFailure(error: unknown): SignInFailure {
+  if (error instanceof SignInFailure) return error;
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
+    const reason = Object.hasOwn(kinds, error.error) ? error.error : 'unknown_error';
+    return new SignInFailure(kinds[error.error] ?? 'client-refused', reason, { cause: error });
+  }
+  const code = error instanceof ClientError ? (error.code ?? '') : '';
+  return new SignInFailure(kindOf(error, code), code === '' ? 'no_connection' : code, {
+    cause: error,
+  });
+}
+
+function kindOf(error: unknown, code: string): SignInFailureKind {
+  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return 'clock';
+  // The connection failed before there was a response.
+  if (code === '' || CONNECTION_CODES.has(code)) return 'unavailable';
+  return error instanceof ClientError ? 'invalid-response' : 'unavailable';
+}

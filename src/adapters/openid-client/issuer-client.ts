@@ -1,0 +1,191 @@
+/**
+ * Sign-in at the issuer by `openid-client`: authorization code flow with PKCE, state and nonce. What the
+ * issuer offers is found by discovery, once a day.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clockTolerance,
+  Configuration,
+  customFetch,
+  discovery,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  refreshTokenGrant,
+} from 'openid-client';
+import type {
+  ClientAuth,
+  ServerMetadata,
+  TokenEndpointResponse,
+  TokenEndpointResponseHelpers,
+} from 'openid-client';
+
+import type { IssuedTokens, IssuerClient } from '#access/sessions/issuer-client.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+
+import { createBoundedFetch } from './bounded-fetch.ts';
+import { toSignInFailure } from './failure.ts';
+
+const REQUEST_TIMEOUT_SECONDS = 5;
+const DISCOVERY_TTL_MS = DAY;
+
+export type IssuerClientDeps = {
+  /** Exactly as tokens name it. */
+  issuer: string;
+  clientId: string;
+  /** Read for each request, since a reload can replace it; undefined: a public client. */
+  clientSecret: () => string | undefined;
+  scopes: readonly string[];
+  /** What the access token is to be for; issuers that do not know the parameter pass it over. */
+  audience: string;
+  /** For issuers that want it named as RFC 8707 has it. */
+  resource?: string;
+  redirectUri: () => string;
+  /** Where the issuer leads after sign-out. */
+  signedOutUri: () => string;
+  clockToleranceMs: number;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  /** Gives up requests under way. */
+  closed: AbortSignal;
+};
+
+export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
+  const findServer = rememberServer(deps);
+  const configure = async (): Promise<Configuration> => configurationOf(deps, await findServer());
+  return {
+    newAttempt: () => ({
+      state: randomState(),
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+    }),
+    begin: ({ state, nonce, verifier }) =>
+      translated(async () => {
+        const configuration = await configure();
+        const url = buildAuthorizationUrl(configuration, {
+          redirect_uri: deps.redirectUri(),
+          scope: deps.scopes.join(' '),
+          code_challenge: await calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+          state,
+          nonce,
+          audience: deps.audience,
+          ...resourceOf(deps),
+        });
+        return url.href;
+      }),
+    complete: (query, { state, nonce, verifier }) =>
+      translated(async () => {
+        const tokens = await authorizationCodeGrant(
+          await configure(),
+          new URL(`${deps.redirectUri()}?${query}`),
+          {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: verifier,
+            idTokenExpected: true,
+          },
+          resourceOf(deps),
+        );
+        return toIssuedTokens(tokens, deps.clock.now());
+      }),
+    renew: (refreshToken) =>
+      translated(async () => {
+        const tokens = await refreshTokenGrant(await configure(), refreshToken, resourceOf(deps));
+        return toIssuedTokens(tokens, deps.clock.now());
+      }),
+    signOutUrl: async (idToken) => {
+      const configuration = await configure().catch(() => undefined);
+      if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: deps.signedOutUri(),
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+      }).href;
+    },
+  };
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toSignInFailure(error);
+  }
+}
+
+function resourceOf({ resource }: IssuerClientDeps): Record<string, string> {
+  return resource === undefined ? {} : { resource };
+}
+
+/** Discovery, shared by those who wait for it. A failure is not remembered. */
+function rememberServer(deps: IssuerClientDeps): () => Promise<ServerMetadata> {
+  let known: { server: ServerMetadata; at: number } | undefined;
+  const find = createSingleFlight(async () => {
+    const configuration = await discovery(new URL(deps.issuer), deps.clientId, undefined, None(), {
+      timeout: REQUEST_TIMEOUT_SECONDS,
+      [customFetch]: createBoundedFetch(deps.closed),
+      execute: isLoopback(deps.issuer) ? [allowInsecureRequests] : [],
+    });
+    known = { server: configuration.serverMetadata(), at: deps.clock.monotonicMs() };
+    return known.server;
+  });
+  return async () =>
+    known && deps.clock.monotonicMs() - known.at < DISCOVERY_TTL_MS ? known.server : find();
+}
+
+function configurationOf(deps: IssuerClientDeps, server: ServerMetadata): Configuration {
+  const tolerance = { [clockTolerance]: Math.ceil(deps.clockToleranceMs / SECOND) };
+  const auth = clientAuthOf(deps.clientSecret(), server);
+  const configuration = new Configuration(server, deps.clientId, tolerance, auth);
+  configuration.timeout = REQUEST_TIMEOUT_SECONDS;
+  configuration[customFetch] = createBoundedFetch(deps.closed);
+  if (isLoopback(deps.issuer)) allowInsecureRequests(configuration);
+  return configuration;
+}
+
+/** The standard's default where the issuer takes it (OpenID Connect Core §9). */
+function clientAuthOf(secret: string | undefined, server: ServerMetadata): ClientAuth {
+  if (secret === undefined) return None();
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_basic')
+    ? ClientSecretBasic(secret)
+    : ClientSecretPost(secret);
+}
+
+/** Secrets go over a network by https only; loopback is no network. */
+function isLoopback(issuer: string): boolean {
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+function toIssuedTokens(
+  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
+  now: number,
+): IssuedTokens {
+  const claims = tokens.claims();
+  const lifetime = tokens.expiresIn();
+  return {
+    accessToken: tokens.access_token,
+    ...(lifetime !== undefined && { endsAt: now + lifetime * SECOND }),
+    ...(tokens.refresh_token !== undefined && { refreshToken: tokens.refresh_token }),
+    ...(tokens.id_token !== undefined && { idToken: tokens.id_token }),
+    ...(claims && { identity: identityOf(claims) }),
+  };
+}
+
+function identityOf(claims: { sub: string } & Record<string, unknown>) {
+  const { sub: subject, sid, name } = claims;
+  return {
+    subject,
+    ...(typeof sid === 'string' && { session: sid }),
+    ...(typeof name === 'string' && { name }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { FixedConfig } from '#config/take-over.ts';
+import type { AppDeps } from '#http/app.ts';
+import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+
+import type { Identity } from './identity.ts';
+import type { PortalParts } from './portal.ts';
+
+type Parts = Omit<PortalParts, 'portal' | 'rules' | 'identity'> & {
+  config: FixedConfig;
+  identity: Identity | undefined;
+};
+
+/** The portal and what only it needs are loaded where one is configured: nobody else pays for it. */
+export async function openPortal(
+  { identity, ...parts }: Parts,
+  held: ReleaseStack,
+): Promise<Pick<AppDeps, 'portal'>> {
+  const { portal, identity: rules } = parts.config;
+  if (!portal || !rules || !identity) return {};
+  const { composePortal } = await import('./portal.ts');
+  return { portal: composePortal({ ...parts, portal, rules, identity }, held) };
+}

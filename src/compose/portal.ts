@@ -1,0 +1,112 @@
+import { createSignIn } from '#access/sessions/sign-in.ts';
+import { createSessions } from '#access/sessions/sessions.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+import type { Access } from '#access/index.ts';
+import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
+import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
+import type { Config } from '#config/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
+import type { AppDeps } from '#http/app.ts';
+import type { Partners } from '#partners/index.ts';
+import { addPages } from '#portal/pages/pages.ts';
+import { portalArea } from '#portal/portal.ts';
+import { HOUR, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
+import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+
+import type { Identity } from './identity.ts';
+import type { Store } from './store.ts';
+import type { Stores } from './stores/stores.ts';
+
+export type PortalParts = {
+  portal: NonNullable<FixedConfig['portal']>;
+  rules: NonNullable<Config['identity']>;
+  config: { tracker: Pick<Config['tracker'], 'repository'> };
+  settings: Reloadable<Config>;
+  identity: Identity;
+  store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions'> };
+  access: Access;
+  partners: Partners;
+  clock: Clock;
+  log: Log;
+};
+
+const PURGE_EVERY_MS = HOUR;
+
+/** The portal on the open store and the issuer of the service. */
+export function composePortal(
+  parts: PortalParts,
+  held: ReleaseStack,
+): NonNullable<AppDeps['portal']> {
+  const { portal, rules, config, store, clock } = parts;
+  const closed = new AbortController();
+  held.push('the portal', () => closed.abort());
+  const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
+  const sessions = createSessions({ store: store.stores.sessions(), sealer, clock });
+  void purgeNowAndThen(sessions, parts, closed.signal);
+  return (context) =>
+    portalArea(context, {
+      repository: config.tracker.repository,
+      issuer: rules.issuer,
+      audience: rules.audience,
+      sessions,
+      sealer,
+      formKey: deriveKey(store.secretKey, 'forms'),
+      signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
+      addPages: (routes) => addPages(routes, { ...parts, portalClientId: portal.clientId }),
+    });
+}
+
+type SignInParts = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal };
+
+function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: SignInParts) {
+  const { portal, rules, settings, identity, clock, log } = parts;
+  const { issuer, audience, clockTolerance: clockToleranceMs, algorithms } = rules;
+  const { clientId, scopes, resource } = portal;
+  return createSignIn({
+    issuer: createIssuerClient({
+      issuer,
+      clientId,
+      clientSecret: () => settings.current().portal?.clientSecret?.reveal(),
+      scopes,
+      audience,
+      ...(resource !== undefined && { resource }),
+      redirectUri: () => `${publicUrl()}/portal/callback`,
+      signedOutUri: () => `${publicUrl()}/portal/signed-out`,
+      clockToleranceMs,
+      clock,
+      closed,
+    }),
+    clientId,
+    verifier: identity.verifier,
+    logoutTokens: createLogoutTokenVerifier({
+      keySet: identity.keySet,
+      rules: { issuer, clientId, algorithms, clockToleranceMs },
+      clock,
+    }),
+    sessions,
+    clockToleranceMs,
+    clock,
+    log,
+  });
+}
+
+/** What is over counts no more, so that it may stay for a while; a failure is tried again. */
+async function purgeNowAndThen(
+  sessions: Pick<Sessions, 'purge'>,
+  { clock, log }: Pick<PortalParts, 'clock' | 'log'>,
+  closed: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await sleepUntilAborted(clock, PURGE_EVERY_MS, closed);
+    if (closed.aborted) return;
+    await sessions
+      .purge()
+      .catch((error: unknown) => log.warn(errorFields(error), 'ended sessions were not purged'));
+  }
+}

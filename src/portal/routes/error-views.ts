@@ -1,0 +1,108 @@
+/** The words of pages about what went wrong; those of the codes are the problem pages' own. */
+import type { FastifyRequest } from 'fastify';
+
+import type { Clock } from '#shared/clock.ts';
+
+import { html } from '../html.ts';
+import type { HtmlValue } from '../html.ts';
+import type { PortalPage } from '../page.ts';
+import { renderLoneRefusal } from '../shell/lone.ts';
+import { link } from '../shell/parts.ts';
+import { refusal, refusalTitle } from '../shell/refusal.ts';
+import type { RefusalFacts } from '../shell/refusal.ts';
+import type { ErrorViews, Failed } from './error-pages.ts';
+import type { PortalRefusalKind } from './refusal.ts';
+import { ownPath, signInPath } from './return-path.ts';
+
+export type ErrorViewsDeps = {
+  /** `owner/name`. */
+  repository: string;
+  publicUrl: () => string;
+  /** Sign-in, for a form that came without a session; it leads to the path afterwards. */
+  sessionOver: (returnTo: string) => string;
+  clock: Pick<Clock, 'now'>;
+};
+
+export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
+  const { repository, publicUrl, sessionOver, clock } = deps;
+  return {
+    framed: (failed) => {
+      const { portalSession: session, url } = failed.request;
+      const atMs = clock.now();
+      const facts = { ...factsOf(failed, publicUrl()), atMs };
+      const reader = { timeZone: session?.timeZone ?? 'UTC', nowMs: atMs };
+      return {
+        title: refusalTitle(facts),
+        section: sectionOf(url),
+        body: refusal({ ...facts, actions: waysOn(failed, publicUrl()) }, reader),
+      };
+    },
+    lone: (failed) =>
+      renderLoneRefusal({ ...factsOf(failed, publicUrl()), repository, atMs: clock.now() }),
+    sessionOver: (request) => sessionOver(pageBefore(request, publicUrl())),
+  };
+}
+
+type Words = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
+
+const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => Words>> = {
+  'no-session': () => ({}),
+  'stale-form': () => ({
+    heading: 'This form is from an earlier session',
+    text: 'Nothing was changed.',
+    nextStep: 'open the page again and send the form from there.',
+  }),
+  'other-origin': (publicUrl) => ({
+    heading: 'This form came from elsewhere',
+    text: 'Nothing was changed: no page of this portal sent it.',
+    nextStep: html`open the portal at <code>${publicUrl}/portal</code> and send the form from there.`,
+  }),
+};
+
+function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
+  const words = refusal ? refusals[refusal.kind](publicUrl) : wordsOf({ request, error });
+  return { code: error.code, requestId: request.id, ...words };
+}
+
+function wordsOf({ request, error }: Failed): Words {
+  const { errors = [], detail } = error;
+  if (error.code === 'insufficient-scope') return missingScope(request, error.challenge);
+  if (error.code === 'unsupported-media-type')
+    return { text: 'The portal takes forms as browsers send them.' };
+  if (errors.length > 0)
+    return { text: html`${errors.map((problem) => html`${problem.detail} `)}` };
+  return detail === undefined ? {} : { text: detail };
+}
+
+function missingScope({ portalSession: session }: FastifyRequest, challenge = ''): Words {
+  const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? 'another scope';
+  const carried = session?.principal.scopes ?? [];
+  const list = carried.length === 0 ? 'no scope' : html`<code>${carried.join(' ')}</code>`;
+  return {
+    heading: 'You may not do this',
+    text: html`Your sign-in carries ${list}; this needs <code>${scope}</code>.`,
+    nextStep: 'ask an owner of your organisation for that scope, then sign in again.',
+  };
+}
+
+function waysOn(failed: Failed, publicUrl: string): HtmlValue {
+  const { request, error, refusal } = failed;
+  const before = pageBefore(request, publicUrl);
+  const isOwnScope = error.code === 'insufficient-scope' && !refusal;
+  return html`${isOwnScope && link({ href: signInPath('/portal'), text: 'Sign in again', look: 'button' })}
+  ${request.method === 'POST' && before !== '/portal' && link({ href: before, text: 'Back', look: 'primary' })}
+  ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
+}
+
+/** The page that a form was sent from, as the browser says it. */
+function pageBefore({ headers }: FastifyRequest, publicUrl: string): string {
+  const { referer = '' } = headers;
+  const { origin } = new URL(publicUrl);
+  return ownPath(referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined);
+}
+
+const SECTIONS = ['consumers', 'receipts', 'partners', 'catalog', 'audit'] as const;
+
+function sectionOf(url: string): PortalPage['section'] {
+  return SECTIONS.find((section) => url.startsWith(`/portal/${section}`)) ?? 'overview';
+}

@@ -1,0 +1,83 @@
+/**
+ * Sign-ins that are under way. What the callback needs to know is with the browser that began it, sealed
+ * and for ten minutes: no instance remembers anything, each tab has its own, and a callback that was
+ * meant for another browser finds nothing.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+
+import type { PortalCookies } from '../routes/cookies.ts';
+
+const PREFIX = 'trackport-sign-in-';
+const ATTEMPT_MS = 10 * MINUTE;
+/** Tabs in which somebody signs in at the same time; what is older is given up. */
+const ATTEMPTS_MAX = 5;
+const NAME_CHARACTERS = 12;
+
+const sealedAttempt = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+  startedAt: z.number(),
+});
+
+/** An attempt and where the person wants to be afterwards. */
+type OpenAttempt = SignInAttempt & { returnTo: string };
+
+export type Attempts = {
+  put(exchange: { request: FastifyRequest; reply: FastifyReply }, attempt: OpenAttempt): void;
+  /** The attempt of this state, which is over then; undefined when this browser has none. */
+  take(
+    exchange: { request: FastifyRequest; reply: FastifyReply },
+    state: unknown,
+  ): OpenAttempt | undefined;
+};
+
+export type AttemptsDeps = { cookies: PortalCookies; sealer: Sealer; clock: Pick<Clock, 'now'> };
+
+export function createAttempts({ cookies, sealer, clock }: AttemptsDeps): Attempts {
+  return {
+    put: ({ request, reply }, attempt) => {
+      const known = cookies.names(request.headers.cookie, PREFIX);
+      for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
+        reply.header('set-cookie', cookies.clear(name));
+      const text = JSON.stringify({ ...attempt, startedAt: clock.now() });
+      const sealed = sealer.seal(identityOf(attempt.state), Buffer.from(text));
+      const value = sealed.toString('base64url');
+      reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
+    },
+    take: ({ request, reply }, state) => {
+      if (typeof state !== 'string') return undefined;
+      const name = nameOf(state);
+      const value = cookies.read(request.headers.cookie, name);
+      if (value === undefined) return undefined;
+      reply.header('set-cookie', cookies.clear(name));
+      const attempt = open(sealer, state, value);
+      return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
+    },
+  };
+}
+
+/** What was altered, or sealed by another key, is none. */
+function open(sealer: Sealer, state: string, value: string) {
+  try {
+    const text = sealer.open(identityOf(state), Buffer.from(value, 'base64url')).toString();
+    return sealedAttempt.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(state: string): string {
+  return `${PREFIX}${state.slice(0, NAME_CHARACTERS).replaceAll(/[^\w-]/g, '_')}`;
+}
+
+function identityOf(state: string): string {
+  return `sign-in/${state}`;
+}

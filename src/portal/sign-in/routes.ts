@@ -1,0 +1,148 @@
+/** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
+import type { FastifyRequest } from 'fastify';
+
+import { SignInFailure } from '#access/sessions/issuer-client.ts';
+import type { SignIn } from '#access/sessions/sign-in.ts';
+import type { Sessions } from '#access/sessions/sessions.ts';
+import { refusedToken } from '#access/tokens/token-verifier.ts';
+import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
+import type { HttpApp } from '#http/http-app.ts';
+import { isTrackportError } from '#shared/errors.ts';
+
+import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
+import type { PortalCookies } from '../routes/cookies.ts';
+import { formTokenOf } from '../routes/form-body.ts';
+import type { FormTokens } from '../routes/form-token.ts';
+import { PORTAL_HEADERS } from '../routes/portal-headers.ts';
+import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
+import { PortalRefusal, refuseOtherOrigins } from '../routes/refusal.ts';
+import { ownPath } from '../routes/return-path.ts';
+import { sendDocument } from '../routes/send-page.ts';
+import type { Exchange } from '../routes/send-page.ts';
+import type { SessionGuard } from '../routes/session-guard.ts';
+import type { Attempts } from './attempts.ts';
+import type { SignInViews } from './views.ts';
+
+export type SignInRoutesDeps = {
+  signIn: SignIn;
+  sessions: Pick<Sessions, 'end' | 'find'>;
+  guard: SessionGuard;
+  cookies: PortalCookies;
+  formTokens: FormTokens;
+  attempts: Attempts;
+  views: SignInViews;
+  refusals: RefusalLimiter;
+  publicUrl: () => string;
+};
+
+export function addSignInRoutes(app: HttpApp, deps: SignInRoutesDeps): void {
+  const { guard, cookies, views } = deps;
+  app.get('/portal/sign-in', PORTAL_ROUTE, async (request, reply) => {
+    const returnTo = ownPath(queryOf(request)['to']);
+    if (await guard.find(request)) return leadTo({ request, reply }, returnTo);
+    const hadSession = readSessionId(cookies, request.headers.cookie) !== undefined;
+    if (hadSession) reply.header('set-cookie', clearSessionId(cookies));
+    return sendDocument(reply, views.signIn({ returnTo, hadSession }));
+  });
+  app.get('/portal/sign-in/start', PORTAL_ROUTE, (request, reply) =>
+    withFailurePage(deps, { request, reply }, async () => {
+      const attempt = deps.signIn.newAttempt();
+      const location = await deps.signIn.begin(attempt);
+      const returnTo = ownPath(queryOf(request)['to']);
+      deps.attempts.put({ request, reply }, { ...attempt, returnTo });
+      return leadTo({ request, reply }, location);
+    }),
+  );
+  app.get('/portal/callback', PORTAL_ROUTE, (request, reply) =>
+    withFailurePage(deps, { request, reply }, () => complete(deps, { request, reply })),
+  );
+  app.get('/portal/signed-out', PORTAL_ROUTE, async (_request, reply) =>
+    sendDocument(reply, views.signedOut()),
+  );
+  addSignOut(app, deps);
+}
+
+function addSignOut(app: HttpApp, deps: SignInRoutesDeps): void {
+  const { guard, sessions, cookies, formTokens, views } = deps;
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    refuseOtherOrigins(request, deps.publicUrl());
+    await guard.find(request);
+  };
+  app.post('/portal/sign-out', { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
+    const { portalSession: session } = request;
+    if (!session) return leadTo({ request, reply }, '/portal/signed-out');
+    if (!formTokens.fits(session.digest, formTokenOf(request)))
+      throw new PortalRefusal('stale-form');
+    await sessions.end(session);
+    reply.header('set-cookie', clearSessionId(cookies));
+    const location = await deps.signIn.signOutUrl(session);
+    if (location === undefined) return leadTo({ request, reply }, '/portal/signed-out');
+    // Not by 303: browsers hold the whole way of a form to `form-action`, and issuers lead further.
+    reply.header('refresh', `0;url=${location}`);
+    return sendDocument(reply, views.signingOut(location));
+  });
+  app.get('/portal/sign-out', PORTAL_ROUTE, async (request, reply) =>
+    leadTo({ request, reply }, '/portal'),
+  );
+}
+
+/** The session that the browser had before is over: it can have one only. */
+async function complete(deps: SignInRoutesDeps, exchange: Exchange) {
+  const { request, reply } = exchange;
+  const attempt = deps.attempts.take(exchange, queryOf(request)['state']);
+  const before = await deps.guard.find(request);
+  if (!attempt) {
+    // The way back in the browser's history.
+    if (before) return leadTo(exchange, '/portal');
+    throw new SignInFailure('lost-attempt', 'unknown_state');
+  }
+  const [, query = ''] = request.url.split('?', 2);
+  const id = await deps.signIn.complete(query, attempt);
+  if (before) await deps.sessions.end(before);
+  reply.header('set-cookie', setSessionId(deps.cookies, id));
+  await noteSignIn(deps, request, id);
+  return leadTo(exchange, attempt.returnTo);
+}
+
+/** The log line of a sign-in says who it was. */
+async function noteSignIn({ sessions }: SignInRoutesDeps, request: FastifyRequest, id: string) {
+  const session = await sessions.find(id);
+  if (!session) return;
+  const { subject, workspaceId } = session.principal;
+  request.logFacts = { ...request.logFacts, subject, workspaceId };
+}
+
+/** Sign-ins that fail are counted by address, as refused credentials are, unless the issuer is at fault. */
+async function withFailurePage<T>(
+  deps: SignInRoutesDeps,
+  { request, reply }: Exchange,
+  work: () => Promise<T>,
+) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SignInFailure)) throw error;
+    request.logFacts = { ...request.logFacts, signIn: error.kind, reason: error.reason };
+    if (error.kind !== 'unavailable') countRefusal(deps, request);
+    const { status, document, retryAfterSeconds } = deps.views.failed(error, request.id);
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+    return sendDocument(reply, document, status);
+  }
+}
+
+/** @throws {quota-exceeded} in time */
+function countRefusal({ refusals }: SignInRoutesDeps, { ip }: FastifyRequest): void {
+  try {
+    refusals.rethrow(ip, refusedToken());
+  } catch (error) {
+    if (!isTrackportError(error, 'unauthorized')) throw error;
+  }
+}
+
+function leadTo({ reply }: Exchange, location: string) {
+  return reply.headers(PORTAL_HEADERS).redirect(location, 303);
+}
+
+function queryOf({ query }: FastifyRequest): Record<string, unknown> {
+  return query as Record<string, unknown>;
+}
