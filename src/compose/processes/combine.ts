@@ -1,7 +1,7 @@
 /** What several processes say of themselves, made into what the service says of itself. */
 import { AggregatorRegistry } from 'prom-client';
 
-import type { CheckResult, Readiness } from '#http/routes/operations/routes.ts';
+import type { CheckResult, Readiness } from '#http/routes/operations/readiness.ts';
 
 /**
  * Which of several states of one check is shown: the first of these. For the worker and the directory

@@ -1,6 +1,6 @@
 /** What the primary process and those that serve say to each other. */
 import type { Config } from '#config/schema.ts';
-import type { Readiness } from '#http/routes/operations/routes.ts';
+import type { Readiness } from '#http/routes/operations/readiness.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 
 import type { ProcessMetrics } from './combine.ts';

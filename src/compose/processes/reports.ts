@@ -1,5 +1,5 @@
 /** What the service as a whole says: all processes are asked, and what they say is combined. */
-import type { CheckResult } from '#http/routes/operations/routes.ts';
+import type { CheckResult } from '#http/routes/operations/readiness.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { Gauge } from 'prom-client';

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '#http/routes/operations/routes.ts';
+import type { HealthCheck } from '#http/routes/operations/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';

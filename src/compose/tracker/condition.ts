@@ -23,6 +23,8 @@ export type TrackerWatch = {
   /** Notes why a call failed: a failure of the tracker, or an error that was made of one. */
   failed(error: unknown): void;
   condition(): TrackerCondition;
+  /** The last failure since the start; `at` in ms since the Unix epoch. */
+  lastFailure(): { cause: string; at: number } | undefined;
 };
 
 const FAILURES_IN_A_ROW = 3;
@@ -34,6 +36,7 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
   let failures = 0;
   let since = 0;
   let last: TrackerFailure | undefined;
+  let lastAt = 0;
 
   const failed = (error: unknown): void => {
     const failure = failureIn(error);
@@ -41,6 +44,7 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
     if (failures === 0) since = clock.now();
     failures += failure.kind === 'unauthorized' ? FAILURES_IN_A_ROW : 1;
     last = failure;
+    lastAt = clock.now();
   };
   const note = async <T>(call: Promise<T>): Promise<T> => {
     try {
@@ -60,6 +64,7 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
       quota: () => tracker.quota(),
     }),
     failed,
+    lastFailure: () => last && { cause: describe(last), at: lastAt },
     condition: () => {
       if (last && failures >= FAILURES_IN_A_ROW)
         return { state: 'failing', cause: describe(last), since };

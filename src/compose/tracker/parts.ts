@@ -27,6 +27,8 @@ export type TrackerParts = {
   leadTracker: LeadTracker;
   /** How calls have gone lately. */
   condition(): TrackerCondition;
+  /** The last failure of a call since the start; `at` in ms since the Unix epoch. */
+  lastFailure: TrackerWatch['lastFailure'];
   /** Finds out whether the tracker's failures are over, now and then. */
   probe(): void;
 };
@@ -79,6 +81,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     repository,
     leadTracker,
     condition: () => watch.condition(),
+    lastFailure: () => watch.lastFailure(),
     probe: createTrackerProbe(leadTracker, clock),
   };
 }

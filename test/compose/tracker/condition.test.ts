@@ -96,3 +96,13 @@ test('a probe asks at most every half minute, and its answer counts', async () =
   probe();
   expect(calls).toEqual(['list', 'list']);
 });
+
+test('the last failure stays to be seen after the tracker is well again', async () => {
+  const { watch, call } = setUp();
+  expect(watch.lastFailure()).toBeUndefined();
+  await call();
+  await call(down);
+  await call();
+  expect(watch.lastFailure()).toEqual({ cause: 'server (503)', at: START + 1000 });
+  expect(watch.condition()).toEqual({ state: 'ok' });
+});

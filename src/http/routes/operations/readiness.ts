@@ -1,0 +1,71 @@
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { HttpContext } from '../../http-app.ts';
+
+/** What one part of the service says of itself. */
+export type CheckResult = {
+  /** False takes the instance out of service; a part that is merely impaired says true. */
+  isReady: boolean;
+  /** One word: `ok`, `paused`, `incomplete`, `unavailable`. */
+  state: string;
+  /** For the operator; public, so without secrets and personal data. */
+  detail?: string;
+};
+
+export type HealthCheck = {
+  /** The key in the body's `checks`, such as `store`. */
+  name: string;
+  /**
+   * Runs on every request for `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
+   * of a `TrackportError` is shown.
+   */
+  check: () => Promise<CheckResult> | CheckResult;
+};
+
+export type Readiness = {
+  isStopping: boolean;
+  /** By the names of the checks. */
+  checks: Record<string, CheckResult>;
+};
+
+type CheckDeps = Pick<HttpContext, 'clock' | 'log'>;
+
+const CHECK_TIMEOUT_MS = 2000;
+
+/** Runs all checks beside each other, each for at most 2 s; never rejects. */
+export async function runChecks(
+  deps: CheckDeps,
+  checks: readonly HealthCheck[],
+): Promise<Readiness['checks']> {
+  const results = await Promise.all(checks.map((check) => runCheck(deps, check)));
+  return Object.fromEntries(results);
+}
+
+async function runCheck(
+  { clock, log }: CheckDeps,
+  check: HealthCheck,
+): Promise<[name: string, result: CheckResult]> {
+  const giveUp = new AbortController();
+  const tooSlow = clock
+    .sleep(CHECK_TIMEOUT_MS, { signal: giveUp.signal, unref: true })
+    .then((): CheckResult => ({
+      isReady: false,
+      state: 'unavailable',
+      detail: 'No answer in 2 s.',
+    }));
+  tooSlow.catch(() => undefined);
+  try {
+    return [check.name, await Promise.race([check.check(), tooSlow])];
+  } catch (error) {
+    log.warn({ check: check.name, ...errorFields(error) }, 'a health check failed');
+    const detail = isTrackportError(error) ? error.detail : undefined;
+    const result = {
+      isReady: false,
+      state: 'unavailable',
+      ...(detail !== undefined && { detail }),
+    };
+    return [check.name, result];
+  } finally {
+    giveUp.abort(new Error('the check is over'));
+  }
+}

@@ -1,0 +1,106 @@
+import { DAY, HOUR } from '#shared/clock.ts';
+
+import type { HtmlValue } from '../../html.ts';
+import { link } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
+import { counted, duration } from '../../shell/times.ts';
+import type { HealthLine } from './health-lines.ts';
+
+/** What waits and what did not end well. */
+export type Queue = {
+  /** Events that wait or are worked on. */
+  open: number;
+  /** Age of the oldest of them. */
+  oldestMs: number | undefined;
+  /** Events of the last 7 days. */
+  failed: number;
+  unmatched: number;
+};
+
+/** Something that is not well. */
+export type Concern = {
+  state: Extract<State, 'bad' | 'warn'>;
+  /** As the heading of the page. */
+  heading: string;
+  action?: HtmlValue;
+};
+
+/** A deletion that has waited for longer is a reason to get up; the alert rules say the same. */
+export const OLDEST_MAX_MS = HOUR;
+
+/** The list of receipts with one outcome in the last 7 days. */
+export function weekOf(outcome: 'FAILED' | 'UNMATCHED', nowMs: number): string {
+  const since = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
+  return `/portal/receipts?outcome=${outcome}&since=${since}`;
+}
+
+/** All that is not well, the gravest first: what stops deletions, what needs a person, the rest. */
+export function concernsOf(
+  lines: readonly HealthLine[],
+  queue: Queue | undefined,
+  nowMs: number,
+): Concern[] {
+  const parts = lines.filter(({ state }) => state === 'bad' || state === 'warn').map(partConcern);
+  const all = [...(queue ? queueConcerns(queue, nowMs) : []), ...parts];
+  return all.toSorted((left, right) => gravity(left) - gravity(right));
+}
+
+const gravity = ({ state }: Concern): number => (state === 'bad' ? 0 : 1);
+
+function queueConcerns({ oldestMs = 0, failed, unmatched }: Queue, nowMs: number): Concern[] {
+  const concerns: Concern[] = [];
+  if (failed > 0)
+    concerns.push({
+      state: 'bad',
+      heading: `${counted(failed, 'deletion')} ${failed === 1 ? 'needs' : 'need'} a person`,
+      action: link({ href: weekOf('FAILED', nowMs), text: 'See the dead letters', look: 'button' }),
+    });
+  if (oldestMs > OLDEST_MAX_MS)
+    concerns.push({
+      state: 'bad',
+      heading: `A deletion has waited for ${duration(oldestMs)}`,
+      action: link({
+        href: '/portal/receipts?outcome=PENDING',
+        text: 'See what is pending',
+        look: 'button',
+      }),
+    });
+  if (unmatched > 0)
+    concerns.push({
+      state: 'warn',
+      heading: `${counted(unmatched, 'event')} matched no lead`,
+      action: link({ href: weekOf('UNMATCHED', nowMs), text: 'See them', look: 'button' }),
+    });
+  return concerns;
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  'tracker Failing': 'The tracker does not respond as it should',
+  'tracker Quota used up': 'The tracker’s quota is used up',
+  'store Unavailable': 'The store cannot be used',
+  'worker Paused': 'The tracker does not let deletions be worked on',
+  'worker Failing': 'Deletions are not worked on',
+  'worker Stopped': 'Deletions are not worked on',
+  'issuer Failing': 'The issuer does not respond',
+  'webhook Never came': 'The tracker’s webhook has never come',
+  'webhook Quiet': 'The tracker’s webhook has not come for a week',
+};
+
+function partConcern({ name, label, word, state }: HealthLine): Concern {
+  const heading = SENTENCES[`${name} ${word}`] ?? `${label}: ${word.toLowerCase()}`;
+  return { state: state === 'bad' ? 'bad' : 'warn', heading };
+}
+
+/** What stands below the verdict: the rest of what is not well, and what is. */
+export function restOf(concerns: readonly Concern[], lines: readonly HealthLine[]): string {
+  const others = concerns.slice(1).map(({ heading }) => `${heading}.`);
+  const well = lines.filter(({ state }) => state === 'ok').map(({ label }) => label.toLowerCase());
+  return [...others, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
+}
+
+function wellSentence(names: readonly string[]): string {
+  const [only] = names;
+  if (only === undefined) return '';
+  const list = new Intl.ListFormat('en').format(names);
+  return `${list.charAt(0).toUpperCase()}${list.slice(1)} ${names.length === 1 ? 'is' : 'are'} well.`;
+}

@@ -1,0 +1,131 @@
+import type { Readiness } from '#http/routes/operations/readiness.ts';
+import type { TrackerQuota } from '#leads/lead-tracker.ts';
+import type { Partners } from '#partners/index.ts';
+import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
+import { TRACKER } from '#partners/traffic/traffic.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
+import { DAY } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+
+import { may } from '../../person.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { toHealthLine } from './health-lines.ts';
+import type { DeadLetter, Unmatched } from './next-steps.ts';
+import { overviewPage } from './view.ts';
+import type { Operation } from './view.ts';
+import type { WebhookFacts } from './webhook-line.ts';
+
+/** What the overview asks. */
+export type OverviewDeps = {
+  /** What `/readyz` says, of all processes that serve together. */
+  readiness: () => Promise<Pick<Readiness, 'checks'>>;
+  /** Whether this port serves `/readyz`. */
+  hasReadyz: boolean;
+  tracker: {
+    quota: () => TrackerQuota | undefined;
+    /** The last request that failed since this process started. */
+    lastFailure: () => { cause: string; at: number } | undefined;
+    hasWebhookSecret: () => boolean;
+  };
+  partners: Pick<Partners, 'workerStatus' | 'recentOutcomes'> & {
+    receipts: Pick<Partners['receipts'], 'list' | 'read'>;
+  };
+  traffic: Pick<Traffic, 'read'>;
+  publicUrl: () => string;
+  clock: Pick<Clock, 'now'>;
+};
+
+const WEBHOOK_PATH = '/api/v1/webhooks/github';
+const WEBHOOK_DAYS = 30;
+const ROWS = 5;
+
+/** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
+export function overviewPages(portal: PortalRoutes, deps: OverviewDeps): void {
+  portal.page('/portal', {}, async ({ person }) => {
+    const nowMs = deps.clock.now();
+    const reader = { timeZone: person.timeZone, nowMs };
+    const [{ checks }, webhook, operation] = await Promise.all([
+      deps.readiness(),
+      readWebhook(deps),
+      may(person, 'trackport:admin') ? readOperation(deps, nowMs) : undefined,
+    ]);
+    const lines = Object.entries(checks).map(([name, result]) =>
+      toHealthLine(name, result, reader),
+    );
+    const { hasReadyz, tracker } = deps;
+    const facts = { lines, webhook, operation, hasReadyz, quota: tracker.quota() };
+    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure() }, reader);
+  });
+}
+
+/** The page is needed most while the store is away, so it does without. */
+async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isTrackportError(error, 'store-unavailable')) return undefined;
+    throw error;
+  }
+}
+
+async function readWebhook({ traffic, tracker, publicUrl }: OverviewDeps): Promise<WebhookFacts> {
+  const sums = await orNothing(traffic.read(WEBHOOK_DAYS));
+  const last = sums?.find(({ sender, kind }) => sender === TRACKER && kind === 'verified');
+  return {
+    url: `${publicUrl()}${WEBHOOK_PATH}`,
+    hasSecret: tracker.hasWebhookSecret(),
+    isKnown: sums !== undefined,
+    lastAt: last?.lastAt,
+  };
+}
+
+function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | undefined> {
+  const { partners } = deps;
+  const read = async (): Promise<Operation> => {
+    const since = nowMs - 7 * DAY;
+    const [status, { hours, week }, deadLetters] = await Promise.all([
+      partners.workerStatus(),
+      partners.recentOutcomes(),
+      readDeadLetters(deps, since),
+    ]);
+    const { FAILED: failed = 0, UNMATCHED: unmatched = 0 } = week;
+    const { open, oldestReceivedAt } = status;
+    return {
+      open,
+      oldestMs: oldestReceivedAt === undefined ? undefined : nowMs - oldestReceivedAt,
+      failed,
+      unmatched,
+      hours,
+      deadLetters,
+      lastUnmatched: await readUnmatched(deps, since, unmatched),
+    };
+  };
+  return orNothing(read());
+}
+
+async function readDeadLetters({ partners }: OverviewDeps, since: number): Promise<DeadLetter[]> {
+  const filter = { outcome: 'FAILED', since } as const;
+  const { items } = await partners.receipts.list({ filter, limit: ROWS });
+  const receipts = await Promise.all(items.map(({ id }) => partners.receipts.read(id)));
+  return receipts.map(toDeadLetter);
+}
+
+/** Of a receipt's events the first that failed: its page shows them all. */
+function toDeadLetter({ id, partnerId, receivedAt, events }: ReceiptDetailOut): DeadLetter {
+  const failed = events.find(({ outcome }) => outcome === 'FAILED');
+  const { lastError = 'internal-error', leadIds = [], completedAt = receivedAt } = failed ?? {};
+  return { receiptId: id, partnerId, atMs: Date.parse(completedAt), error: lastError, leadIds };
+}
+
+async function readUnmatched(
+  { partners }: OverviewDeps,
+  since: number,
+  total: number,
+): Promise<Unmatched | undefined> {
+  if (total === 0) return undefined;
+  const filter = { outcome: 'UNMATCHED', since } as const;
+  const [newest] = (await partners.receipts.list({ filter, limit: 1 })).items;
+  if (!newest) return undefined;
+  return { total, partnerId: newest.partnerId, atMs: Date.parse(newest.receivedAt) };
+}

@@ -1,0 +1,171 @@
+import type { TrackerQuota } from '#leads/lead-tracker.ts';
+import type { RecentOutcomes } from '#partners/receipts/outcome-reader.ts';
+
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import type { PortalPage } from '../../page.ts';
+import { bars } from '../../shell/bars.ts';
+import { body, card, empty, facts, split, stats } from '../../shell/card.ts';
+import { notice } from '../../shell/notice.ts';
+import { badge, code, link, note } from '../../shell/parts.ts';
+import { quotaBar } from '../../shell/quota.ts';
+import { count, duration, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { concernsOf, OLDEST_MAX_MS, restOf, weekOf } from './concerns.ts';
+import type { Queue } from './concerns.ts';
+import type { HealthLine } from './health-lines.ts';
+import { nextSteps } from './next-steps.ts';
+import type { DeadLetter, Unmatched } from './next-steps.ts';
+import { webhookLine } from './webhook-line.ts';
+import type { WebhookFacts } from './webhook-line.ts';
+
+/** What only those see who may see receipts. */
+export type Operation = Queue & {
+  hours: RecentOutcomes['hours'];
+  /** Some of them, the newest first. */
+  deadLetters: readonly DeadLetter[];
+  lastUnmatched: Unmatched | undefined;
+};
+
+export type OverviewFacts = {
+  lines: readonly HealthLine[];
+  quota: TrackerQuota | undefined;
+  /** The last request that failed since this process started. */
+  trackerFailure: { cause: string; at: number } | undefined;
+  webhook: WebhookFacts;
+  /** Undefined without the scope, or while the store cannot be read. */
+  operation: Operation | undefined;
+  /** Whether this port serves `/readyz`. */
+  hasReadyz: boolean;
+};
+
+/** Is everything well? If not: what first? */
+export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
+  const lines = given.lines.map((line) => withFailure(line, given, reader));
+  lines.push(webhookLine(given.webhook, reader));
+  const { operation } = given;
+  const aside = [healthCard(lines, given.hasReadyz), quotaCard(given.quota, reader)];
+  return {
+    title: 'Overview',
+    section: 'overview',
+    meta: [html`As of ${time(reader.nowMs, reader)}`],
+    actions: link({ href: '/portal', text: 'Refresh', look: 'button' }),
+    body: html`${verdict(lines, operation, reader)} ${operation && numbers(operation, reader)}
+    ${split([operation && work(operation, reader), setUp(given.webhook)], aside)}`,
+  };
+}
+
+function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader: Reader) {
+  if (line.name !== 'tracker' || line.state === 'bad' || !trackerFailure) return line;
+  const { cause, at } = trackerFailure;
+  const said = html`Last failure ${time(at, reader, 'minute')}: ${cause}.`;
+  return { ...line, text: html`${line.text} ${said}` };
+}
+
+function verdict(lines: readonly HealthLine[], queue: Queue | undefined, reader: Reader): Html {
+  const concerns = concernsOf(lines, queue, reader.nowMs);
+  const [first] = concerns;
+  const text = restOf(concerns, lines);
+  if (!first) return notice({ state: 'ok', id: 'verdict', heading: 'All is well', text });
+  const { state, heading, action } = first;
+  return notice({ state, id: 'verdict', heading, text, actions: action });
+}
+
+function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Reader): Html {
+  const [age, ...units] = oldestMs === undefined ? ['None'] : duration(oldestMs).split(' ');
+  const isLate = (oldestMs ?? 0) > OLDEST_MAX_MS;
+  return stats([
+    {
+      term: 'Oldest open deletion',
+      value: age,
+      note: 'Alert above 1 hour',
+      ...(units.length > 0 && { unit: units.join(' ') }),
+      ...(isLate && { state: 'bad' as const }),
+    },
+    {
+      term: 'Open deletions',
+      value: count(open),
+      note: link({ href: '/portal/receipts?outcome=PENDING', text: 'Pending receipts' }),
+    },
+    {
+      term: 'Dead letters, 7 days',
+      value: count(failed),
+      note: link({ href: weekOf('FAILED', nowMs), text: 'Failed receipts' }),
+      ...(failed > 0 && { state: 'bad' as const }),
+    },
+    {
+      term: 'Unmatched, 7 days',
+      value: count(unmatched),
+      note: link({ href: weekOf('UNMATCHED', nowMs), text: 'Unmatched receipts' }),
+      ...(unmatched > 0 && { state: 'warn' as const }),
+    },
+  ]);
+}
+
+const SERIES = [
+  { key: 'DONE', label: 'Done', state: 'ok' },
+  { key: 'PENDING', label: 'Pending', state: 'wait' },
+  { key: 'UNMATCHED', label: 'Unmatched', state: 'warn' },
+  { key: 'IGNORED', label: 'Ignored', state: 'mute' },
+  { key: 'REJECTED', label: 'Rejected', state: 'odd' },
+  { key: 'FAILED', label: 'Failed', state: 'bad' },
+] as const;
+
+function work({ deadLetters, lastUnmatched, hours }: Operation, reader: Reader): Html {
+  const steps = nextSteps(deadLetters, lastUnmatched, reader);
+  const picture = {
+    id: 'per-hour',
+    heading: 'Receipts per hour by outcome',
+    aside: link({ href: '/portal/receipts', text: 'All receipts' }),
+    unit: 'event',
+    series: SERIES,
+    slots: hours,
+  };
+  return html`${steps && card({ id: 'next-steps', heading: 'Next steps' }, steps)}
+  ${bars(picture, reader)}`;
+}
+
+function healthCard(lines: readonly HealthLine[], hasReadyz: boolean): Html {
+  const rows = lines.map(({ label, state, word, text }) => ({
+    term: label,
+    value: html`${badge(state, word)}${text && note(text)}`,
+  }));
+  const aside = hasReadyz ? link({ href: '/readyz', text: 'As JSON' }) : undefined;
+  return card({ id: 'health', heading: 'Health', aside }, body(facts(rows)));
+}
+
+function quotaCard(quota: TrackerQuota | undefined, reader: Reader): Html | undefined {
+  if (!quota) return undefined;
+  const { remaining, limit, resetAt } = quota;
+  const left = `${count(remaining)} of ${count(limit)}`;
+  const picture = quotaBar({
+    headingId: 'quota',
+    caption: html`${left} calls left until ${time(resetAt, reader, 'clock')}.`,
+    left: remaining,
+    limit,
+    thresholds: [0.2, 0.1],
+  });
+  return card({ id: 'quota', heading: 'Tracker quota' }, picture);
+}
+
+/** Shown while the webhook has never come: the exact values, to be copied. */
+function setUp({ url, hasSecret, isKnown, lastAt }: WebhookFacts): Html | undefined {
+  if (!isKnown || lastAt !== undefined) return undefined;
+  const secret = hasSecret
+    ? html`one of ${code('tracker.webhookSecrets')}`
+    : html`make one with <code>openssl rand -hex 32</code>, and put it into
+        ${code('tracker.webhookSecrets')} as well`;
+  return empty({
+    id: 'set-up',
+    heading: 'The webhook has never come',
+    text: html`Without it changed leads are seen later. In the tracker’s settings, under webhooks,
+    add:
+    ${facts([
+      { term: 'Payload URL', value: code(url) },
+      { term: 'Content type', value: code('application/json') },
+      { term: 'Secret', value: secret },
+      { term: 'Events', value: 'Issues, Labels, Repositories' },
+    ])}`,
+    next: link({ href: '/portal', text: 'Look again', look: 'button' }),
+  });
+}

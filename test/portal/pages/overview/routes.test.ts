@@ -1,0 +1,76 @@
+import { overviewPages } from '#portal/pages/overview/routes.ts';
+import type { OverviewDeps } from '#portal/pages/overview/routes.ts';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { TRACKER } from '#partners/traffic/traffic.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../support/clock.ts';
+import { buildPartners } from '../../../support/partners.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
+
+const clock = createFakeClock();
+
+const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown as DirectoryFiller;
+
+function overview(given: Partial<OverviewDeps> = {}) {
+  const { partners, deliver } = buildPartners({ clock, filler });
+  const deps: OverviewDeps = {
+    readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
+    hasReadyz: true,
+    tracker: { quota: () => undefined, lastFailure: () => undefined, hasWebhookSecret: () => true },
+    partners,
+    traffic: { read: async () => [] },
+    publicUrl: () => 'https://adapter.example.com',
+    clock,
+    ...given,
+  };
+  return { portal: startPortal((routes) => overviewPages(routes, deps)), deliver };
+}
+
+test('shows what came in and what waits', async () => {
+  const { portal, deliver } = overview();
+  await deliver({ externalId: 'nobody-1', type: 'contact.deletion' });
+  const { body, status } = await (await portal.signIn()).get('/portal');
+  expect(status).toBe(200);
+  expect(body).toContain('1 event in 24 hours');
+  expect(body).toContain('Open deletions');
+});
+
+test('a person who may not see receipts sees health alone', async () => {
+  const { portal } = overview();
+  const { body, status } = await (await portal.signIn(['catalog:read'])).get('/portal');
+  expect(status).toBe(200);
+  expect(body).toContain('Health');
+  expect(body).not.toContain('Open deletions');
+});
+
+test('the last webhook is the tracker’s last good one, of any instance', async () => {
+  const common = { detail: '', count: 1 };
+  const { portal } = overview({
+    traffic: {
+      read: async () => [
+        { sender: 'crm-one', kind: 'verified', lastAt: clock.now() - 1000, ...common },
+        { sender: TRACKER, kind: 'refused', lastAt: clock.now() - 2000, ...common },
+        { sender: TRACKER, kind: 'verified', lastAt: clock.now() - 240_000, ...common },
+      ],
+    },
+  });
+  const { body } = await (await portal.signIn()).get('/portal');
+  expect(body.replaceAll(/\s+/g, ' ')).toMatch(/Last delivery <time[^>]*>4 min ago/);
+});
+
+test('the page comes while the store is away', async () => {
+  const away = async () => Promise.reject(new TrackportError('store-unavailable'));
+  const { portal } = overview({
+    readiness: async () => ({ checks: { store: { isReady: false, state: 'unavailable' } } }),
+    partners: {
+      workerStatus: away,
+      recentOutcomes: away,
+      receipts: { list: away, read: away },
+    },
+    traffic: { read: away },
+  });
+  const { body, status } = await (await portal.signIn()).get('/portal');
+  expect(status).toBe(200);
+  expect(body).toContain('The store cannot be used');
+});

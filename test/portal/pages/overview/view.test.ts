@@ -1,0 +1,190 @@
+import { hoursUntil } from '#portal/shell/bars.ts';
+import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
+import { nextStepFor } from '#portal/pages/overview/next-steps.ts';
+import { overviewPage } from '#portal/pages/overview/view.ts';
+import type { Operation, OverviewFacts } from '#portal/pages/overview/view.ts';
+import { eventErrorCodes } from '#partners/receipts/event-error.ts';
+import { expect, test } from 'vitest';
+import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+
+const { nowMs } = reader;
+const MINUTE = 60_000;
+
+const line = (name: string, state = 'ok', detail?: string) =>
+  toHealthLine(name, { isReady: true, state, ...(detail !== undefined && { detail }) }, reader);
+
+const operation: Operation = {
+  open: 0,
+  oldestMs: undefined,
+  failed: 0,
+  unmatched: 0,
+  hours: hoursUntil(nowMs, 24).map((startMs) => ({ startMs, counts: {} })),
+  deadLetters: [],
+  lastUnmatched: undefined,
+};
+
+const well: OverviewFacts = {
+  lines: [line('store'), line('tracker'), line('worker'), line('issuer')],
+  quota: { limit: 5000, remaining: 4212, resetAt: nowMs + 30 * MINUTE },
+  trackerFailure: undefined,
+  webhook: {
+    url: 'https://adapter.example.com/api/v1/webhooks/github',
+    hasSecret: true,
+    isKnown: true,
+    lastAt: nowMs - 22_000,
+  },
+  operation,
+  hasReadyz: true,
+};
+
+const page = (given: Partial<OverviewFacts> = {}) =>
+  flat(overviewPage({ ...well, ...given }, reader).body);
+
+const verdictIn = (text: string) => /<h2 id="verdict">([^<]*)</.exec(text)?.[1];
+
+test('when nothing is amiss the first words say so', () => {
+  const text = page();
+  expect(verdictIn(text)).toBe('All is well');
+  expect(text).toContain('Store, tracker, worker, issuer, and webhook are well.');
+  expect(text).not.toContain('Next steps');
+});
+
+test.each<[string, Partial<OverviewFacts>, string]>([
+  ['dead letters', { operation: { ...operation, failed: 2 } }, '2 deletions need a person'],
+  [
+    'a deletion older than an hour',
+    { operation: { ...operation, open: 1, oldestMs: 65 * MINUTE } },
+    'A deletion has waited for 1 h 5 min',
+  ],
+  ['unmatched events', { operation: { ...operation, unmatched: 5 } }, '5 events matched no lead'],
+  [
+    'a paused worker',
+    { lines: [line('worker', 'paused')] },
+    'The tracker does not let deletions be worked on',
+  ],
+  ['an issuer away', { lines: [line('issuer', 'failing')] }, 'The issuer does not respond'],
+  [
+    'a tracker away',
+    { lines: [line('tracker', 'failing')] },
+    'The tracker does not respond as it should',
+  ],
+  [
+    'no webhook yet',
+    { webhook: { ...well.webhook, lastAt: undefined } },
+    'The tracker’s webhook has never come',
+  ],
+])('with %s the first words say that', (_, given, heading) => {
+  expect(verdictIn(page(given))).toBe(heading);
+});
+
+test('what stops deletions comes before what can wait, and the rest stands below', () => {
+  const lines = [line('issuer', 'failing'), line('store'), line('worker', 'paused')];
+  const text = page({ lines, operation: { ...operation, unmatched: 1 } });
+  expect(verdictIn(text)).toBe('The tracker does not let deletions be worked on');
+  expect(text).toContain(
+    '1 event matched no lead. The issuer does not respond. Store and webhook are well.',
+  );
+});
+
+test('a store that is away is the verdict, and nothing is said that only it knows', () => {
+  const store = toHealthLine('store', { isReady: false, state: 'unavailable' }, reader);
+  const webhook = { ...well.webhook, isKnown: false, lastAt: undefined };
+  const text = page({ lines: [store], webhook, operation: undefined });
+  expect(verdictIn(text)).toBe('The store cannot be used');
+  expect(text).toContain('Not known now');
+  expect(text).not.toContain('never come');
+});
+
+test('the tracker’s last failure stays to be seen after it is well again', () => {
+  const text = page({ trackerFailure: { cause: 'server (502)', at: nowMs - 60 * MINUTE } });
+  expect(text).toContain('Last failure<time datetime="2026-11-21T13:02:10Z"');
+  expect(text).toContain(': server (502).');
+});
+
+test('times in what the checks say are the reader’s', () => {
+  const text = line('tracker', 'failing', 'Calls have failed since 2026-11-21T13:31:00Z. X.').text;
+  expect(flat(text ?? '')).toContain('title="2026-11-21 13:31:00 UTC">21 Nov 14:31</time>');
+});
+
+test('an open deletion is as old as it is, never older', () => {
+  const text = page({ operation: { ...operation, open: 1, oldestMs: 60 * MINUTE - 1 } });
+  expect(text).toContain('<dd>59<small>min</small></dd>');
+  expect(verdictIn(text)).toBe('All is well');
+});
+
+test('the quota says what is left, in words and as a bar', () => {
+  const text = page();
+  expect(text).toContain('4,212 of 5,000 calls left until');
+  expect(text).toContain('data-s="ok" width="84.2"');
+  expect(page({ quota: undefined })).not.toContain('Tracker quota');
+});
+
+test('a webhook that never came is explained with the exact address', () => {
+  const webhook = { ...well.webhook, lastAt: undefined };
+  const text = page({ webhook }).replaceAll('<wbr />', '');
+  expect(text).toContain('<code>https://adapter.example.com/api/v1/webhooks/github</code>');
+  expect(text).toContain('application/json');
+  expect(text).toContain('Issues, Labels, Repositories');
+  expect(page({ webhook: { ...webhook, hasSecret: false } })).toContain('openssl rand -hex 32');
+  expect(page()).not.toContain('Payload URL');
+});
+
+test('a webhook that was silent for a week is amiss', () => {
+  const webhook = { ...well.webhook, lastAt: nowMs - 8 * 24 * 60 * MINUTE };
+  expect(verdictIn(page({ webhook }))).toBe('The tracker’s webhook has not come for a week');
+});
+
+test('each dead letter leads to its receipt and says what to do', () => {
+  const letter = {
+    receiptId: '5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804',
+    partnerId: 'halden-crm',
+    atMs: nowMs,
+    error: 'locked',
+    leadIds: ['4177'],
+  };
+  const lastUnmatched = { total: 5, partnerId: 'tessera', atMs: nowMs };
+  const text = page({
+    operation: { ...operation, failed: 1, unmatched: 5, deadLetters: [letter], lastUnmatched },
+  });
+  expect(text).toContain('href="/portal/receipts/5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804"');
+  expect(text).toContain('Issue #4177: Unlock the issue, then replay.');
+  expect(text).toContain(
+    'href="/portal/receipts?outcome=UNMATCHED&amp;since=2026-11-14">See all 5',
+  );
+});
+
+test('there is a next step for every code, also one that is not known', () => {
+  for (const code of [...eventErrorCodes, 'new', 'toString'])
+    expect(nextStepFor(code)).toMatch(/\.$/);
+});
+
+test('without the scope there is health, and nothing of the queue', () => {
+  const text = page({ operation: undefined });
+  expect(text).toContain('id="health"');
+  expect(text).not.toMatch(/receipts|deletion/i);
+});
+
+test('hostile texts stay texts', () => {
+  const letter = {
+    receiptId: hostile,
+    partnerId: hostile,
+    atMs: 0,
+    error: hostile,
+    leadIds: [hostile],
+  };
+  const text = overviewPage(
+    {
+      ...well,
+      lines: [line(hostile, hostile, hostile)],
+      trackerFailure: { cause: hostile, at: 0 },
+      webhook: { ...well.webhook, url: hostile, lastAt: undefined },
+      operation: {
+        ...operation,
+        deadLetters: [letter],
+        lastUnmatched: { total: 1, partnerId: hostile, atMs: 0 },
+      },
+    },
+    reader,
+  ).body;
+  expect(isInert(text)).toBe(true);
+});
