@@ -4,7 +4,10 @@ import type { Clock } from '#shared/clock.ts';
 export type Pacer = {
   /** Resolves when the next write may be made. @throws the signal's reason when it is aborted */
   turn(signal: AbortSignal): Promise<void>;
-  /** To be called when a write begins. A turn that was not used is still there. */
+  /**
+   * To be called when a write begins, and when the work is taken over from a process that may have written
+   * just now. A turn that was not used is still there.
+   */
   noteWrite(): void;
 };
 

@@ -105,6 +105,8 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
         loopDeps = createLoopDeps(deps, stopping.signal);
       }
       await deps.store.forgetLeases(deps.clock.now());
+      // Whoever worked on the store before may have written at this very moment.
+      loopDeps.act.pacer.noteWrite();
       loops = [
         runMatching(loopDeps),
         runActing(loopDeps),

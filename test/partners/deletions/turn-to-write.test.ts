@@ -80,6 +80,33 @@ test('a lead that an operator gives back while its write waits is not written', 
   expect(world.tracker.readIssue(second)?.state).toBe('open');
 });
 
+test('whoever takes the work over writes no sooner than the interval after the former could have', async () => {
+  const writeIntervalMs = 2 * HOUR;
+  let aheadMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+    sleep: async (ms, options) => {
+      if (ms > HOUR && ms <= writeIntervalMs) aheadMs += ms;
+      else await systemClock.sleep(ms, options);
+    },
+  };
+  const former = await openDeletions({ clock, worker: { writeIntervalMs } });
+  await former.start();
+  const deleteOne = async (world: DeletionWorld): Promise<void> => {
+    const { number } = world.tracker.createIssue(leadIssue());
+    await world.settled(await world.send({ leadId: String(number) }));
+    expect(world.tracker.readIssue(number)?.state).toBe('closed');
+  };
+  await deleteOne(former);
+  const writtenAt = clock.monotonicMs();
+  await former.stop();
+  const next = await openDeletions({ of: former, clock, worker: { writeIntervalMs } });
+  await next.start();
+  await deleteOne(next);
+  expect(clock.monotonicMs() - writtenAt).toBeGreaterThanOrEqual(writeIntervalMs);
+});
+
 test('a comment is looked for after its turn has come, and not written a second time', async () => {
   const world = await openDeletions();
   const { number } = world.tracker.createIssue(leadIssue());

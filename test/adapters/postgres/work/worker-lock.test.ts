@@ -1,26 +1,11 @@
 import { expect, test } from 'vitest';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
+import { describeWorkerLock } from '../../../contract/worker-lock.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 
-test('one of two has it, until it gives it back', async () => {
+describeWorkerLock('PostgreSQL', async () => {
   const database = await temporaryPostgres();
-  const [first, second] = ['a', 'b'].map((holder) => createWorkerLock(database, holder));
-  if (!first || !second) throw new Error('two locks');
-  expect(await first.take()).toBe(true);
-  expect(await second.take()).toBe(false);
-  expect(await first.take()).toBe(true);
-  await second.release();
-  expect(await second.take()).toBe(false);
-  await first.release();
-  await first.release();
-  expect(await second.take()).toBe(true);
-  expect(await first.take()).toBe(false);
-});
-
-test('of ten that ask at once one has it', async () => {
-  const database = await temporaryPostgres();
-  const takes = Array.from({ length: 10 }, (_, at) => createWorkerLock(database, `${at}`).take());
-  expect((await Promise.all(takes)).filter(Boolean)).toHaveLength(1);
+  return (instance) => createWorkerLock(database, instance);
 });
 
 test('it leaves an instance that does not take it again in time', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import { describeWorkerLock } from '../../../contract/worker-lock.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
@@ -35,16 +36,9 @@ async function processWithLock(file: string) {
   return { isHolder: said.toString() === 'true', kill };
 }
 
-test('one of two has it, until it gives it back', async () => {
+describeWorkerLock('SQLite', async () => {
   const file = temporaryDatabase().handle.name;
-  const [first, second] = [lockOn(file), lockOn(file)];
-  expect(await first.take()).toBe(true);
-  expect(await second.take()).toBe(false);
-  expect(await first.take()).toBe(true);
-  await first.release();
-  await first.release();
-  expect(await second.take()).toBe(true);
-  expect(await first.take()).toBe(false);
+  return () => createWorkerLock(file);
 });
 
 test('it goes with a process that is killed', async () => {
