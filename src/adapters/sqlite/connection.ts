@@ -47,6 +47,11 @@ export type Connection = {
 /**
  * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
  * `migrate`'s work.
+ *
+ * SQLite is built with STAT4 here, and plans a statement with an order, a minimum or a join anew for
+ * each value that is bound in its conditions. In what hot statements compare with a parameter a plus
+ * stands before it (`key = +@key`): the plan stays the same one, and is made once.
+ * @see https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenableqpsg
  * @throws {store-unavailable}
  */
 export function openConnection(path: string): Connection {

@@ -82,7 +82,8 @@ function prepare({ handle }: Connection) {
   return guard(() => ({
     // What the lead was like when it went out of sight comes from the claim that is in force, or
     // else from the directory: later claims see an issue that the first one has changed. A removal
-    // comes behind all before it, whatever the clock says: readers have read up to those.
+    // comes behind all before it, whatever the clock says: readers have read up to those. A plus
+    // before a parameter: see `openConnection`.
     insert: handle.prepare<[Row & { at: number }]>(`
       INSERT OR IGNORE INTO claim
         (repositoryId, number, receiptId, event, isProvisional, claimedAt, removedAt, approved,
@@ -95,9 +96,9 @@ function prepare({ handle }: Connection) {
       FROM claim_version
         LEFT JOIN claim AS earlier ON earlier.id =
           (SELECT min(id) FROM claim
-           WHERE repositoryId = @repositoryId AND number = @number AND releasedAt IS NULL)
+           WHERE repositoryId = +@repositoryId AND number = +@number AND releasedAt IS NULL)
         LEFT JOIN directory_lead AS seen
-          ON seen.repositoryId = @repositoryId AND seen.number = @number`),
+          ON seen.repositoryId = +@repositoryId AND seen.number = +@number`),
     ...prepareDescriptions(handle),
     confirm: handle.prepare<[Row]>(`
       UPDATE claim SET isProvisional = 0
@@ -115,7 +116,7 @@ function prepare({ handle }: Connection) {
     // The plus keeps it from an index in this order that would read every claim of the repository.
     held: handle
       .prepare<[number, number], number>(
-        `SELECT number FROM claim WHERE repositoryId = ? AND event = ? AND releasedAt IS NULL
+        `SELECT number FROM claim WHERE repositoryId = +? AND event = +? AND releasedAt IS NULL
          ORDER BY +number`,
       )
       .pluck(),

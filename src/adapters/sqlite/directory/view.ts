@@ -3,7 +3,7 @@ import type { DirectoryView } from '#partners/deletions/match.ts';
 import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
 
-const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = @name)';
+const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = +@name)';
 
 /**
  * The lead directory of the repository that `repository` (`owner/name`, in any case) names, for
@@ -14,12 +14,12 @@ export function createDirectoryView({ handle }: Connection, repository: string):
   const sql = guard(() => ({
     createdAt: handle
       .prepare<[{ name: string; number: number }], number>(
-        `SELECT createdAt FROM directory_lead WHERE number = @number AND repositoryId = ${NAMED}`,
+        `SELECT createdAt FROM directory_lead WHERE number = +@number AND repositoryId = ${NAMED}`,
       )
       .pluck(),
     find: handle
       .prepare<[{ name: string; hash: Buffer }], number>(
-        `SELECT number FROM directory_key WHERE keyHash = @hash AND repositoryId = ${NAMED}
+        `SELECT number FROM directory_key WHERE keyHash = +@hash AND repositoryId = ${NAMED}
          ORDER BY number`,
       )
       .pluck(),
@@ -28,7 +28,7 @@ export function createDirectoryView({ handle }: Connection, repository: string):
       { kind: IdentityKind | null; hash: Buffer }
     >(
       `SELECT kind, keyHash AS hash FROM directory_key
-       WHERE repositoryId = ${NAMED} AND number = @number`,
+       WHERE repositoryId = ${NAMED} AND number = +@number`,
     ),
   }));
   return {

@@ -31,8 +31,8 @@ const INSERT_SAME_EVENT = `
 
 /** Both ends are looked at in the index, however often the id came with the same person. */
 const IS_ID_REUSED = `
-  SELECT (SELECT min(personKey) FROM same_event WHERE idKey = @id) <> @person
-    OR (SELECT max(personKey) FROM same_event WHERE idKey = @id) <> @person`;
+  SELECT (SELECT min(personKey) FROM same_event WHERE idKey = +@id) <> @person
+    OR (SELECT max(personKey) FROM same_event WHERE idKey = +@id) <> @person`;
 
 /** Apart from `READ_SAME_EVENT`: most events are new, and a join that finds nothing is not cheap. */
 const FIND_SAME_EVENT = `SELECT event FROM same_event WHERE key = ?`;

@@ -9,6 +9,7 @@ const LOCK_POLL_MS = 5;
 
 type Waiting = {
   work: () => unknown;
+  kind: string;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
   /** How often it has waited for another process's lock. */
@@ -24,6 +25,9 @@ export type GroupCommitOptions = {
 
 type Committing = Pick<Connection, 'handle' | 'transaction' | 'transactionNow'>;
 
+/** `kind` names writes that behave alike: those that throw now and then are not of one with others. */
+type GroupCommit = <T>(work: () => T, kind?: string) => Promise<T>;
+
 /**
  * Lets all writes that arrive in one turn of the event loop share one transaction, and with it one
  * write to the disk. Each is answered after the commit; when the commit fails, none of them has
@@ -33,24 +37,26 @@ type Committing = Pick<Connection, 'handle' | 'transaction' | 'transactionNow'>;
 export function createGroupCommit(
   connection: Committing,
   { lockWaitMs }: GroupCommitOptions,
-): <T>(work: () => T) => Promise<T> {
+): GroupCommit {
   const waitsMax = Math.ceil(lockWaitMs / LOCK_POLL_MS);
+  const careful = new Set<string>();
   let waiting: Waiting[] = [];
   let isFlushing = false;
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
-      const left = commit(connection, group, waitsMax);
+      const left = commit(connection, group, { waitsMax, careful });
       if (left.length === 0) continue;
       waiting = [...left, ...waiting];
       await setTimeout(Math.min(LOCK_POLL_MS, Math.max(...left.map(({ waits }) => waits))));
     }
     isFlushing = false;
   };
-  return <T>(work: () => T) =>
+  return <T>(work: () => T, kind = '') =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ work, resolve: resolve as (result: unknown) => void, reject, waits: 0 });
+      const settled = { resolve: resolve as (result: unknown) => void, reject };
+      waiting.push({ work, kind, ...settled, waits: 0 });
       if (isFlushing) return;
       isFlushing = true;
       setImmediate(() => void flush());
@@ -58,9 +64,13 @@ export function createGroupCommit(
 }
 
 /** Answers those that another process's lock kept from being written, unless they waited enough. */
-function commit(connection: Committing, group: Waiting[], waitsMax: number): Waiting[] {
+function commit(
+  connection: Committing,
+  group: Waiting[],
+  { waitsMax, careful }: { waitsMax: number; careful: Set<string> },
+): Waiting[] {
   try {
-    const outcomes = connection.transactionNow(() => runAll(connection, group));
+    const outcomes = runAll(connection, group, careful);
     for (const [index, { resolve, reject }] of group.entries()) {
       const outcome = outcomes[index];
       if (outcome?.kind === 'done') resolve(outcome.result);
@@ -83,11 +93,34 @@ function settle({ resolve, reject }: Waiting, error: unknown): void {
   else reject(error);
 }
 
-/** One alone needs no savepoint: what it throws rolls back everything, and costs no write. */
-function runAll(connection: Committing, group: readonly Waiting[]): Outcome[] {
-  const [first] = group;
-  if (first && group.length === 1) return [{ kind: 'done', result: first.work() }];
-  return group.map(({ work }) => runOne(connection, work));
+/**
+ * A savepoint costs a write a copy of every page that it touches: only those of a kind that has thrown
+ * take one. When another one throws, all is rolled back and done again, with savepoints for its kind.
+ */
+function runAll(
+  connection: Committing,
+  group: readonly Waiting[],
+  careful: Set<string>,
+): Outcome[] {
+  const mayShare = ({ kind }: Waiting): boolean => group.length === 1 || !careful.has(kind);
+  for (;;) {
+    let running: string | undefined;
+    try {
+      return connection.transactionNow(() => {
+        const outcomes = group.map((one): Outcome => {
+          running = mayShare(one) ? one.kind : undefined;
+          if (running === undefined) return runOne(connection, one.work);
+          return { kind: 'done', result: one.work() };
+        });
+        running = undefined;
+        return outcomes;
+      });
+    } catch (error) {
+      const isHopeless = group.length === 1 || isTrackportError(error, 'store-unavailable');
+      if (isHopeless || running === undefined) throw error;
+      careful.add(running);
+    }
+  }
 }
 
 /** @throws what has ended the whole transaction, or would happen to all others as well */

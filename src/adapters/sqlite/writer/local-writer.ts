@@ -22,7 +22,7 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
           commit(() => {
             writes ??= guard(() => family.create(connection, familyOptions));
             return writes[name]?.(...input) as never;
-          }),
+          }, `${family.name}.${name}`),
         );
     },
     truncateLog: async () => connection.truncateLog(),

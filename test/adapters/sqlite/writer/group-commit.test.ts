@@ -67,6 +67,46 @@ describe('group commit', () => {
   });
 });
 
+describe('savepoints', () => {
+  const counting = () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const seen = { savepoints: 0, groups: 0 };
+    const transaction = <T>(work: () => T): T => {
+      seen.savepoints += 1;
+      return database.transaction(work);
+    };
+    const transactionNow = <T>(work: () => T): T => {
+      seen.groups += 1;
+      return database.transactionNow(work);
+    };
+    const commit = createGroupCommit({ ...database, transaction, transactionNow }, waiting);
+    const undone = (): never => {
+      insert.run(0);
+      throw new Undo('not wanted');
+    };
+    const stored = () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all();
+    return { seen, commit, stored, undone, put: (n: number) => () => void insert.run(n) };
+  };
+
+  test('are not taken while nothing throws', async () => {
+    const { seen, commit, stored, put } = counting();
+    await Promise.all([1, 2, 3].map((n) => commit(put(n), 'put')));
+    expect(seen).toEqual({ savepoints: 0, groups: 1 });
+    expect(stored()).toEqual([1, 2, 3]);
+  });
+
+  test('are taken by writes of a kind that has thrown, and no group is done twice for it', async () => {
+    const { seen, commit, stored, undone, put } = counting();
+    await Promise.all([commit(put(1), 'put'), commit(undone, 'try')]);
+    expect(seen).toEqual({ savepoints: 1, groups: 2 });
+    await Promise.all([commit(put(2), 'put'), commit(undone, 'try'), commit(put(3), 'put')]);
+    expect(seen).toEqual({ savepoints: 2, groups: 3 });
+    expect(stored()).toEqual([1, 2, 3]);
+  });
+});
+
 describe('what one write of a group does to the others:', () => {
   const withRows = () => {
     const database = temporaryDatabase();
