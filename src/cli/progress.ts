@@ -32,18 +32,26 @@ export type ProgressOptions = {
 
 type Step = { done: number; total: number; unit: string; atHand: string };
 
-/** Shows the progress of one work on standard error; the work begins with the first report. */
+/**
+ * Shows the progress of one work on standard error; the work begins with the first report, and a part
+ * of it that counts other steps begins anew.
+ */
 export function createProgress({ terminal, clock, isJson }: ProgressOptions): ShowProgress {
   if (isJson) return () => undefined;
   const { isInteractive } = terminal;
   const everyMs = isInteractive ? REDRAW_EVERY_MS : PLAIN_LINE_EVERY_MS;
-  let start: { at: number; done: number } | undefined;
-  // Short work leaves no plain line, and a terminal sees it at once.
-  let shownAt: number | undefined = isInteractive ? -Infinity : undefined;
+  let start: { at: number; done: number; unit: string } | undefined;
+  // Short work leaves no plain line; a terminal sees every part at once.
+  let shownAt: number | undefined;
   let isDrawn = false;
   return (done, total, unit, atHand = '') => {
     const now = clock.monotonicMs();
-    start ??= { at: now, done };
+    if (start?.unit !== unit) {
+      // Other steps are another part of the work, with a line and a rate of their own.
+      start = { at: now, done, unit };
+      isDrawn = false;
+      if (isInteractive) shownAt = -Infinity;
+    }
     shownAt ??= now;
     const isEnd = total > 0 && done >= total && (isInteractive || isDrawn);
     if (!isEnd && now - shownAt < everyMs) return;

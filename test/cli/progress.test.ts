@@ -27,6 +27,20 @@ test('a terminal sees a bar, the counts, the rate and what remains, written over
   ]);
 });
 
+test('another part of the work has a line and a rate of its own', async () => {
+  const { clock, notes, show } = open({ isInteractive: true });
+  show(0, 2, 'pages');
+  await clock.advance(1000);
+  show(2, 2, 'pages');
+  show(0, 40, 'rows');
+  await clock.advance(2000);
+  show(20, 40, 'rows');
+  expect(notes.slice(2)).toEqual([
+    '░░░░░░░░░░░░░░░░░░░░░░░░ 0/40 rows',
+    '\u001b[1A\u001b[2K████████████░░░░░░░░░░░░ 20/40 rows, 10/s, 2 s left',
+  ]);
+});
+
 test('a line of a terminal never wraps, and shows the end of what is at hand', () => {
   const { notes, show } = open({ isInteractive: true });
   show(1, 3, 'files', `${'deep/'.repeat(40)}orders.yaml`);

@@ -1,5 +1,7 @@
+import type { OnProgress } from '#shared/progress.ts';
 import { printJson } from '../command.ts';
 import type { Open, Register } from '../command.ts';
+import { createProgress } from '../progress.ts';
 import { renderFacts } from '../table.ts';
 
 /** What was restored, and what is to be looked at. */
@@ -16,7 +18,9 @@ type RestoreReport = {
   missingSecretKeyFile?: string;
 };
 
-export type RestoreServices = { restore(file: string): RestoreReport };
+export type RestoreServices = {
+  restore(request: { file: string; onProgress: OnProgress }): RestoreReport;
+};
 
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
 export const registerRestore: Register<Open<RestoreServices>> = (
@@ -25,8 +29,9 @@ export const registerRestore: Register<Open<RestoreServices>> = (
 ) => {
   const action = actionOf(services);
   command.argument('<file>', 'what `trackport backup` made').action(
-    action(async ({ services, terminal, isJson, args }) => {
-      const report = services.restore(args[0] ?? '');
+    action(async ({ services, terminal, clock, isJson, args }) => {
+      const onProgress = createProgress({ terminal, clock, isJson });
+      const report = services.restore({ file: args[0] ?? '', onProgress });
       if (isJson) return printJson(terminal, report);
       const { file, createdAt, version, rows, migrated, missingSecretKeyFile } = report;
       terminal.print(

@@ -14,6 +14,7 @@ import packageFile from '#package.json' with { type: 'json' };
 import { StartError, storeError } from '../start-error.ts';
 
 type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
+type RestoreOptions = { file: string; onProgress: OnProgress };
 
 /** What the command `backup` works on. Nothing is opened before it does. */
 export function openBackup(config: Config, clock: Pick<Clock, 'now'>) {
@@ -26,7 +27,7 @@ export function openBackup(config: Config, clock: Pick<Clock, 'now'>) {
 /** What the command `restore` works on. Nothing is opened before it does. */
 export function openRestore(config: Config) {
   return {
-    services: { restore: (file: string) => runRestore(config, file) },
+    services: { restore: (request: RestoreOptions) => runRestore(config, request) },
     close: () => Promise.resolve(),
   };
 }
@@ -47,9 +48,9 @@ async function runBackup(config: Config, clock: Pick<Clock, 'now'>, options: Bac
   };
 }
 
-function runRestore(config: Config, file: string) {
+function runRestore(config: Config, { file, onProgress }: RestoreOptions) {
   const storePath = sqlitePath(config, 'restore', 'pg_restore');
-  const { at, version, rows, migrated } = restored(config, { file, storePath });
+  const { at, version, rows, migrated } = restored(config, { file, storePath, onProgress });
   const keyFile = secretKeyPath(storePath);
   return {
     file,
@@ -61,7 +62,7 @@ function runRestore(config: Config, file: string) {
   };
 }
 
-function restored({ store }: Config, request: { file: string; storePath: string }) {
+function restored({ store }: Config, request: RestoreOptions & { storePath: string }) {
   try {
     return restore({ ...request, log: silentLog });
   } catch (error) {

@@ -95,13 +95,13 @@ function beginReading(handle: BetterSqlite3.Database): Table[] {
 }
 
 /** Checks the copy, and makes it one file that says what is in it. */
-function finish(file: string, { at, version }: BackupOrigin): TableDigest[] {
+function finish(file: string, { at, version, onProgress }: BackupRequest): TableDigest[] {
   const handle = new BetterSqlite3(file, { fileMustExist: true });
   try {
     handle.pragma('journal_mode = DELETE');
     handle.pragma('synchronous = FULL');
     if (handle.pragma('integrity_check', { simple: true }) !== 'ok') refuseCopy('integrity_check');
-    return handle.transaction(() => writeManifest(handle, { at, version }))();
+    return handle.transaction(() => writeManifest(handle, { at, version }, onProgress))();
   } finally {
     handle.close();
   }

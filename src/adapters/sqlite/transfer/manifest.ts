@@ -1,13 +1,20 @@
 import type { Database } from 'better-sqlite3';
-import { digestTable, listTables, MANIFEST_TABLE, schemaTable } from './tables.ts';
+import type { OnProgress } from '#shared/progress.ts';
+import { countRows, digestTable, listTables, MANIFEST_TABLE, schemaTable } from './tables.ts';
 import type { TableDigest } from '#shared/transfer/digest.ts';
+
+const ROWS_A_REPORT = 10_000;
 
 /** When a backup was made and by which version of the program. */
 export type BackupOrigin = { at: number; version: string };
 
 /** Writes into a copy what it holds, for whoever restores it. Returns the digests of its tables. */
-export function writeManifest(handle: Database, origin: BackupOrigin): TableDigest[] {
-  const digests = digestAll(handle);
+export function writeManifest(
+  handle: Database,
+  origin: BackupOrigin,
+  onProgress: OnProgress,
+): TableDigest[] {
+  const digests = digestAll(handle, onProgress);
   handle.exec(`CREATE TABLE ${MANIFEST_TABLE} (content TEXT NOT NULL) STRICT`);
   handle
     .prepare(`INSERT INTO ${MANIFEST_TABLE} (content) VALUES (?)`)
@@ -22,11 +29,11 @@ export type Examination =
   | { kind: 'altered'; tables: readonly string[] };
 
 /** Reads the whole file. @throws SQLite's errors where it cannot be read */
-export function examine(handle: Database): Examination {
+export function examine(handle: Database, onProgress: OnProgress): Examination {
   const content = readManifest(handle);
   if (content === undefined) return { kind: 'no-backup' };
   const { digests, ...origin } = JSON.parse(content) as BackupOrigin & { digests: TableDigest[] };
-  const found = new Map(digestAll(handle).map((digest) => [digest.table, digest]));
+  const found = new Map(digestAll(handle, onProgress).map((digest) => [digest.table, digest]));
   const isSame = ({ table, rows, sha256 }: TableDigest): boolean => {
     const now = found.get(table);
     return now?.rows === rows && now.sha256 === sha256;
@@ -56,6 +63,17 @@ function readManifest(handle: Database): string | undefined {
   return handle.prepare<[], string>(`SELECT content FROM ${MANIFEST_TABLE}`).pluck().get();
 }
 
-function digestAll(handle: Database): TableDigest[] {
-  return [schemaTable, ...listTables(handle)].map((table) => digestTable(handle, table));
+/** Reads every row; says every ten thousand how far it is. */
+function digestAll(handle: Database, onProgress: OnProgress): TableDigest[] {
+  const tables = [schemaTable, ...listTables(handle)];
+  const total = [...countRows(handle, tables).values()].reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  const digests = tables.map((table) =>
+    digestTable(handle, table, () => {
+      done += 1;
+      if (done % ROWS_A_REPORT === 0) onProgress(done, total, 'rows checked');
+    }),
+  );
+  onProgress(total, total, 'rows checked');
+  return digests;
 }

@@ -1,6 +1,7 @@
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { Migration } from '#shared/migrations.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '../connection.ts';
@@ -16,6 +17,7 @@ export type RestoreRequest = {
   /** The store's file; made when it is missing. */
   storePath: string;
   log: Log;
+  onProgress: OnProgress;
 };
 
 /** What a restored store came from. */
@@ -30,14 +32,14 @@ export type Restored = BackupOrigin & {
  * The lead directory of the restored store is crawled anew.
  * @throws {store-unavailable} in use, not empty, or of a newer version @throws {bad-request} no whole backup
  */
-export function restore({ file, storePath, log }: RestoreRequest): Restored {
+export function restore({ file, storePath, log, onProgress }: RestoreRequest): Restored {
   if (!existsSync(file)) refuseBackup('there is no such file');
   if (existsSync(`${file}-wal`))
     refuseBackup('it is open in another program: a -wal lies beside it');
   const store = openEmptyStore(storePath);
   try {
     guard(() => copyFileSync(file, store.draft, constants.COPYFILE_FICLONE));
-    const origin = takeBackup(store.draft);
+    const origin = takeBackup(store.draft, onProgress);
     const migrated = makeStore(store.draft, log);
     store.replace();
     return { ...origin, migrated };
@@ -47,10 +49,10 @@ export function restore({ file, storePath, log }: RestoreRequest): Restored {
 }
 
 /** Checks the copy that a store is to become, and takes out of it what only a backup has. */
-function takeBackup(file: string): BackupOrigin & { rows: number } {
+function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows: number } {
   const handle = new BetterSqlite3(file, { fileMustExist: true });
   try {
-    const found = examine(handle);
+    const found = examine(handle, onProgress);
     if (found.kind === 'no-backup') return refuseBackup('it was not made by `trackport backup`');
     if (found.kind === 'altered')
       return refuseBackup(

@@ -78,10 +78,13 @@ function rowsOf(
     .iterate();
 }
 
-/** Reads a whole table. */
-export function digestTable(handle: Database, table: Table): TableDigest {
+/** Reads a whole table; `onRow` is told of each row. */
+export function digestTable(handle: Database, table: Table, onRow?: () => void): TableDigest {
   const digest = createTableDigest(table.name);
-  for (const row of rowsOf(handle, table)) digest.add(row);
+  for (const row of rowsOf(handle, table)) {
+    digest.add(row);
+    onRow?.();
+  }
   return digest.end();
 }
 

@@ -7,6 +7,7 @@ import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#shared/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
@@ -15,7 +16,8 @@ import { backUpTo, fillAudit, leftovers, smallBackup } from './support.ts';
 
 const newPath = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
 
-const restoreTo = (storePath: string, file: string) => restore({ storePath, file, log: silentLog });
+const restoreTo = (storePath: string, file: string, onProgress: OnProgress = () => undefined) =>
+  restore({ storePath, file, log: silentLog, onProgress });
 
 function digests(file: string): TableDigest[] {
   const { handle } = connectTo(file);
@@ -42,6 +44,22 @@ test('a restored store holds what the backup held, row for row', async () => {
   expect(digests(storePath)).toEqual(before);
   expect(restored.rows).toBe(before.reduce((sum, { rows }) => sum + rows, 0));
   expect(existsSync(storePath)).toBe(true);
+});
+
+test('how many rows of the backup are checked is told on the way, and at the end', async () => {
+  const database = temporaryDatabase();
+  fillAudit(database, 25_000);
+  const told: [number, number, string][] = [];
+  const { rows } = restoreTo(newPath(), await backUpTo(database), (done, total, unit) => {
+    told.push([done, total, unit]);
+  });
+  const [, total = 0] = told[0] ?? [];
+  expect(total).toBeGreaterThanOrEqual(rows);
+  expect(told).toEqual([
+    [10_000, total, 'rows checked'],
+    [20_000, total, 'rows checked'],
+    [total, total, 'rows checked'],
+  ]);
 });
 
 test('the directory of a restored store is crawled anew, and keeps its rows meanwhile', async () => {
