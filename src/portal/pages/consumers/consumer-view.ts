@@ -15,8 +15,9 @@ import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
 import { grantsCard } from './grants-card.ts';
-import { keysCard, rotationWords } from './keys-card.ts';
+import { keysCard } from './keys-card.ts';
 import { consumerPath } from './query.ts';
+import { rotationCard } from './rotation-card.ts';
 import type { KnownLabels } from './visibility.ts';
 import { expiryWords, grantWords, lastUsedWords } from './words.ts';
 
@@ -36,13 +37,8 @@ const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'L
 /** What it may see, which keys work and until when, and what was done to it. */
 export function consumerView(given: ConsumerFacts, reader: Reader): Html {
   const { consumer, returned } = given;
-  const rotation = rotationWords(consumer, reader);
   const summary = returned && errorSummary({ ...returned, labels: FIELDS });
-  const main = html`${keysCard(consumer, reader)}
-  ${
-    rotation !== undefined &&
-    card({ id: 'h-rotation', heading: 'Rotation' }, body(html`<p>${rotation}</p>`))
-  }
+  const main = html`${keysCard(consumer, reader)} ${rotationCard(consumer, reader)}
   ${grantsCard({ ...given, ...returned })} ${auditCard(given, reader)}`;
   const beside = html`${aboutCard(given, reader)}
   ${consumer.state !== 'revoked' && html`${nameAndLimitCard(given)} ${shutOutCard(given)}`}`;

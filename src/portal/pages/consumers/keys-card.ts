@@ -1,4 +1,3 @@
-import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { keyStateAt } from '#access/consumers/consumer.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import { HOUR } from '#shared/clock.ts';
@@ -7,7 +6,7 @@ import type { Html, HtmlValue } from '../../html.ts';
 import { body, card } from '../../shell/card.ts';
 import { code, link, note } from '../../shell/parts.ts';
 import { table } from '../../shell/table.ts';
-import { ago, time, timeText } from '../../shell/times.ts';
+import { ago, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { consumerPath } from './query.ts';
 import { keyBadge } from './words.ts';
@@ -68,12 +67,4 @@ function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlVa
   const to = (action: string, text: string): Html =>
     link({ href: consumerPath(id, 'keys', key.keyId, action), text, more: `key ${key.keyId}` });
   return html`${key.replacedBy === undefined && to('rotate', 'Rotate…')} ${to('revoke', 'Revoke…')}`;
-}
-
-/** What a rotation that is under way means, in a sentence; undefined when none is. */
-export function rotationWords(consumer: Consumer, reader: Reader): string | undefined {
-  const old = activeKeys(consumer, reader.nowMs).find(({ replacedBy }) => replacedBy !== undefined);
-  if (old?.expiresAt === undefined) return undefined;
-  const until = timeText(old.expiresAt, reader, 'minute');
-  return `The old key ${old.keyId} works until ${until}. From then on only the new key ${old.replacedBy} does.`;
 }
