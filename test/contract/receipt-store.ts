@@ -80,14 +80,17 @@ export function describeReceiptStore(engine: string, open: Open): void {
           queued: 1,
           written: delivery.events,
         });
-        const none = { leadIds: [], attempts: 0 };
+        const none = { leadIds: [], attempts: 0, isReplayable: false };
+        const named = { eventType: 't', eventId: 'e', externalId: 'x-1' };
+        const rejected = { outcome: 'REJECTED', lastError: 'names-nobody', completedAt: AT };
         expect(await store.read(id)).toEqual({
           ...shown,
+          path: delivery.path,
           status: 'ACCEPTED',
           events: [
-            { eventType: 't', eventId: 'e', externalId: 'x-1', outcome: 'PENDING', ...none },
-            { outcome: 'REJECTED', lastError: 'names-nobody', completedAt: AT, ...none },
-            { outcome: 'IGNORED', completedAt: AT, ...none },
+            { position: 0, ...named, outcome: 'PENDING', dueAt: AT, ...none },
+            { position: 1, ...rejected, ...none },
+            { position: 2, outcome: 'IGNORED', completedAt: AT, ...none },
           ],
         });
       });
@@ -364,11 +367,18 @@ export function describeReceiptStore(engine: string, open: Open): void {
 
       test('by time leaves out nothing that the clock dated before its number', async () => {
         const late = await idOf(receipt({ events: [event('a')], receivedAt: AT + 100 }));
-        await idOf(receipt({ events: [event('b')], receivedAt: AT }));
+        const between = await idOf(receipt({ events: [event('b')], receivedAt: AT }));
         const later = await idOf(receipt({ events: [event('c')], receivedAt: AT + 50 }));
         expect(await ids({ since: AT + 50 }, 9)).toEqual([later, late]);
         expect(await ids({ since: AT + 100 }, 9)).toEqual([late]);
         expect(await ids({ since: AT + 101 }, 9)).toEqual([]);
+        expect(await ids({ before: AT + 100 }, 9)).toEqual([later, between]);
+        expect(await ids({ before: AT + 101 }, 9)).toEqual([later, between, late]);
+        expect(await ids({ before: AT }, 9)).toEqual([]);
+        expect(await ids({ since: AT, before: AT + 50 }, 9)).toEqual([between]);
+        expect(await ids({ before: AT + 51, outcome: 'PENDING', partnerId: 'crm-one' }, 9)).toEqual(
+          [later, between],
+        );
       });
     });
 
@@ -383,6 +393,51 @@ export function describeReceiptStore(engine: string, open: Open): void {
         expect(receipts.map((one) => one.outcomes)).toEqual([
           {},
           { DONE: 2, IGNORED: 1, PENDING: 1 },
+        ]);
+      });
+
+      test('tells the path of each receipt, and when the next of its events is due', async () => {
+        const id = await idOf(receipt({ path: 'events', events: [event('a'), event('b')] }));
+        await fixture.settle(id, { position: 0, outcome: 'DONE' });
+        const nextOf = async () => (await store.list({}, 1)).receipts[0];
+        expect(await nextOf()).toMatchObject({ path: 'events', nextDueAt: AT });
+        await fixture.settle(id, { position: 1, outcome: 'FAILED' });
+        expect(await nextOf()).not.toHaveProperty('nextDueAt');
+      });
+    });
+
+    describe('a receipt', () => {
+      test('tells of each event when it is due, or whether it can be replayed', async () => {
+        const id = await idOf(receipt({ path: 'events', events: [event('a'), event('b')] }));
+        const read = async () => {
+          const { path, events } = (await store.read(id)) ?? {};
+          return [
+            path,
+            events?.map(({ position, dueAt, isReplayable }) => [position, dueAt, isReplayable]),
+          ];
+        };
+        expect(await read()).toEqual([
+          'events',
+          [
+            [0, AT, false],
+            [1, AT, false],
+          ],
+        ]);
+        await fixture.settle(id, { position: 0, outcome: 'FAILED', at: AT });
+        expect(await read()).toEqual([
+          'events',
+          [
+            [0, undefined, true],
+            [1, AT, false],
+          ],
+        ]);
+        await store.purge(AT + 1);
+        expect(await read()).toEqual([
+          'events',
+          [
+            [0, undefined, false],
+            [1, AT, false],
+          ],
         ]);
       });
     });

@@ -3,6 +3,7 @@ import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { CursorSealer, Pagination } from '#shared/page.ts';
 import { toReceiptDetailOut, toReceiptSummaryOut } from './receipt-out.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from './receipt-out.ts';
+import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
@@ -18,14 +19,26 @@ export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: 
 
 export type ReceiptList = { items: readonly ReceiptSummaryOut[]; pagination: Pagination };
 
+/** The same with all that is known of each. */
+export type ReceiptPage = { receipts: readonly ReceiptSummary[]; pagination: Pagination };
+
+/** One page as the admin API and the command line show it. Throws as `pageReceipts`. */
+export async function listReceipts(
+  deps: ReadReceiptsDeps,
+  query: ReceiptListQuery,
+): Promise<ReceiptList> {
+  const { receipts, pagination } = await pageReceipts(deps, query);
+  return { items: receipts.map(toReceiptSummaryOut), pagination };
+}
+
 /**
  * One page of receipts, newest first.
  * @throws {validation-failed} @throws {invalid-cursor} @throws {store-unavailable}
  */
-export async function listReceipts(
+export async function pageReceipts(
   { store, cursors }: ReadReceiptsDeps,
   { filter, limit, cursor }: ReceiptListQuery,
-): Promise<ReceiptList> {
+): Promise<ReceiptPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
     refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
@@ -35,19 +48,27 @@ export async function listReceipts(
     next === undefined
       ? { hasMore: false }
       : { hasMore: true, nextCursor: sealPage(cursors, LIST, { filters, position: next }) };
-  return { items: receipts.map(toReceiptSummaryOut), pagination };
+  return { receipts, pagination };
 }
 
 function toPosition(position: unknown): number {
   return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
 }
 
-/** One receipt with its events. @throws {not-found} @throws {store-unavailable} */
+/** One receipt as the admin API and the command line show it. Throws as `findReceipt`. */
 export async function readReceipt(
-  { store }: Pick<ReadReceiptsDeps, 'store'>,
+  deps: Pick<ReadReceiptsDeps, 'store'>,
   id: string,
 ): Promise<ReceiptDetailOut> {
-  return toReceiptDetailOut((await store.read(id)) ?? refuseReceipt());
+  return toReceiptDetailOut(await findReceipt(deps, id));
+}
+
+/** One receipt with its events. @throws {not-found} @throws {store-unavailable} */
+export async function findReceipt(
+  { store }: Pick<ReadReceiptsDeps, 'store'>,
+  id: string,
+): Promise<ReceiptDetail> {
+  return (await store.read(id)) ?? refuseReceipt();
 }
 
 /** @throws {not-found} always */

@@ -113,9 +113,11 @@ export function toReceiptSummaryOut(receipt: ReceiptSummary): ReceiptSummaryOut 
 export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
   return {
     ...toReceiptOut(receipt),
-    events: receipt.events.map(({ completedAt, ...event }) => ({
-      ...event,
-      ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
-    })),
+    events: receipt.events.map(
+      ({ completedAt, position: _position, dueAt: _dueAt, isReplayable: _kept, ...event }) => ({
+        ...event,
+        ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
+      }),
+    ),
   };
 }

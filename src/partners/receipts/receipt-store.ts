@@ -59,8 +59,10 @@ export type ReceiptFilter = {
   externalId?: string;
   /** Number of an issue that the event has matched. */
   leadId?: number;
-  /** Milliseconds since the Unix epoch, inclusive. */
+  /** Received at or after this instant; milliseconds since the Unix epoch. */
   since?: number;
+  /** Received before this instant; milliseconds since the Unix epoch. */
+  before?: number;
 };
 
 /** What a replay did, in numbers of events. */

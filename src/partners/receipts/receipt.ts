@@ -67,11 +67,27 @@ export type ReceiptEvent = {
 
 /** A receipt as a list shows it. */
 export type ReceiptSummary = Receipt & {
+  path: PartnerPath;
   /** How many of its events have each outcome; those that none has are left out. */
   outcomes: Partial<Record<Outcome, number>>;
+  /** When the next of its events that are PENDING is due: milliseconds since the Unix epoch. */
+  nextDueAt?: number;
 };
 
-export type ReceiptDetail = Receipt & { events: readonly ReceiptEvent[] };
+/** An event as an operator works with it. */
+export type ReceiptEventDetail = ReceiptEvent & {
+  /** In the delivery, from 0; repeats leave gaps. */
+  position: number;
+  /** When it is worked on next, while it is PENDING: milliseconds since the Unix epoch. */
+  dueAt?: number;
+  /** It ended UNMATCHED or FAILED, and what it said is still there. */
+  isReplayable: boolean;
+};
+
+export type ReceiptDetail = Receipt & {
+  path: PartnerPath;
+  events: readonly ReceiptEventDetail[];
+};
 
 /** The status of a receipt with events of these outcomes. */
 export function statusOf(outcomesOfEvents: readonly Outcome[]): ReceiptStatus {

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import { listReceipts, readReceipt } from './read-receipts.ts';
+import { findReceipt, listReceipts, pageReceipts, readReceipt } from './read-receipts.ts';
 import type { ReadReceiptsDeps } from './read-receipts.ts';
 import type { ReceiptListQuery } from './read-receipts.ts';
 import { replayReceipt, replayReceipts } from './replay-receipts.ts';
@@ -23,6 +23,8 @@ export function createReceipts(ports: ReceiptsPorts) {
   return {
     list: (query: ReceiptListQuery) => listReceipts(ports, query),
     read: (id: string) => readReceipt(ports, id),
+    page: (query: ReceiptListQuery) => pageReceipts(ports, query),
+    find: (id: string) => findReceipt(ports, id),
     replay: (id: string, origin: ReplayOrigin) => replayReceipt(ports, id, origin),
     replayAll: (filter: ReceiptFilter, origin: ReplayOrigin) =>
       replayReceipts(ports, filter, origin),

@@ -99,12 +99,13 @@ export async function replayReceipts(
 
 /** Which filters were used. Identifiers are left out: what a partner calls a person may be one. */
 function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
-  const { partnerId, status, outcome, since } = filter;
+  const { partnerId, status, outcome, since, before } = filter;
   const values = {
     partnerId,
     status,
     outcome,
     ...(since !== undefined && { since: toRfc3339(since) }),
+    ...(before !== undefined && { before: toRfc3339(before) }),
   };
   const given = (fields: object) =>
     Object.entries(fields).filter(([, value]) => value !== undefined);

@@ -5,11 +5,12 @@ import type { Clock } from '#shared/clock.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { auditPages } from './audit/routes.ts';
 import { partnerPages } from './partners/routes.ts';
+import { receiptPages } from './receipts/routes.ts';
 
 /** The use cases that pages work on. */
 export type PagesDeps = {
   access: Access;
-  partners: Pick<Partners, 'list'>;
+  partners: Pick<Partners, 'list' | 'receipts'>;
   /** How the audit log names the portal. */
   portalClientId: string;
   clock: Clock;
@@ -17,6 +18,7 @@ export type PagesDeps = {
 
 /** Every page of the portal with its actions; each area has a folder. */
 export function addPages(portal: PortalRoutes, deps: PagesDeps): void {
+  receiptPages(portal, deps);
   partnerPages(portal, deps);
   auditPages(portal, deps);
 }

@@ -20,6 +20,7 @@ const receipt = (id: string): ReceiptSummary => ({
   correlationId: 'c',
   status: 'PROCESSED',
   receivedAt: 0,
+  path: 'deletions',
   outcomes: { DONE: 1 },
 });
 
@@ -75,8 +76,9 @@ describe('reading a receipt', () => {
 
   test('shows times as text and leaves out what is not there', () => {
     const event = { outcome: 'DONE' as const, leadIds: ['7'], attempts: 1, completedAt: 1000 };
-    const { outcomes: _counts, ...shown } = receipt('1');
-    expect(toReceiptDetailOut({ ...shown, events: [event] })).toEqual({
+    const { outcomes: _counts, path, ...shown } = receipt('1');
+    const events = [{ ...event, position: 0, dueAt: 5, isReplayable: false }];
+    expect(toReceiptDetailOut({ ...shown, path, events })).toEqual({
       ...shown,
       receivedAt: '1970-01-01T00:00:00Z',
       events: [{ ...event, completedAt: '1970-01-01T00:00:01Z' }],

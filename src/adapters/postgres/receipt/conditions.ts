@@ -5,6 +5,7 @@ const OF_RECEIPT = {
   status: 'receipt.status = @status',
   correlationId: 'receipt.correlation_id = @correlationId',
   since: 'receipt.received_at >= @since',
+  before: 'receipt.received_at < @before',
 } as const;
 
 const OF_EVENT = {

@@ -1,9 +1,10 @@
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type {
   Outcome,
+  PartnerPath,
   Receipt,
   ReceiptDetail,
-  ReceiptEvent,
+  ReceiptEventDetail,
   ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptReport, ReceiptStore } from '#partners/receipts/receipt-store.ts';
@@ -12,14 +13,15 @@ import { present } from '../row.ts';
 import { receiptConditions } from './conditions.ts';
 
 const COLUMNS = `
-  receipt.number, receipt.id, receipt.partner_id, receipt.event_type, receipt.external_id,
+  receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,
   receipt.correlation_id, receipt.status, receipt.received_at`;
 
 const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = @id`;
 
 const READ_EVENTS = `
-  SELECT event_type, event_id, external_id, outcome, erasure, note,
-    coalesce(lead_ids, '{}') AS lead_ids, attempts, last_error, completed_at
+  SELECT position, event_type, event_id, external_id, outcome, erasure, note,
+    coalesce(lead_ids, '{}') AS lead_ids, attempts, last_error, completed_at, due_at,
+    outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL AS is_replayable
   FROM event WHERE receipt = @number ORDER BY position`;
 
 const READ_STATUS = `
@@ -27,15 +29,15 @@ const READ_STATUS = `
   FROM event WHERE receipt = @number ORDER BY position`;
 
 const COUNT_OUTCOMES = `
-  SELECT receipt, outcome, count(*) AS count FROM event
+  SELECT receipt, outcome, count(*) AS count, min(due_at) AS due_at FROM event
   WHERE receipt = ANY(@numbers::bigint[])
     AND outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY receipt, outcome`;
 
-type ReceiptRow = Receipt & { number: number };
+type ReceiptRow = Receipt & { number: number; path: PartnerPath };
 type StatusEvent = ReceiptReport['events'][number];
 type StatusRow = StatusEvent & { dueAt: number | null };
-type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
+type OutcomeRow = { receipt: number; outcome: Outcome; count: number; dueAt: number | null };
 
 /** Reads receipts, newest first. */
 export function createReceiptReader(
@@ -60,8 +62,9 @@ export function createReceiptReader(
     read: async (id): Promise<ReceiptDetail | undefined> => {
       const row = await readRow(id);
       if (!row) return undefined;
-      const events = await session.all<ReceiptEvent>(READ_EVENTS, row);
-      return { ...toReceipt(row), events: events.map((event) => present(event) as ReceiptEvent) };
+      const rows = await session.all<ReceiptEventDetail>(READ_EVENTS, row);
+      const events = rows.map((event) => present(event) as ReceiptEventDetail);
+      return { ...toReceipt(row), path: row.path, events };
     },
     readStatus: async (id): Promise<ReceiptReport | undefined> => {
       const row = await readRow(id);
@@ -75,11 +78,17 @@ function toSummaries(rows: readonly ReceiptRow[], counts: readonly OutcomeRow[])
   return rows.map((row) => {
     const own = byReceipt.get(row.number) ?? [];
     const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
-    return { ...toReceipt(row), outcomes: counted };
+    const next = own.find(({ dueAt }) => dueAt !== null); // the row of those that are PENDING
+    return {
+      ...toReceipt(row),
+      path: row.path,
+      outcomes: counted,
+      ...(typeof next?.dueAt === 'number' && { nextDueAt: next.dueAt }),
+    };
   });
 }
 
-function toReceipt({ number: _number, ...row }: ReceiptRow): Receipt {
+function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receipt {
   return present(row) as Receipt;
 }
 

@@ -10,7 +10,7 @@ type Tables = {
   number: string;
 };
 
-type Name = Exclude<keyof ReceiptFilter, 'since'>;
+type Name = Exclude<keyof ReceiptFilter, 'since' | 'before'>;
 
 const columns: Record<Name, string> = {
   leadId: 'event_lead.number',
@@ -66,13 +66,21 @@ export function receiptConditions(handle: Handle, filter: ReceiptFilter): Condit
   const { from, number } = withEvents(leader ? leaders[leader] : ALL_RECEIPTS, filter);
   const where = names.map((name) => `${columns[name]} = ?`);
   const values = names.map((name) => filter[name] as string | number);
-  const { since } = filter;
-  if (since === undefined) return { from, number, where, values };
+  const time = timeConditions(handle, filter, number);
+  return { from, number, where: [...where, ...time.where], values: [...values, ...time.values] };
+}
+
+function timeConditions(
+  handle: Handle,
+  { since, before }: ReceiptFilter,
+  number: string,
+): Pick<Conditions, 'where' | 'values'> {
+  if (since === undefined && before === undefined) return { where: [], values: [] };
+  const [from, until] = [since ?? EARLIEST, before ?? LATEST];
+  const { first, last } = numbersBetween(handle, from, until);
   return {
-    from,
-    number,
-    where: [...where, 'receipt.receivedAt >= ?', `${number} >= ?`],
-    values: [...values, since, firstSince(handle, since)],
+    where: ['receipt.receivedAt >= ?', 'receipt.receivedAt < ?', `${number} BETWEEN ? AND ?`],
+    values: [from, until, first, last],
   };
 }
 
@@ -100,17 +108,26 @@ function rarest(handle: Handle, filter: ReceiptFilter): (typeof KINDS)[number] |
   return counted.reduce((best, one) => (one.rows < best.rows ? one : best)).name;
 }
 
-const ROWS_SINCE_MAX = 20_000;
+const EARLIEST = Number.MIN_SAFE_INTEGER;
+const LATEST = Number.MAX_SAFE_INTEGER;
 
-const FIRST_SINCE = `
-  SELECT iif(count(*) > ${ROWS_SINCE_MAX}, 0, coalesce(min(number), 9e15)) FROM
-    (SELECT number FROM receipt WHERE receivedAt >= ? LIMIT ${ROWS_SINCE_MAX + 1})`;
+const ROWS_BETWEEN_MAX = 20_000;
+
+const NUMBERS_BETWEEN = `
+  SELECT count(*) AS count, coalesce(min(number), 1) AS first, coalesce(max(number), 0) AS last FROM
+    (SELECT number FROM receipt WHERE receivedAt >= ? AND receivedAt < ?
+     LIMIT ${ROWS_BETWEEN_MAX + 1})`;
+
+type Numbers = { first: number; last: number };
 
 /**
- * A number that no receipt since the instant is below. Receipts are numbered as they are accepted,
+ * Numbers that no receipt of the span lies outside of. Receipts are numbered as they are accepted,
  * and the clock may have been set meanwhile: a filter on the time alone would have everything read
- * that is older. 0 where that is not much in proportion.
+ * that is older or newer. All numbers where the span is so long that this is not much in proportion.
  */
-function firstSince(handle: Handle, since: number): number {
-  return handle.prepare<[number], number>(FIRST_SINCE).pluck().get(since) ?? 0;
+function numbersBetween(handle: Handle, since: number, before: number): Numbers {
+  const { count, first, last } = handle
+    .prepare<[number, number], Numbers & { count: number }>(NUMBERS_BETWEEN)
+    .get(since, before) ?? { count: 0, first: 1, last: 0 };
+  return count > ROWS_BETWEEN_MAX ? { first: 0, last: LATEST } : { first, last };
 }

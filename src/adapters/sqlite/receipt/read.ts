@@ -2,9 +2,10 @@ import type { Database as Handle } from 'better-sqlite3';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type {
   Outcome,
+  PartnerPath,
   Receipt,
   ReceiptDetail,
-  ReceiptEvent,
+  ReceiptEventDetail,
   ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import type {
@@ -16,13 +17,15 @@ import { guard } from '../errors.ts';
 import { receiptConditions } from './conditions.ts';
 
 const COLUMNS = `
-  receipt.number, receipt.id, receipt.partnerId, receipt.eventType, receipt.externalId,
+  receipt.number, receipt.id, receipt.partnerId, receipt.path, receipt.eventType, receipt.externalId,
   receipt.correlationId, receipt.status, receipt.receivedAt`;
 
 const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = ?`;
 
 const READ_EVENTS = `
-  SELECT eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts, lastError, completedAt
+  SELECT position, eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts,
+    lastError, completedAt, dueAt,
+    outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL AS isReplayable
   FROM event WHERE receipt = ? ORDER BY position`;
 
 const READ_STATUS = `
@@ -36,14 +39,24 @@ const COUNT_OUTCOMES = `
     AND outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY receipt, outcome`;
 
+/** By the same index; then it reads the events that wait, and no others. */
+const NEXT_DUE = `
+  SELECT receipt, min(dueAt) AS dueAt FROM event
+  WHERE receipt IN (SELECT value FROM json_each(?)) AND outcome = 'PENDING'
+  GROUP BY receipt`;
+
 type Nullable<T> = {
   [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
 };
-type ReceiptRow = Nullable<Receipt> & { number: number };
+type ReceiptRow = Nullable<Receipt> & { number: number; path: PartnerPath };
 type StatusEvent = ReceiptReport['events'][number];
 type StatusRow = Nullable<StatusEvent> & { dueAt: number | null };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
-type EventRow = Nullable<Omit<ReceiptEvent, 'leadIds'>> & { leadIds: string | null };
+type DueRow = { receipt: number; dueAt: number };
+type EventRow = Nullable<Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>> & {
+  leadIds: string | null;
+  isReplayable: 0 | 1;
+};
 
 /** Reads receipts, newest first. */
 export function createReceiptReader(
@@ -51,6 +64,7 @@ export function createReceiptReader(
 ): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
   const readReceipt = handle.prepare<[string], ReceiptRow>(READ_RECEIPT);
   const countOutcomes = handle.prepare<[string], OutcomeRow>(COUNT_OUTCOMES);
+  const findNextDue = handle.prepare<[string], DueRow>(NEXT_DUE);
   const readStatusEvents = handle.prepare<[number], StatusRow>(READ_STATUS);
   const readEvents = handle.prepare<[number], EventRow>(READ_EVENTS);
   return {
@@ -59,15 +73,20 @@ export function createReceiptReader(
         const rows = selectPage(handle, filter, limit + 1, after);
         const page = rows.slice(0, limit);
         const last = page.at(-1);
-        const counts = countOutcomes.all(JSON.stringify(page.map(({ number }) => number)));
-        const receipts = toSummaries(page, counts);
+        const numbers = JSON.stringify(page.map(({ number }) => number));
+        const due = new Map(findNextDue.all(numbers).map((one) => [one.receipt, one.dueAt]));
+        const receipts = toSummaries(page, countOutcomes.all(numbers), due);
         return rows.length > limit && last ? { receipts, next: last.number } : { receipts };
       }),
     read: async (id) =>
       guard((): ReceiptDetail | undefined => {
         const row = readReceipt.get(id);
         if (!row) return undefined;
-        return { ...toReceipt(row), events: readEvents.all(row.number).map(toEvent) };
+        return {
+          ...toReceipt(row),
+          path: row.path,
+          events: readEvents.all(row.number).map(toEvent),
+        };
       }),
     readStatus: async (id) =>
       guard((): ReceiptReport | undefined => {
@@ -92,12 +111,18 @@ function selectPage(
   return handle.prepare<unknown[], ReceiptRow>(sql).all(...values, after, limit);
 }
 
-function toSummaries(rows: readonly ReceiptRow[], counts: readonly OutcomeRow[]): ReceiptSummary[] {
+function toSummaries(
+  rows: readonly ReceiptRow[],
+  counts: readonly OutcomeRow[],
+  due: ReadonlyMap<number, number>,
+): ReceiptSummary[] {
   const byReceipt = Map.groupBy(counts, ({ receipt }) => receipt);
   return rows.map((row) => {
     const own = byReceipt.get(row.number) ?? [];
     const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
-    return { ...toReceipt(row), outcomes: counted };
+    const nextDueAt = due.get(row.number);
+    const next = nextDueAt !== undefined && { nextDueAt };
+    return { ...toReceipt(row), path: row.path, outcomes: counted, ...next };
   });
 }
 
@@ -128,11 +153,10 @@ function present(row: object): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
-function toEvent({ leadIds, attempts, outcome, ...optional }: EventRow): ReceiptEvent {
+function toEvent({ leadIds, isReplayable, ...row }: EventRow): ReceiptEventDetail {
   return {
-    ...(present(optional) as Partial<ReceiptEvent>),
-    outcome,
+    ...(present(row) as Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>),
     leadIds: leadIds === null ? [] : (JSON.parse(leadIds) as string[]),
-    attempts,
+    isReplayable: isReplayable === 1,
   };
 }

@@ -91,6 +91,8 @@ test('keeps what an event waits for and what became of it', async () => {
   expect(row && sealer.open('r1/11', row.payload).toString()).toBe('bytes');
   const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
   expect((await receipts.read('r2'))?.events[0]).toEqual({
+    position: 12,
+    isReplayable: false,
     eventId: 'e12',
     outcome: 'DONE',
     leadIds: ['24', '25'],

@@ -216,6 +216,12 @@ describe('a filter on a large store', () => {
   test('does not read what is older than its time', () => {
     const { handle } = large();
     const { where, values } = receiptConditions(handle, { since: 2991 });
-    expect([where.at(-1), values.at(-1)]).toEqual(['receipt.number >= ?', 2991]);
+    expect([where.at(-1), values.at(-2)]).toEqual(['receipt.number BETWEEN ? AND ?', 2991]);
+  });
+
+  test('does not read what is newer than its time either', () => {
+    const { handle } = large();
+    const { where, values } = receiptConditions(handle, { since: 5, before: 11 });
+    expect([where.at(-1), ...values.slice(-2)]).toEqual(['receipt.number BETWEEN ? AND ?', 5, 10]);
   });
 });

@@ -1,0 +1,212 @@
+import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
+import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
+import type { Pagination } from '#shared/page.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { empty, plainCard } from '../../shell/card.ts';
+import { input, select } from '../../shell/fields.ts';
+import type { Choice } from '../../shell/fields.ts';
+import { chips, filters } from '../../shell/forms.ts';
+import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
+import { pager, table } from '../../shell/table.ts';
+import { counted, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { givenFilters, identifiers, receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
+import type { Identifier, ReceiptsFilters, ReceiptsQuery } from './query.ts';
+import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS, statusBadge } from './words.ts';
+
+export type ReceiptListFacts = {
+  receipts: readonly ReceiptSummary[];
+  pagination: Pagination;
+  query: ReceiptsQuery;
+  /** Ids of the partners in the configuration. */
+  partnerIds: readonly string[];
+};
+
+const TYPE_CHARACTERS_MAX = 60;
+
+/** What came in, and what did not end well. */
+export function receiptListView(given: ReceiptListFacts, reader: Reader): Html {
+  const { receipts, pagination, query, partnerIds } = given;
+  const { cursor, ...filtered } = query;
+  const isFiltered = givenFilters(query).length > 0;
+  if (receipts.length === 0 && !isFiltered && cursor === undefined) return noDelivery(partnerIds);
+  return plainCard(
+    filterForm(given),
+    filterChips(filtered),
+    receipts.length === 0 ? nothingFits(filtered) : receiptTable(receipts, reader),
+    pager({
+      summary: `${counted(receipts.length, 'receipt')} on this page, newest first`,
+      ...(cursor !== undefined && { newest: receiptsPath(filtered) }),
+      ...(pagination.nextCursor !== undefined && {
+        older: receiptsPath({ ...filtered, cursor: pagination.nextCursor }),
+      }),
+    }),
+  );
+}
+
+const BY_WORDS: Readonly<Record<Identifier, string>> = {
+  leadId: 'Lead number',
+  externalId: 'External id',
+  eventId: 'Event id',
+  correlationId: 'Correlation id',
+};
+
+function filterForm({ query, partnerIds }: ReceiptListFacts): Html {
+  const { partnerId, status, outcome, from, to } = query;
+  const by = identifiers.find((name) => query[name] !== undefined);
+  const any: Choice = { value: '', label: 'Any' };
+  const known = partnerId === undefined || partnerIds.includes(partnerId);
+  const partners = known ? partnerIds : [partnerId, ...partnerIds];
+  const choices = (words: Readonly<Record<string, { words: string }>>, values: readonly string[]) =>
+    values.map((value) => ({ value, label: words[value]?.words }));
+  return filters({
+    action: RECEIPTS_PATH,
+    label: 'Filter receipts',
+    fields: [
+      select({
+        name: 'partnerId',
+        label: 'Partner',
+        value: partnerId,
+        choices: [any, ...partners.map((id) => ({ value: id, label: cut(id) }))],
+      }),
+      select({
+        name: 'status',
+        label: 'Status',
+        value: status,
+        choices: [any, ...choices(STATUS_WORDS, receiptStatuses)],
+      }),
+      select({
+        name: 'outcome',
+        label: 'An event is',
+        value: outcome,
+        choices: [{ value: '', label: 'Anything' }, ...choices(OUTCOME_WORDS, outcomes)],
+      }),
+      input({ name: 'from', label: 'From (UTC)', type: 'date', value: from }),
+      input({ name: 'to', label: 'To (UTC)', type: 'date', value: to }),
+      select({
+        name: 'by',
+        label: 'Find by',
+        value: by,
+        choices: identifiers.map((value) => ({ value, label: BY_WORDS[value] })),
+      }),
+      input({ name: 'id', label: 'Which is', type: 'search', value: by && query[by] }),
+    ],
+  });
+}
+
+const CHIP_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
+  partnerId: 'partner',
+  status: 'status',
+  outcome: 'an event is',
+  from: 'from',
+  to: 'to',
+  leadId: 'lead',
+  externalId: 'external id',
+  eventId: 'event id',
+  correlationId: 'correlation id',
+};
+
+function filterChips(filtered: ReceiptsFilters): Html {
+  const suggestions = [
+    { label: 'Only dead letters', outcome: 'FAILED' },
+    { label: 'Only unmatched', outcome: 'UNMATCHED' },
+  ] as const;
+  return chips({
+    chips: filterWords(filtered).map(([name, label]) => ({
+      label,
+      href: receiptsPath({ ...filtered, [name]: undefined }),
+    })),
+    suggestions: suggestions
+      .filter(({ outcome }) => outcome !== filtered.outcome)
+      .map(({ label, outcome }) => ({ label, href: receiptsPath({ ...filtered, outcome }) })),
+  });
+}
+
+/** Each filter in force by its name, with how it reads. */
+function filterWords(filtered: ReceiptsFilters): [keyof ReceiptsFilters, string][] {
+  const { status, outcome } = filtered;
+  return givenFilters(filtered).map(([name, value]) => {
+    if (name === 'status' && status) return [name, `status ${STATUS_WORDS[status].words}`];
+    if (name === 'outcome' && outcome) return [name, `an event is ${OUTCOME_WORDS[outcome].words}`];
+    return [name, `${CHIP_WORDS[name]} ${cut(value, TYPE_CHARACTERS_MAX)}`];
+  });
+}
+
+function nothingFits(filtered: ReceiptsFilters): Html {
+  const { outcome, status, from, to } = filtered;
+  const rest = { ...filtered, outcome: undefined, status: undefined };
+  return empty(
+    {
+      id: 'nothing-fits',
+      heading: 'No receipt matches',
+      text: html`None has all of this:
+      ${filterWords(filtered)
+        .map(([, words]) => words)
+        .join(', ')}.`,
+      next: html`${
+        (outcome ?? status) !== undefined &&
+        link({ href: receiptsPath(rest), text: 'However it ended', look: 'button' })
+      }
+      ${
+        (from ?? to) !== undefined &&
+        link({
+          href: receiptsPath({ ...filtered, from: undefined, to: undefined }),
+          text: 'At any time',
+          look: 'button',
+        })
+      }
+      ${link({ href: RECEIPTS_PATH, text: 'Clear all filters' })}`,
+    },
+    { inCard: true },
+  );
+}
+
+function noDelivery([partnerId]: readonly string[]): Html {
+  const address = `/api/v1/webhooks/partners/${partnerId ?? '{partnerId}'}/deletions`;
+  return empty({
+    id: 'no-delivery',
+    heading: 'No delivery yet',
+    text: html`Partners send deletions to ${code(address)}, signed with the secret of the
+      configuration. To print a signed call as the partner would make it:
+      <code>trackport sign</code>.`,
+    next: link({
+      href: '/portal/partners',
+      text: partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
+      look: 'primary',
+    }),
+  });
+}
+
+function receiptTable(receipts: readonly ReceiptSummary[], reader: Reader): Html {
+  return table<ReceiptSummary>({
+    caption: 'Receipts, newest first',
+    rows: receipts,
+    columns: [
+      {
+        label: 'Receipt',
+        kind: 'whole',
+        cell: ({ id }) =>
+          link({ href: receiptPath(id), text: html`${hidden('Receipt …')}${code(shortId(id))}` }),
+      },
+      { label: 'Received', kind: 'whole', cell: ({ receivedAt }) => time(receivedAt, reader) },
+      { label: 'Partner', cell: partnerLink },
+      {
+        label: 'Event',
+        cell: ({ path, eventType }) =>
+          html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${note('to ', path)}`,
+      },
+      { label: 'Status', cell: ({ status }) => statusBadge(status) },
+      { label: 'Outcome', cell: outcomeBadges },
+      {
+        label: 'Next try',
+        kind: 'whole',
+        cell: ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
+      },
+    ],
+  });
+}
+
+function partnerLink({ partnerId }: ReceiptSummary): Html {
+  return link({ href: `/portal/partners#p-${partnerId}`, text: foreign(partnerId) });
+}

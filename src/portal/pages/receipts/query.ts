@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { parseLeadId } from '#leads/model/identity.ts';
+import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
+import type { Outcome, ReceiptStatus } from '#partners/receipts/receipt.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import { DAY } from '#shared/clock.ts';
+
+export const RECEIPTS_PATH = '/portal/receipts';
+
+const TEXT_CHARACTERS_MAX = 6144; // a cursor carries the filters
+const IDENTIFIER_CHARACTERS_MAX = 255;
+const PARTNER_ID_CHARACTERS_MAX = 63;
+
+const text = (charactersMax: number) =>
+  z
+    .string('must be given once')
+    .max(charactersMax, `must have at most ${charactersMax} characters`)
+    .trim()
+    .transform((value) => value || undefined)
+    .optional();
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z
+    .union([z.literal(''), z.enum(values, 'must be one of the list')])
+    .transform((value) => value || undefined)
+    .optional();
+
+const day = z
+  .union([z.literal(''), z.iso.date('must be a day, such as 2026-11-21')])
+  .transform((value) => value || undefined)
+  .optional();
+
+const identifier = text(IDENTIFIER_CHARACTERS_MAX);
+
+/** What a receipt can be found by, in the order of the form. */
+export const identifiers = ['leadId', 'externalId', 'eventId', 'correlationId'] as const;
+
+export type Identifier = (typeof identifiers)[number];
+
+const filters = {
+  partnerId: text(PARTNER_ID_CHARACTERS_MAX),
+  status: oneOf(receiptStatuses),
+  outcome: oneOf(outcomes),
+  from: day,
+  to: day,
+  leadId: identifier,
+  externalId: identifier,
+  eventId: identifier,
+  correlationId: identifier,
+  /** Which identifier `id` is: the form has one field for all of them. */
+  by: oneOf(identifiers),
+  id: identifier,
+};
+
+/** The filters of a list or a replay: what a form leaves empty is none. */
+export type ReceiptsFilters = {
+  [Name in Exclude<keyof typeof filters, 'by' | 'id' | 'status' | 'outcome'>]?: string | undefined;
+} & { status?: ReceiptStatus | undefined; outcome?: Outcome | undefined };
+
+/** The same with where the page starts. */
+export type ReceiptsQuery = ReceiptsFilters & { cursor?: string | undefined };
+
+type Given = z.output<z.ZodObject<typeof filters & { cursor: typeof cursor }>>;
+
+const cursor = text(TEXT_CHARACTERS_MAX);
+
+/** The address of the list. */
+export const receiptsQuery = z
+  .strictObject({ ...filters, cursor })
+  .transform((given, context): ReceiptsQuery => settle(given, context));
+
+function settle({ by, id, ...given }: Given, context: z.RefinementCtx): ReceiptsQuery {
+  const query = by === undefined || id === undefined ? given : { ...given, [by]: id };
+  const { leadId } = query;
+  if (leadId === undefined || parseLeadId(leadId) !== undefined) return query;
+  const path = given.leadId === undefined ? ['id'] : ['leadId'];
+  context.addIssue({ code: 'custom', path, message: 'must be the number of an issue' });
+  return z.NEVER;
+}
+
+/** Days are UTC; `to` is inclusive. */
+export function toFilter(query: ReceiptsQuery): ReceiptFilter {
+  const { from, to, leadId, cursor: _cursor, ...same } = query;
+  const number = leadId === undefined ? undefined : parseLeadId(leadId);
+  const filter = {
+    ...same,
+    leadId: number,
+    since: from === undefined ? undefined : Date.parse(from),
+    before: to === undefined ? undefined : Date.parse(to) + DAY,
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+/** The filters in force, as the address has them, in the order of the form. */
+export function givenFilters(query: ReceiptsQuery): [keyof ReceiptsFilters, string][] {
+  const names = Object.keys(filters).filter((name) => name !== 'by' && name !== 'id');
+  return (names as (keyof ReceiptsFilters)[]).flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
+/** The list with these filters, or a page below it; undefined ones are left out. */
+export function receiptsPath(query: ReceiptsQuery, ...below: string[]): string {
+  const given: [string, string][] = givenFilters(query);
+  if (query.cursor !== undefined) given.push(['cursor', query.cursor]);
+  const search = new URLSearchParams(given).toString();
+  const path = [RECEIPTS_PATH, ...below].join('/');
+  return search === '' ? path : `${path}?${search}`;
+}
+
+/** The page of one receipt, or one below it. */
+export function receiptPath(id: string, ...below: string[]): string {
+  return [RECEIPTS_PATH, encodeURIComponent(id), ...below].join('/');
+}

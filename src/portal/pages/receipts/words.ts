@@ -1,0 +1,64 @@
+import type { Outcome, ReceiptStatus, ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { badge, note } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
+import { count } from '../../shell/times.ts';
+
+type Words = { state: State; words: string };
+
+export const STATUS_WORDS: Readonly<Record<ReceiptStatus, Words>> = {
+  ACCEPTED: { state: 'wait', words: 'Accepted' },
+  PROCESSED: { state: 'ok', words: 'Processed' },
+  UNMATCHED: { state: 'warn', words: 'Unmatched' },
+  FAILED: { state: 'bad', words: 'Failed' },
+};
+
+export const OUTCOME_WORDS: Readonly<Record<Outcome, Words>> = {
+  PENDING: { state: 'wait', words: 'Pending' },
+  DONE: { state: 'ok', words: 'Done' },
+  UNMATCHED: { state: 'warn', words: 'Unmatched' },
+  IGNORED: { state: 'mute', words: 'Ignored' },
+  REJECTED: { state: 'odd', words: 'Rejected' },
+  FAILED: { state: 'bad', words: 'Failed' },
+};
+
+/** From what needs somebody to what is over. */
+const URGENCY: readonly Outcome[] = [
+  'FAILED',
+  'UNMATCHED',
+  'REJECTED',
+  'PENDING',
+  'DONE',
+  'IGNORED',
+];
+
+export function statusBadge(status: ReceiptStatus, look = {}): Html {
+  const { state, words } = STATUS_WORDS[status];
+  return badge(state, words, look);
+}
+
+/** The outcomes of a receipt's events as badges; of a single event without a number. */
+export function outcomeBadges({ outcomes: counts }: Pick<ReceiptSummary, 'outcomes'>): Html {
+  const given = counted(counts);
+  const sum = given.reduce((all, [, n]) => all + n, 0);
+  if (sum === 0) return note('no event');
+  return html`<span class="row"
+    >${given.map(([outcome, n]) => {
+      const { state, words } = OUTCOME_WORDS[outcome];
+      return html`${badge(state, sum === 1 ? words : `${count(n)} ${words.toLowerCase()}`)} `;
+    })}</span
+  >`;
+}
+
+function counted(counts: Partial<Record<Outcome, number>>): [Outcome, number][] {
+  return URGENCY.flatMap((outcome): [Outcome, number][] => {
+    const n = counts[outcome] ?? 0;
+    return n === 0 ? [] : [[outcome, n]];
+  });
+}
+
+/** What tells receipts of one minute apart: ids begin with the time. */
+export function shortId(id: string): string {
+  return id.slice(-8);
+}
