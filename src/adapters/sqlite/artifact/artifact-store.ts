@@ -13,18 +13,19 @@ type FoundRow = VersionRow & { specText: string | null };
 
 const SPEC = 'LEFT JOIN catalog_spec s ON s.versionSerial = v.serial';
 
+/** A plus before a parameter: see `openConnection`. */
 function prepareReads({ handle }: Database) {
   const readDefault = (specText: string, join: string) =>
     handle.prepare<[string, string], FoundRow>(
       `SELECT ${VERSION_COLUMNS}, ${specText} AS specText
        FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.faceSerial ${join}
-       WHERE a.workspaceId = ? AND a.idFolded = ?`,
+       WHERE a.workspaceId = +? AND a.idFolded = +?`,
     );
   const readNamed = (specText: string, join: string) =>
     handle.prepare<[string, string, string], FoundRow>(
       `SELECT ${VERSION_COLUMNS}, ${specText} AS specText
        FROM catalog_artifact a JOIN catalog_version v ON v.artifactSerial = a.serial ${join}
-       WHERE a.workspaceId = ? AND a.idFolded = ? AND v.version = ?`,
+       WHERE a.workspaceId = +? AND a.idFolded = +? AND v.version = +?`,
     );
   return {
     default: { spec: readDefault('s.text', SPEC), bare: readDefault('NULL', '') },

@@ -17,18 +17,19 @@ const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.groupPath';
 const IN_GROUP =
   "v.workspaceId = ? AND v.groupPath IS NOT NULL AND v.groupKey >= ? || '/' AND v.groupKey < ? || '0'";
 
+/** A plus before a parameter: see `openConnection`. */
 function prepare({ handle }: Connection) {
   return {
     representative: handle.prepare<[string, string], RepresentativeRow>(
       `SELECT a.versions, v.version, v.lifecycle, v.serial
        FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.faceSerial
-       WHERE a.workspaceId = ? AND a.idFolded = ?`,
+       WHERE a.workspaceId = +? AND a.idFolded = +?`,
     ),
     /** In the order of the ids, which come as a JSON array. */
     listed: handle.prepare<[string, string], MemberRow>(
       `SELECT ${MEMBER_COLUMNS}
        FROM json_each(?) AS listed
-       CROSS JOIN catalog_artifact a ON a.workspaceId = ? AND a.idFolded = listed.value
+       CROSS JOIN catalog_artifact a ON a.workspaceId = +? AND a.idFolded = listed.value
        CROSS JOIN catalog_version v ON v.serial = a.faceSerial
        WHERE ${IS_DEFAULT}
        ORDER BY listed.key`,
