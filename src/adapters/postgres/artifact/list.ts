@@ -24,11 +24,14 @@ const FILTERS = {
   source: 'v.source = @source',
   projectId: 'v.project_id = @projectId',
   groupPath: IN_GROUP,
-  terms: 'v.terms @@ @search::tsquery',
 } as const;
 
-/** Each filter is an equality, one range or the full text; the rows come newest first. */
-function listStatement(query: ListQuery): string {
+const FULL_TEXT = 'v.terms @@ @search::tsquery';
+
+type Range = { where: string; position: string; page: string };
+
+/** Each filter is an equality or one range; the rows come newest first. */
+function rangeOf(query: ListQuery): Range {
   const isByArtifact = query.rows === 'artifacts';
   const position = isByArtifact ? 'v.artifact_serial' : 'v.serial';
   const names = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
@@ -38,9 +41,44 @@ function listStatement(query: ListQuery): string {
     ...names.filter((name) => query[name] !== undefined).map((name) => FILTERS[name]),
     ...(query.after === undefined ? [] : [`${position} < @after`]),
   ];
-  return `
-    SELECT ${VERSION_COLUMNS} FROM ${FROM} WHERE ${conditions.join(' AND ')}
-    ORDER BY ${position} DESC LIMIT @limit`;
+  return {
+    where: conditions.join(' AND '),
+    position,
+    page: `ORDER BY ${position} DESC LIMIT @limit`,
+  };
+}
+
+/** So many of the newest are looked through for words that many versions may have. */
+const RECENT = 2000;
+
+/**
+ * A search's words are those of many versions or of few, and the server cannot know which: among the
+ * newest many are found soon, and few are found by the index of terms, which knows no order.
+ */
+async function listVersionsBy(
+  session: Session,
+  query: ListQuery,
+  values: Readonly<Record<string, unknown>> & { limit: number },
+): Promise<VersionRow[]> {
+  const { where, position, page } = rangeOf(query);
+  const select = `SELECT ${VERSION_COLUMNS} FROM ${FROM} WHERE`;
+  if (query.terms === undefined) return session.all(`${select} ${where} ${page}`, values);
+  const among = (found: string): Promise<VersionRow[]> =>
+    session.all(
+      `WITH found AS MATERIALIZED (${found}),
+         page AS MATERIALIZED (SELECT v.serial FROM found AS v ${page})
+       ${select} v.serial = ANY(ARRAY(SELECT serial FROM page)) ${page}`,
+      values,
+    );
+  const recent = await among(`
+    SELECT v.serial, v.artifact_serial
+    FROM (SELECT v.serial, v.artifact_serial, v.terms FROM catalog_version v WHERE ${where}
+      ORDER BY ${position} DESC LIMIT ${RECENT}) AS v
+    WHERE ${FULL_TEXT}`);
+  if (recent.length === values.limit) return recent;
+  return among(
+    `SELECT v.serial, v.artifact_serial FROM catalog_version v WHERE ${where} AND ${FULL_TEXT}`,
+  );
 }
 
 /** Terms are letters and digits alone, so that none of them can end its quotes. */
@@ -76,7 +114,7 @@ export function createArtifactLists(
     list: async (workspaceId, query): Promise<ListedVersion[]> => {
       const search = toSearch(query.terms ?? []);
       const values = { ...query, workspaceId, search };
-      const rows = await session.all<VersionRow>(listStatement(query), values);
+      const rows = await listVersionsBy(session, query, values);
       return rows.map((row) => ({
         record: toRecord(row),
         position: query.rows === 'artifacts' ? row.artifactSerial : row.serial,

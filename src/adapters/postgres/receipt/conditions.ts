@@ -17,11 +17,16 @@ const OF_EVENT = {
 
 /** Which receipts a filter finds. What it says of events is met by one and the same event. */
 export function receiptConditions(filter: ReceiptFilter): string {
-  const ofReceipt = given(OF_RECEIPT, filter);
-  const ofEvent = given(OF_EVENT, filter);
-  const found = `receipt.number IN (SELECT event.receipt FROM event WHERE ${ofEvent.join(' AND ')})`;
-  const conditions = [...ofReceipt, ...(ofEvent.length > 0 ? [found] : [])];
-  return conditions.length > 0 ? conditions.join(' AND ') : 'true';
+  const { ofReceipt, ofEvent } = splitConditions(filter);
+  return ofEvent === undefined ? ofReceipt : `${ofReceipt} AND receipt.number IN (${ofEvent})`;
+}
+
+/** The same, what it says of events apart: as a statement that yields the numbers of receipts. */
+export function splitConditions(filter: ReceiptFilter): { ofReceipt: string; ofEvent?: string } {
+  const ofReceipt = given(OF_RECEIPT, filter).join(' AND ') || 'true';
+  const ofEvent = given(OF_EVENT, filter).join(' AND ');
+  if (ofEvent === '') return { ofReceipt };
+  return { ofReceipt, ofEvent: `SELECT event.receipt FROM event WHERE ${ofEvent}` };
 }
 
 function given<Name extends keyof ReceiptFilter>(

@@ -7,10 +7,14 @@ import type {
   ReceiptEventDetail,
   ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
-import type { ReceiptReport, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type {
+  ReceiptFilter,
+  ReceiptReport,
+  ReceiptStore,
+} from '#partners/receipts/receipt-store.ts';
 import type { Session } from '../database.ts';
 import { present } from '../row.ts';
-import { receiptConditions } from './conditions.ts';
+import { splitConditions } from './conditions.ts';
 
 const COLUMNS = `
   receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,
@@ -46,12 +50,7 @@ export function createReceiptReader(
   const readRow = (id: string) => session.get<ReceiptRow>(READ_RECEIPT, { id });
   return {
     list: async (filter, limit, after = Number.MAX_SAFE_INTEGER) => {
-      const rows = await session.all<ReceiptRow>(
-        `SELECT ${COLUMNS} FROM receipt
-         WHERE ${receiptConditions(filter)} AND receipt.number < @after
-         ORDER BY receipt.number DESC LIMIT @limit`,
-        { ...filter, after, limit: limit + 1 },
-      );
+      const rows = await listRows(session, filter, { after, limit: limit + 1 });
       const page = rows.slice(0, limit);
       const last = page.at(-1);
       const numbers = page.map(({ number }) => number);
@@ -71,6 +70,44 @@ export function createReceiptReader(
       return row && toReport(row, await session.all<StatusRow>(READ_STATUS, row));
     },
   };
+}
+
+type Range = { after: number; limit: number };
+
+const PAGE = 'ORDER BY receipt.number DESC LIMIT @limit';
+
+/** So many of the newest are looked through for what many receipts may have. */
+const RECENT = 1000;
+
+/** What few events have in common. */
+const NAMES = ['eventId', 'externalId', 'leadId'] as const;
+
+/**
+ * An outcome is that of many receipts or of few, and the server cannot know which: among the newest
+ * many are found soon, and few are found by the index of outcomes. Left to itself it goes through all
+ * receipts for the one that has a rare name.
+ */
+async function listRows(
+  session: Session,
+  filter: ReceiptFilter,
+  range: Range,
+): Promise<readonly ReceiptRow[]> {
+  const { ofReceipt, ofEvent } = splitConditions(filter);
+  const values = { ...filter, ...range };
+  const where = `${ofReceipt} AND receipt.number < @after`;
+  const from = `SELECT ${COLUMNS} FROM receipt WHERE ${where}`;
+  if (ofEvent === undefined) return session.all(`${from} ${PAGE}`, values);
+  if (!NAMES.some((name) => filter[name] !== undefined)) {
+    const recent = await session.all<ReceiptRow>(
+      `WITH recent AS MATERIALIZED (${from} ORDER BY receipt.number DESC LIMIT ${RECENT})
+       SELECT receipt.* FROM recent AS receipt
+         CROSS JOIN LATERAL (${ofEvent} AND event.receipt = receipt.number LIMIT 1) AS found
+       ${PAGE}`,
+      values,
+    );
+    if (recent.length === range.limit) return recent;
+  }
+  return session.all(`${from} AND receipt.number = ANY(ARRAY(${ofEvent})) ${PAGE}`, values);
 }
 
 function toSummaries(rows: readonly ReceiptRow[], counts: readonly OutcomeRow[]): ReceiptSummary[] {

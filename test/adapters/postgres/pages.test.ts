@@ -1,0 +1,153 @@
+/** A page costs the same however many rows there are: told by the blocks that the server looks at. */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createArtifactLists } from '#adapters/postgres/artifact/list.ts';
+import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import type { Database, Session } from '#adapters/postgres/database.ts';
+import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
+import { createReceiptReader } from '#adapters/postgres/receipt/read.ts';
+import type { AuditFilter } from '#access/audit/audit-reader.ts';
+import type { ListQuery } from '#catalog/artifact-store.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
+
+const ROWS = 20_000;
+/** For the newest that are looked through, whatever their number; to go through all rows takes tens of thousands. */
+const BLOCKS_MAX = 3000;
+
+/** Rare and frequent values of every filter; what is frequent is spread evenly. */
+const FILL = `
+  INSERT INTO receipt (id, partner_id, path, event_type, correlation_id, status, received_at)
+  SELECT 'r' || i, 'crm-' || i % 5, 'deletions', 'lead.deletion', 'c' || i,
+    CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'PROCESSED' END, i
+  FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO event (receipt, position, event_id, external_id, outcome, lead_ids, completed_at)
+  SELECT i, 0, 'e' || i, 'x' || i, CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'DONE' END,
+    ARRAY[i::text], i
+  FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO audit (at, actor_kind, actor_subject, action, subject)
+  SELECT i, 'token', 'actor-' || i % 100, (ARRAY['key.create', 'key.revoke', 'key.rotate'])[1 + i % 3], 'consumer/' || i % 500
+  FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO catalog_artifact (workspace_id, id_folded, id, face_serial, versions)
+  SELECT 'default', 'a' || i, 'a' || i, i, 1 FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_face, revision,
+    lifecycle, type, source, owner, title, project_id, group_path, created_at, updated_at, terms)
+  SELECT i, 'default', '1.0.0', 'k', true, 1, 'PUBLISHED', 'API', 'GIT', 'team-' || i % 200, 'Title',
+    'p' || i % 200, 'g' || i % 200, i, i, array_to_tsvector(ARRAY['title', 't' || i, 'w' || i % 20])
+  FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO tracker_repository VALUES ('acme/leads', 1, 1);
+  INSERT INTO directory_lead
+  SELECT 1, i, i, i, true, '{approved}', 1 FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO directory_key
+  SELECT decode(md5(i::text), 'hex'), 1, i, 'email' FROM generate_series(1, ${ROWS}) i;
+  ANALYZE`;
+
+type Node = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: Node[];
+};
+
+/** Tables of which all rows are read, but those of few rows. */
+function wholeTables(node: Node): string[] {
+  const own = node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(wholeTables)].filter(
+    (name) => name !== 'tracker_repository',
+  );
+}
+
+/** The same session; adds up the blocks that its statements look at, and notes what they read as a whole. */
+function measured(database: Database) {
+  let blocks = 0;
+  const whole: string[] = [];
+  const session: Pick<Session, 'all' | 'get'> = {
+    all: async (sql, values) => {
+      const [row] = await database.all<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+        values,
+      );
+      const [{ Plan: plan }] = JSON.parse(Object.values(row ?? {})[0] ?? '[]') as [{ Plan: Node }];
+      whole.push(...wholeTables(plan));
+      blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+      return database.all(sql, values);
+    },
+    get: async (sql, values) => (await session.all<never>(sql, values))[0],
+  };
+  return { session: { ...database, ...session }, cost: () => ({ blocks, whole }) };
+}
+
+const since = ROWS - 5;
+const receipts: Record<string, ReceiptFilter> = {
+  everything: {},
+  'a partner': { partnerId: 'crm-1' },
+  'a partner that sent nothing': { partnerId: 'nobody' },
+  'a status that is rare': { status: 'FAILED' },
+  'a status that none has': { status: 'ACCEPTED' },
+  'a time': { since },
+  'a correlation id': { correlationId: 'c7' },
+  'an outcome that is frequent': { outcome: 'DONE' },
+  'an outcome that is rare': { outcome: 'FAILED' },
+  'an outcome that is rare, of a partner that has none': { outcome: 'FAILED', partnerId: 'crm-1' },
+  'an event id': { eventId: 'e7' },
+  'an external id': { externalId: 'x7' },
+  'a lead': { leadId: 7 },
+  'a lead that nobody named': { leadId: 1e9 },
+};
+const audits: Record<string, AuditFilter> = {
+  everything: {},
+  'an actor': { actor: 'actor-7' },
+  'an actor that did nothing': { actor: 'nobody' },
+  'an action': { action: 'key.revoke' },
+  'a subject': { subject: 'consumer/7' },
+  'an actor and an action that it never did': { actor: 'actor-7', action: 'claim.release' },
+  'a time': { since },
+  'an earlier time': { before: 5 },
+};
+const catalogs: Record<string, Partial<ListQuery>> = {
+  everything: {},
+  'every version': { rows: 'versions' },
+  'an owner': { owner: 'team-7' },
+  'an owner of nothing': { owner: 'nobody' },
+  'a project': { projectId: 'p7' },
+  'a group': { groupPath: 'g7' },
+  'a group of nothing': { groupPath: 'none' },
+  'a word that all have': { terms: ['title'] },
+  'two words that many have': { terms: ['title', 'w7'] },
+  'a word that one has': { terms: ['t777'] },
+  'a word that none has': { terms: ['nothing'] },
+};
+
+test('a page of a list and a look-up cost the same however many rows there are', async () => {
+  // So few rows are read as a whole even where an index leads to them.
+  const { url } = await migratedPostgres();
+  const database = await connectToPostgres({ url: `${url}?options=-c%20enable_seqscan%3Doff` });
+  await database.exec(FILL);
+  const costs = new Map<string, { blocks: number; whole: string[] }>();
+  const measure = async (what: string, work: (session: Database) => Promise<unknown>) => {
+    const { session, cost } = measured(database);
+    await work(session);
+    costs.set(what, cost());
+  };
+  for (const [what, filter] of Object.entries(receipts))
+    await measure(`receipts of ${what}`, (session) =>
+      createReceiptReader(session).list(filter, 20),
+    );
+  for (const [what, filter] of Object.entries(audits))
+    await measure(`audit of ${what}`, (session) =>
+      createAuditLog(session).list({ filter, limit: 20 }),
+    );
+  for (const [what, query] of Object.entries(catalogs))
+    await measure(`catalog of ${what}`, (session) =>
+      createArtifactLists(session).list('default', { rows: 'artifacts', limit: 20, ...query }),
+    );
+  const hash = createHash('md5').update('7').digest();
+  await measure('directory look-up', async (session) => {
+    const view = await readDirectoryView(session, 'acme/leads', [{ kind: 'email', hash }]);
+    expect(view.find(hash)).toEqual([7]);
+  });
+  expect(
+    [...costs].filter(([, { blocks, whole }]) => blocks > BLOCKS_MAX || whole.length > 0),
+  ).toEqual([]);
+}, 60_000);
