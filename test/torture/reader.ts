@@ -1,38 +1,61 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Claims } from '#leads/claims/claim-store.ts';
+import { lookPatiently } from './look.ts';
+import { configPath } from './run.ts';
+import type { Run } from './run.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /** A consumer that keeps reading all leads, as a sales tool does. */
 export type Reader = {
-  /** Reads the whole list once; a walk that fails half-way tells nothing. */
+  /** Reads the whole list of one instance once; a walk that fails half-way tells nothing. */
   read(url: string): Promise<void>;
-  /** Leads that were there, then gone, then there again. */
+  /** Leads that were there, then gone, then there again, on one instance: others may lag behind it. */
   shownAgain(): readonly string[];
+  /** Leads that an instance showed though they were claimed before it was asked, and after. */
+  shownClaimed(): readonly string[];
   walks(): number;
 };
 
-/** Registers the consumer by command line, beside the running service. */
-export async function createReader(config: string): Promise<Reader> {
+/** Registers the consumer by command line, beside the running instances. */
+export async function createReader(run: Pick<Run, 'folder' | 'store'>): Promise<Reader> {
   const create = ['consumer', 'create', 'reader', '--grant', 'leads:read', '--json'];
-  const args = ['bin/trackport.js', ...create, '--config', config];
-  const { key } = JSON.parse((await run(process.execPath, args)).stdout) as { key: string };
-  const seen = new Set<string>();
-  const gone = new Set<string>();
+  const args = ['bin/trackport.js', ...create, '--config', configPath(run)];
+  const { key } = JSON.parse((await execute(process.execPath, args)).stdout) as { key: string };
+  const claims = (): Promise<Claims> => lookPatiently(run, (findings) => findings.claims());
+  const histories = new Map<string, History>();
   const shownAgain = new Set<string>();
+  const shownClaimed = new Set<string>();
   let walks = 0;
   return {
     read: async (url) => {
+      const before = await claims();
       const visible = await walk(url, key);
       if (!visible) return;
       walks += 1;
+      const { seen, gone } = historyOf(histories, url);
       for (const id of visible) if (gone.has(id)) shownAgain.add(id);
       for (const id of seen) if (!visible.has(id)) gone.add(id);
       for (const id of visible) seen.add(id);
+      const suspects = [...visible].filter((id) => before.has(Number(id)));
+      if (suspects.length === 0) return;
+      const after = await claims(); // the worker may have taken one back
+      for (const id of suspects) if (after.has(Number(id))) shownClaimed.add(id);
     },
     shownAgain: () => [...shownAgain],
+    shownClaimed: () => [...shownClaimed],
     walks: () => walks,
   };
+}
+
+/** What one instance has shown, by the ids of leads. */
+type History = { seen: Set<string>; gone: Set<string> };
+
+function historyOf(histories: Map<string, History>, url: string): History {
+  const known = histories.get(url) ?? { seen: new Set(), gone: new Set() };
+  histories.set(url, known);
+  return known;
 }
 
 async function walk(url: string, key: string): Promise<Set<string> | undefined> {

@@ -1,18 +1,24 @@
 import path from 'node:path';
 import { SECRETS } from './people.ts';
 import type { Acknowledged } from './people.ts';
-import type { RemoteTracker } from './service.ts';
+import type { Child, RemoteTracker } from './service.ts';
+import type { TortureStore } from './store.ts';
 
 /** What happened, and all that should not have. */
 export type TortureReport = {
   kills: number;
+  /** Starts that failed since the store was away, and were tried again. */
+  failedStarts: number;
+  /** Of PostgreSQL: fast shutdowns, and crashes. */
+  fastRestarts: number;
+  crashRestarts: number;
   people: number;
   sent: number;
   acknowledged: number;
   repeats: number;
   /** Bodies of leads that salespeople changed meanwhile. */
   edits: number;
-  /** Complete reads of all leads meanwhile. */
+  /** Complete reads of all leads meanwhile, over all instances. */
   walks: number;
   trackerCalls: number;
   trackerFailures: number;
@@ -20,15 +26,27 @@ export type TortureReport = {
   violations: string[];
 };
 
+/** One of the processes that serve the store. It keeps its port, whoever runs on it. */
+export type Instance = {
+  url: string;
+  /** Undefined while it is started. */
+  child: Child | undefined;
+};
+
 /** One torture, from its start to the verdict. */
 export type Run = {
   folder: string;
-  port: number;
+  /** What partners sign: the address of the first instance stands for all of them. */
+  publicUrl: string;
+  instances: Instance[];
+  store: TortureStore;
   tracker: RemoteTracker;
+  /** What partners and readers do. */
   random: () => number;
   acknowledged: Acknowledged[];
   report: TortureReport;
   output: string;
+  /** Milliseconds since the Unix epoch: when deletions and kills end. */
   until: number;
 };
 
@@ -36,16 +54,45 @@ export type Run = {
 export const SECRET_KEY = Buffer.alloc(32, 11);
 export const WEBHOOK_SECRET = 'webhook-secret-of-the-torture';
 
-export const configPath = ({ folder }: Run): string => path.join(folder, 'trackport.yaml');
-export const databasePath = ({ folder }: Run): string => path.join(folder, 'trackport.db');
+export const configPath = ({ folder }: Pick<Run, 'folder'>): string =>
+  path.join(folder, 'trackport.yaml');
 
-/** The configuration file. */
-export function configOf({ port, tracker, folder }: Run): string {
+/** One of the instances, by chance. */
+export function someInstance({ instances, random }: Pick<Run, 'instances' | 'random'>): Instance {
+  const instance = instances[Math.floor(random() * instances.length)];
+  if (!instance) throw new Error('there is no instance');
+  return instance;
+}
+
+/** A report before anything happened. */
+export const emptyReport = (): TortureReport => ({
+  kills: 0,
+  failedStarts: 0,
+  fastRestarts: 0,
+  crashRestarts: 0,
+  people: 0,
+  sent: 0,
+  acknowledged: 0,
+  repeats: 0,
+  edits: 0,
+  walks: 0,
+  trackerCalls: 0,
+  trackerFailures: 0,
+  replayed: 0,
+  violations: [],
+});
+
+/** The configuration file of all instances; each has its port from the command line. */
+export function configOf({
+  publicUrl,
+  tracker,
+  store,
+}: Pick<Run, 'publicUrl' | 'tracker' | 'store'>): string {
   const partner = (scheme: string, id: keyof typeof SECRETS, deletions: string): string =>
     `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} } }`;
   return [
-    `server: { port: ${port}, publicUrl: "http://127.0.0.1:${port}", logLevel: debug }`,
-    `store: { url: "sqlite:${folder}/trackport.db" }`,
+    `server: { publicUrl: "${publicUrl}", logLevel: debug }`,
+    `store: { url: "${store.url}" }`,
     `secretKey: ${SECRET_KEY.toString('base64')}`,
     'tracker:',
     '  repository: acme/leads',

@@ -12,6 +12,7 @@ export type Child = {
   url: string;
   /** Everything that it wrote to both outputs so far. */
   output(): string;
+  hasEnded(): boolean;
   /** Ends it without any warning; resolves when it is gone. */
   kill(): Promise<void>;
   /** Asks it to end; resolves with its exit code. */
@@ -21,27 +22,42 @@ export type Child = {
 /** Starts `node <args>` and waits for its address. */
 export async function startChild(args: readonly string[]): Promise<Child> {
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
   let text = '';
   const url = Promise.withResolvers<string>();
+  let isListening = false;
   const take = (chunk: Buffer): void => {
     text += chunk.toString();
-    const found = urlIn(text);
-    if (found !== undefined) url.resolve(found);
+    const found = isListening ? undefined : urlIn(text);
+    if (found === undefined) return;
+    isListening = true;
+    url.resolve(found);
   };
   child.stdout.on('data', take);
   child.stderr.on('data', take);
-  child.once('exit', () => url.reject(new Error(`${args.join(' ')} ended early:\n${text}`)));
+  child.once('exit', () => {
+    running.delete(child);
+    url.reject(new Error(`${args.join(' ')} ended early:\n${text}`));
+  });
   return { url: await url.promise, output: () => text, ...controlsOf(child) };
 }
 
-function controlsOf(child: ChildProcess): Pick<Child, 'kill' | 'stop'> {
+/** Whatever ends the torture ends what it has started. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'kill' | 'stop'> {
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    if (hasEnded()) return child.exitCode;
     const gone = once(child, 'exit') as Promise<[number | null]>;
     child.kill(signal);
     return (await gone)[0];
   };
   return {
+    hasEnded,
     kill: async () => {
       await end('SIGKILL');
     },

@@ -1,23 +1,35 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
+import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { killInstance, startInstance, stopInstance } from './instances.ts';
+import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
-import { configOf, configPath, databasePath, WEBHOOK_SECRET } from './run.ts';
-import type { Run, TortureReport } from './run.ts';
-import { startChild, startRemoteTracker } from './service.ts';
-import type { Child, RemoteTracker } from './service.ts';
+import { configOf, configPath, emptyReport, WEBHOOK_SECRET } from './run.ts';
+import type { Instance, Run, TortureReport } from './run.ts';
+import { startRemoteTracker } from './service.ts';
+import type { RemoteTracker } from './service.ts';
+import { openStore } from './store.ts';
+import type { StoreChoice, TortureStore } from './store.ts';
 import { keepEditing, keepReading, sendDeletions } from './traffic.ts';
-import { findViolations, openFindings } from './verdict.ts';
+import { findViolations } from './verdict.ts';
 
 export type TortureOptions = {
-  /** How long deletions come in and the process is killed. */
+  /** How long deletions come in and processes are killed. */
   seconds: number;
   seed: number;
+  /** Processes on one store; default 1. */
+  instances?: number;
+  /** Default SQLite. */
+  store?: StoreChoice;
   onProgress?: (line: string) => void;
 };
 
@@ -27,83 +39,92 @@ const SETTLE_SECONDS_MAX = 120;
 
 /**
  * Kills the whole program at random moments, again and again, while partners send deletions,
- * salespeople edit the leads and the tracker fails 30 % of the calls. Then lets it finish and looks at every issue, receipt and
- * byte that is left.
+ * salespeople edit the leads and the tracker fails 30 % of the calls. With several instances the
+ * others go on, and PostgreSQL crashes now and then. Then lets it finish and looks at every issue, receipt
+ * and byte that is left.
  */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-torture-'));
+  await using held = new AsyncDisposableStack();
+  held.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const store = await openStore(options.store ?? { engine: 'sqlite' }, folder);
+  held.defer(() => store.close());
   const tracker = await startRemoteTracker();
-  try {
-    const run: Run = {
-      folder,
-      port: await freePort(),
-      tracker,
-      random: seededRandom(options.seed),
-      acknowledged: [],
-      output: '',
-      until: 0,
-      report: {
-        kills: 0,
-        people: 0,
-        sent: 0,
-        acknowledged: 0,
-        repeats: 0,
-        edits: 0,
-        walks: 0,
-        trackerCalls: 0,
-        trackerFailures: 0,
-        replayed: 0,
-        violations: [],
-      },
-    };
-    await play(run, options);
-    return run.report;
-  } finally {
-    await tracker.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  held.defer(async () => void (await tracker.stop()));
+  const run = await createRun(options, { folder, store, tracker });
+  held.defer(async () => {
+    for (const { child } of run.instances) await child?.kill();
+  });
+  await play(run, options);
+  return run.report;
 }
 
-async function play(run: Run, { seconds, onProgress }: TortureOptions): Promise<void> {
-  const { tracker, report } = run;
+async function createRun(
+  { seed, instances = 1 }: TortureOptions,
+  parts: { folder: string; store: TortureStore; tracker: RemoteTracker },
+): Promise<Run> {
+  const ports = await freePorts(instances);
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  return {
+    ...parts,
+    publicUrl: urls[0] ?? '',
+    instances: urls.map((url): Instance => ({ url, child: undefined })),
+    random: seededRandom(seed),
+    acknowledged: [],
+    output: '',
+    until: 0,
+    report: emptyReport(),
+  };
+}
+
+async function play(run: Run, options: TortureOptions): Promise<void> {
+  const { tracker, report, instances } = run;
   writeFileSync(configPath(run), configOf(run));
   const bystanders = await seedBystanders(tracker);
-  const first = await startService(run);
-  await untilDirectoryIsComplete(first.url);
+  for (const instance of instances) await startInstance(run, instance);
+  await untilDirectoryIsComplete(run.publicUrl);
   await tracker.control('calls.clear');
+  const reader = await createReader(run);
   for (const fault of everyFault()) await tracker.control('fault', fault);
-  run.until = Date.now() + seconds * 1000;
-  const ticker = setInterval(() => onProgress?.(progressOf(run)), 1000);
-  const reader = await createReader(configPath(run));
-  const reading = keepReading(run, reader);
-  const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
-  const editing = keepEditing(run);
-  const hooking = addWebhook(run, seconds / 2);
-  const last = await killAgainAndAgain(run, first);
-  await Promise.all([...senders, reading, editing, hooking]);
+  await wreakHavoc(run, options, () => keepReading(run, reader));
   await countCalls(run);
   await tracker.control('clearFaults');
-  await last.kill(); // whatever it had in hand, and a pause, goes with it
-  run.output += last.output();
-  const calm = await startService(run);
+  // Whatever they had in hand, and a pause, goes with them.
+  for (const instance of instances) await killInstance(run, instance);
+  for (const instance of instances) await startInstance(run, instance);
   await settleAll(run);
-  await reader.read(calm.url);
+  for (const { url } of instances) await reader.read(url);
   report.walks = reader.walks();
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
-  run.output += calm.output();
-  const code = await calm.stop();
-  clearInterval(ticker);
-  if (code !== 0) report.violations.push(`the last process ended with ${code}`);
-  report.violations.push(
-    ...(await findViolations({ ...run, bystanders, database: databasePath(run) })),
-  );
+  for (const id of reader.shownClaimed())
+    report.violations.push(`lead ${id} was shown though it was claimed`);
+  for (const instance of instances) await stopInstance(run, instance);
+  report.violations.push(...(await findViolations({ ...run, bystanders })));
+}
+
+/** The schedule of kills and restarts follows from the seed alone, whatever the traffic does. */
+async function wreakHavoc(
+  run: Run,
+  { seconds, seed, onProgress }: TortureOptions,
+  read: () => Promise<void>,
+): Promise<void> {
+  run.until = Date.now() + seconds * 1000;
+  const ticker = setInterval(() => onProgress?.(progressOf(run)), 1000);
+  const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
+  await Promise.all([
+    ...senders,
+    read(),
+    keepEditing(run),
+    addWebhook(run, seconds / 2),
+    killAgainAndAgain(run, seededRandom(seed + 1)),
+    restartTheStore(run, seededRandom(seed + 2)),
+  ]).finally(() => clearInterval(ticker));
 }
 
 /** The first half goes without the webhook, and readers and the directory find out by themselves. */
-async function addWebhook({ tracker, port }: Run, afterSeconds: number): Promise<void> {
+async function addWebhook({ tracker, publicUrl }: Run, afterSeconds: number): Promise<void> {
   await sleep(afterSeconds * 1000);
-  const url = `http://127.0.0.1:${port}/api/v1/webhooks/github`;
-  await tracker.control('addWebhook', url, WEBHOOK_SECRET);
+  await tracker.control('addWebhook', `${publicUrl}/api/v1/webhooks/github`, WEBHOOK_SECRET);
 }
 
 /** Calls while faults were in force. Half of the faults show in no status. */
@@ -113,21 +134,18 @@ async function countCalls({ tracker, report }: Run): Promise<void> {
   report.trackerFailures = calls.filter(({ status }) => status === 0 || status >= 300).length;
 }
 
-function startService(run: Run): Promise<Child> {
-  return startChild(['bin/trackport.js', 'serve', '--config', configPath(run)]);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => {
-    server.once('listening', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
+/** Ports that are free at this moment, all different. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  return Promise.all(
+    servers.map(async (server) => {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      server.close();
+      await once(server, 'close');
+      return port;
+    }),
+  );
 }
 
 /**
@@ -158,37 +176,38 @@ async function untilDirectoryIsComplete(url: string): Promise<void> {
   }
 }
 
-async function killAgainAndAgain(run: Run, first: Child): Promise<Child> {
-  let child = first;
-  while (Date.now() < run.until) {
-    await sleep(100 + run.random() * 2400);
-    await child.kill();
-    run.report.kills += 1;
-    run.output += child.output();
-    child = await startService(run);
-  }
-  return child;
-}
-
 /** Dead letters are replayed, as an operator would after an outage; nothing else is helped. */
 async function settleAll(run: Run): Promise<void> {
   const deadline = Date.now() + SETTLE_SECONDS_MAX * 1000;
   for (;;) {
-    using findings = openFindings(databasePath(run));
-    if (findings.open() === 0) {
-      const { queued: replayed } = await findings.replayDeadLetters();
-      run.report.replayed += replayed;
-      if (replayed === 0) return;
-    }
+    const { open, replayed } = await lookPatiently(run, settle);
+    run.report.replayed += replayed;
+    if (open === 0 && replayed === 0) return;
     if (Date.now() > deadline) {
-      run.report.violations.push(`${findings.open()} events are not settled`);
+      run.report.violations.push(`${open} events are not settled`);
       return;
     }
     await sleep(100);
   }
 }
 
+async function settle(findings: Findings): Promise<{ open: number; replayed: number }> {
+  const left = await findings.open();
+  if (left > 0) return { open: left, replayed: 0 };
+  const { queued: replayed } = await findings.receipts.replayAll(
+    { outcome: 'FAILED' },
+    {
+      at: Date.now(),
+      actor: { kind: 'cli', subject: 'torture' },
+      action: 'receipt.replay',
+      subject: 'receipts',
+    },
+  );
+  return { open: left, replayed };
+}
+
 function progressOf({ report, until }: Run): string {
   const left = Math.max(0, Math.round((until - Date.now()) / 1000));
-  return `${left} s left: ${report.kills} kills, ${report.acknowledged} deletions acknowledged, ${report.violations.length} violations`;
+  const restarts = report.fastRestarts + report.crashRestarts;
+  return `${left} s left: ${report.kills} kills, ${restarts} restarts of the store, ${report.acknowledged} deletions acknowledged, ${report.violations.length} violations`;
 }

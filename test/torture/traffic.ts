@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { editBody, NOTE, takesAway } from './edits.ts';
+import { lookPatiently } from './look.ts';
 import { deletionsOf, issueOf, personAt, signed } from './people.ts';
 import type { Person } from './people.ts';
 import type { Reader } from './reader.ts';
-import { databasePath } from './run.ts';
+import { someInstance } from './run.ts';
 import type { Run } from './run.ts';
-import { openFindings } from './verdict.ts';
 
 const SEEN_TRIES = 100;
 const SEEN_EVERY_MS = 50;
@@ -24,8 +24,10 @@ export async function sendDeletions(run: Run): Promise<void> {
         (await tracker.control<{ number: number }>('createIssue', issueOf(person))).number,
       );
     const wasEdited = await editLeads(run, person, numbers);
+    const wereSeen = random() < 0.5 && (await untilSeen(run, numbers));
     for (const body of deletionsOf(person, wasEdited)) {
       const receiptId = await sendUntilAcknowledged(run, person, body);
+      if (wereSeen && person.edit !== 'corrected-email') await expectClaimed(run, numbers);
       acknowledged.push({ receiptId, person, numbers, wasEdited });
       report.acknowledged += 1;
       if (random() < 0.2) {
@@ -50,12 +52,20 @@ async function editLeads(run: Run, person: Person, numbers: readonly number[]): 
 /** Waits until the directory knows the leads, by the next catch-up or the tracker's webhook. */
 async function untilSeen(run: Run, numbers: readonly number[]): Promise<boolean> {
   for (let tries = 0; tries < SEEN_TRIES; tries += 1) {
-    using findings = openFindings(databasePath(run));
-    const known = await Promise.all(numbers.map((number) => findings.directory.has(number)));
+    const known = await lookPatiently(run, (findings) =>
+      Promise.all(numbers.map((number) => findings.knows(number))),
+    );
     if (known.every(Boolean)) return true;
     await sleep(SEEN_EVERY_MS);
   }
   return false;
+}
+
+/** What the directory knew before is claimed in the transaction that accepts the deletion. */
+async function expectClaimed(run: Run, numbers: readonly number[]): Promise<void> {
+  const claims = await lookPatiently(run, (findings) => findings.claims());
+  for (const number of numbers)
+    if (!claims.has(number)) run.report.violations.push(`202 did not claim the lead ${number}`);
 }
 
 async function editLead(run: Run, number: number, edit: (body: string) => string): Promise<void> {
@@ -81,21 +91,23 @@ function withNote(body: string): string {
   return body.length < BODY_CHARACTERS_MAX ? `${body}\n${NOTE}` : body;
 }
 
+/** Reads all leads from one instance after the other. */
 export async function keepReading(run: Run, reader: Reader): Promise<void> {
   while (Date.now() < run.until) {
-    await reader.read(`http://127.0.0.1:${run.port}`);
-    await sleep(150);
+    await reader.read(someInstance(run).url);
+    await sleep(100);
   }
 }
 
 async function sendUntilAcknowledged(run: Run, person: Person, body: object): Promise<string> {
-  const uri = `http://127.0.0.1:${run.port}/api/v1/webhooks/partners/${person.partner}/deletions`;
+  const path = `/api/v1/webhooks/partners/${person.partner}/deletions`;
   const text = JSON.stringify(body);
   for (;;) {
     run.report.sent += 1;
     try {
-      const headers = signed(person.partner, uri, text);
-      const answer = await fetch(uri, { method: 'POST', headers, body: text });
+      const headers = signed(person.partner, `${run.publicUrl}${path}`, text);
+      const address = `${someInstance(run).url}${path}`;
+      const answer = await fetch(address, { method: 'POST', headers, body: text });
       const receipt = (await answer.json()) as { id: string };
       if (answer.status === 202) return receipt.id;
       if (answer.status !== 503)

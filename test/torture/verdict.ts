@@ -1,44 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { openDatabase } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
+import type { Findings } from './findings.ts';
 import { identitiesOf } from './people.ts';
 import type { Acknowledged } from './people.ts';
 import { SECRET_KEY } from './run.ts';
 import type { RemoteTracker } from './service.ts';
-import { findLeads, REPOSITORY } from '../support/directory.ts';
-
-/** The store of a service, seen from another process. Dispose it after use. */
-export function openFindings(file: string) {
-  const database = openDatabase({ path: file });
-  const payloadKey = Buffer.alloc(32); // nothing is decrypted here
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
-  const count = database.handle
-    .prepare<[], number>("SELECT count(*) FROM event WHERE outcome = 'PENDING'")
-    .pluck();
-  return {
-    receipts,
-    directory: createLeadDirectory(database, { repository: 'acme/leads' }),
-    findLeads: (hash: Buffer) => findLeads(database, hash),
-    claims: createClaimStore(database, { repository: 'acme/leads' }),
-    open: () => count.get() ?? 0,
-    replayDeadLetters: () =>
-      receipts.replayAll(
-        { outcome: 'FAILED' },
-        {
-          at: Date.now(),
-          actor: { kind: 'cli', subject: 'torture' },
-          action: 'receipt.replay',
-          subject: 'receipts',
-        },
-      ),
-    [Symbol.dispose]: () => database.close(),
-  };
-}
+import type { TortureStore } from './store.ts';
 
 type Issue = {
   number: number;
@@ -54,7 +22,7 @@ type Evidence = {
   tracker: RemoteTracker;
   acknowledged: readonly Acknowledged[];
   bystanders: readonly { number: number }[];
-  database: string;
+  store: TortureStore;
   output: string;
 };
 
@@ -67,8 +35,8 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
   for (const before of evidence.bystanders)
     if (JSON.stringify(issues.get(before.number)) !== JSON.stringify(before))
       violations.push(`issue ${before.number} was touched though nobody deleted it`);
-  using findings = openFindings(evidence.database);
-  const claims = await findings.claims.current();
+  await using findings = evidence.store.openFindings();
+  const claims = await findings.claims();
   for (const one of evidence.acknowledged) {
     const receipt = await findings.receipts.read(one.receiptId);
     if (!receipt) violations.push(`receipt ${one.receiptId} was acknowledged and is lost`);
@@ -83,20 +51,20 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
       );
     }
   }
-  violations.push(...forgottenIdentities(evidence, findings.findLeads));
-  return [...violations, ...traces(evidence)];
+  violations.push(...(await forgottenIdentities(evidence, findings)));
+  return [...violations, ...(await traces(evidence))];
 }
 
 /** Leads that a later deletion by an identity that they once had would not find. */
-function forgottenIdentities(
+async function forgottenIdentities(
   { acknowledged }: Evidence,
-  find: (hash: Buffer) => readonly number[],
-): string[] {
+  { findLeads }: Pick<Findings, 'findLeads'>,
+): Promise<string[]> {
   const key = deriveKey(SECRET_KEY, 'directory');
   const forgotten: string[] = [];
   for (const { person, numbers, wasEdited } of acknowledged)
     for (const identity of identitiesOf(person, wasEdited)) {
-      const found = find(hashIdentity(key, identity));
+      const found = await findLeads(hashIdentity(key, identity));
       const lost = numbers.filter((number) => !found.includes(number));
       const others = found.filter((number) => !numbers.includes(number));
       if (lost.length > 0)
@@ -129,14 +97,12 @@ function faultsOf({ person, receiptId }: Acknowledged, issue: Issue | undefined)
 }
 
 /** Personal data of deleted people, where it must not be. */
-function traces({ database, output }: Evidence): string[] {
-  const found: string[] = [];
+async function traces({ store, output }: Evidence): Promise<string[]> {
   const personal = ['@tortured.example', 'Tortured Ada', 'Please call'];
-  for (const file of [database, `${database}-wal`].filter((name) => existsSync(name))) {
-    const bytes = readFileSync(file);
-    for (const text of personal)
-      if (bytes.includes(text)) found.push(`"${text}" is in the store's files`);
-  }
-  for (const text of personal) if (output.includes(text)) found.push(`"${text}" is in the log`);
-  return found;
+  const kept = await store.find(personal);
+  const logged = personal.filter((text) => output.includes(text));
+  return [
+    ...kept.map((text) => `"${text}" is in the store`),
+    ...logged.map((text) => `"${text}" is in the log`),
+  ];
 }

@@ -24,14 +24,20 @@ import { findBinaries } from './binaries.ts';
 export type PostgresServer = {
   /** `postgres://user:password@host:port/database` of its maintenance database. */
   url: string;
-  /** Ends the server as a failover does: connections break, nothing that was committed is lost. */
-  halt(): Promise<void>;
+  /**
+   * Ends the server as a failover does: connections break, nothing that was committed is lost. `fast`
+   * (the default) rolls back and writes all to disk; `immediate` is a crash.
+   */
+  halt(how?: Halt): Promise<void>;
   /** Starts it again after `halt`, at the same address. */
   start(): Promise<void>;
   /** Ends it, and removes all that it wrote. Idempotent. */
   stop(): Promise<void>;
 };
 
+export type Halt = 'fast' | 'immediate';
+
+const HALT_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 const USER = 'trackport';
 const START_TIMEOUT_MS = 30 * SECOND;
 const LOOK_EVERY_MS = 20;
@@ -91,12 +97,12 @@ async function startIn(
     closeSync(log);
     await waitUntilReady(url, running, path.join(folder, 'log'));
   };
-  const halt = async (): Promise<void> => {
+  const halt = async (how: Halt = 'fast'): Promise<void> => {
     const ending = running;
     running = undefined;
     if (!ending || ending.exitCode !== null) return;
     const exited = once(ending, 'exit');
-    ending.kill('SIGINT'); // fast shutdown: transactions are rolled back, sessions end
+    ending.kill(HALT_SIGNALS[how]);
     await exited;
   };
   await start();
