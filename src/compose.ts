@@ -84,8 +84,8 @@ export type Service = {
   store: Store;
   access: Access;
   /**
-   * Turns `/readyz` to 503, lets requests in flight finish and gives everything back, within 10 s.
-   * Idempotent.
+   * Turns `/readyz` to 503, serves on for `server.stopDelay`, lets requests in flight finish and gives
+   * everything back, within 10 s of that. Idempotent.
    */
   stop(): Promise<void>;
   /**
@@ -134,8 +134,9 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const stop = async (): Promise<void> => {
     address.isStopping = true;
     deps.log.info({}, 'stopping');
-    void cutInTime(clock, cut);
-    [deadline] = await Promise.all([drain(clock, listening), stopWork()]);
+    const delayMs = config.server.stopDelay;
+    void cutInTime({ clock, delayMs }, cut);
+    deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
     await held.releaseAll();
     deps.log.info({}, 'stopped');
   };

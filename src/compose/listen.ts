@@ -5,21 +5,21 @@ import type { Clock } from '#shared/clock.ts';
 
 import { listenError } from './start-error.ts';
 import type { PortSetter } from './start-error.ts';
+import { watchLoad } from './server-load.ts';
+import type { ServerLoad } from './server-load.ts';
 
 /** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;
 
-/** How long a stop waits for requests in flight, so that it ends well within 10 s. */
+/** How long a stop waits for requests in flight, so that it ends well within 10 s of its delay. */
 const DRAIN_MS = 8000;
 const LOOK_EVERY_MS = 20;
-const OPERATION_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** A server that listens. */
 export type Listening = {
   host: string;
   port: number;
-  /** Requests in flight, those for health and metrics aside. */
-  inFlight(): number;
+  load: ServerLoad;
   /**
    * Takes no more connections, and ends the rest once they have a response.
    * What is still open after `deadline` (ms of the monotonic clock) is cut.
@@ -41,7 +41,7 @@ export type ListenDeps = {
 /** Starts listening; port 0 becomes a free one. @throws {StartError} */
 export async function listen(deps: ListenDeps): Promise<Listening> {
   const { app, host, port, setBy, reusePort = false, clock } = deps;
-  const inFlight = countRequests(app.server);
+  const load = watchLoad(app.server);
   try {
     await app.listen({ host, port, ...(reusePort && { reusePort }) });
   } catch (error) {
@@ -51,7 +51,7 @@ export async function listen(deps: ListenDeps): Promise<Listening> {
   return {
     host,
     port: portOf(app.server) ?? port,
-    inFlight,
+    load,
     close: async (deadline) => {
       const cut = new AbortController();
       const cutting = clock
@@ -65,36 +65,55 @@ export async function listen(deps: ListenDeps): Promise<Listening> {
   };
 }
 
+export type Drain = {
+  clock: Clock;
+  /** How long everything is served as before, so that load balancers can notice. */
+  delayMs: number;
+  load: ServerLoad;
+  /** What is finished meanwhile. */
+  work: Promise<unknown>;
+};
+
 /**
- * Keeps listening until nothing is in flight, so that load balancers see `/readyz` turn 503 rather
- * than a refused connection. Returns until when the rest of the stop should be done.
+ * Keeps listening until the work is done, nothing is in flight and nobody came for a moment: a
+ * connection that the system has taken, and this process has not yet, would be reset. Load balancers
+ * see `/readyz` turn 503 meanwhile rather than a refused connection. Returns until when the rest of the
+ * stop should be done.
  */
-export async function drain(clock: Clock, listening: Pick<Listening, 'inFlight'>): Promise<number> {
+export async function drain({ clock, delayMs, load, work }: Drain): Promise<number> {
+  const isDone = watchEnd(work);
+  load.endConnections();
+  if (delayMs > 0) await clock.sleep(delayMs);
   const deadline = clock.monotonicMs() + DRAIN_MS;
-  while (listening.inFlight() > 0 && clock.monotonicMs() < deadline - DRAIN_MS / 4)
+  const isLate = (): boolean => clock.monotonicMs() >= deadline - DRAIN_MS / 4;
+  let arrivals: number;
+  do {
+    arrivals = load.arrivals();
     await clock.sleep(LOOK_EVERY_MS);
+  } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
+  await work;
   return deadline;
 }
 
+function watchEnd(work: Promise<unknown>): () => boolean {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+  };
+  work.then(end, end);
+  return () => isDone;
+}
+
 /** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
-export async function cutInTime(clock: Clock, cut: AbortController): Promise<void> {
-  await clock.sleep(CUT_AFTER_MS, { unref: true });
+export async function cutInTime(
+  { clock, delayMs }: Pick<Drain, 'clock' | 'delayMs'>,
+  cut: AbortController,
+): Promise<void> {
+  await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });
   cut.abort(new DOMException('the service stops', 'TimeoutError'));
 }
 
 function portOf(server: Server): number | undefined {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : undefined;
-}
-
-function countRequests(server: Server): () => number {
-  let count = 0;
-  server.on('request', (request, response) => {
-    if (OPERATION_PATHS.has(request.url ?? '')) return;
-    count += 1;
-    response.once('close', () => {
-      count -= 1;
-    });
-  });
-  return () => count;
 }

@@ -53,6 +53,7 @@ const server = section({
   cors: list(browserOrigin(), 'origins').prefault([]),
   opsPort: integer(0, PORT_MAX).optional(),
   refusedPerMinute: integer(1, 1_000_000).prefault(300),
+  stopDelay: duration(0, 5 * MINUTE).prefault('0s'),
   logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),
 });
 

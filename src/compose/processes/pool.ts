@@ -15,12 +15,14 @@ const REPLACE_WAITS_MS = doublingSchedule(100, 30 * SECOND);
 const SETTLED_MS = 60 * SECOND;
 /** How often in a row a process may end before it serves: while the service starts, and later. */
 const FAILED_STARTS_MAX = { starting: 3, serving: 9 };
-/** Each process ends by itself before; what hangs is killed then. */
+/** Each process ends by itself before, counted from the end of its delay; what hangs is killed then. */
 const STOP_MS = 9500;
 
 export type PoolDeps = {
   /** How many. */
   size: number;
+  /** How long they serve on after they were told to stop. */
+  stopDelayMs: number;
   /** What a process that starts now serves with. */
   config: () => PackedConfig;
   clock: Clock;
@@ -39,7 +41,7 @@ export type Pool = {
   /** Rejects with a `StartError` when no process can be had any more. Never resolves. */
   failed: Promise<never>;
   reload(config: PackedConfig): void;
-  /** Resolves when all are gone, within 10 s. Idempotent. */
+  /** Resolves when all are gone, within 10 s of the delay. Idempotent. */
   stop(): Promise<void>;
 };
 
@@ -140,7 +142,7 @@ async function stopAll({ deps, members, stop }: State, slots: Promise<void>[]): 
   stop.abort();
   for (const member of members) member.stop();
   const done = new AbortController();
-  void deps.clock.sleep(STOP_MS, { signal: done.signal }).then(
+  void deps.clock.sleep(deps.stopDelayMs + STOP_MS, { signal: done.signal }).then(
     () => members.forEach((member) => member.kill()),
     () => undefined,
   );

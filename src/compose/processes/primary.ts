@@ -49,6 +49,7 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
   const reports = createReports({ size, members: () => pool.members(), registry, clock });
   const pool = createPool({
     size,
+    stopDelayMs: running.server.stopDelay,
     config: () => packed,
     clock,
     log,

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { compose, TRACKER_TOKEN } from '../support/composed.ts';
 import { configFile, freePort, listening, runTrackport, trackport } from '../support/process.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
@@ -54,6 +56,27 @@ test('a second signal ends the process at once', async () => {
 
   expect(await outcome).toBeInstanceOf(TypeError);
   gate.open();
+});
+
+test('a stop delay: not ready at once, served to its end, each response ends its connection', async () => {
+  const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  const { service, clock, get, url } = await compose({
+    apiUrl: tracker.url,
+    settings: { server: { stopDelay: '30s' } },
+  });
+  expect((await get('/api/v1/leads')).headers.get('connection')).toBe('keep-alive');
+
+  const onStopped = vi.fn();
+  void service.stop().then(onStopped);
+  expect(await readyStatus(url)).toBe(503);
+  await clock.advance(29_999);
+  const served = await get('/api/v1/leads');
+  expect(served.status).toBe(200);
+  expect(served.headers.get('connection')).toBe('close');
+  expect(onStopped).not.toHaveBeenCalled();
+  while (onStopped.mock.calls.length === 0) await clock.advance(20);
+  await expect(get('/api/v1/leads')).rejects.toThrow('fetch failed');
 });
 
 test('a port in use is one line with a remedy, exit 1', async () => {
@@ -115,7 +138,7 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
   expect(code).toBe(2);
   expect(stdout).toBe('');
   expect(stderr).toBe(`${file} has 2 problems:
-  server.prot: found an unknown key, expected one of host, port, processes, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, logLevel (did you mean port?)
+  server.prot: found an unknown key, expected one of host, port, processes, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, stopDelay, logLevel (did you mean port?)
   leads.freshFor: found 15, expected a duration from 0s to 1h, such as 500ms, 15s, 5m, 24h or 30d
 `);
 });

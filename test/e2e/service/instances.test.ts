@@ -1,0 +1,233 @@
+/** Three instances on one PostgreSQL behind a plain load balancer: to whoever calls it is one service. */
+import { createHmac } from 'node:crypto';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { startRoundRobin } from '../../support/http/round-robin.ts';
+import type { RoundRobin } from '../../support/http/round-robin.ts';
+import { emptyPostgres } from '../../support/postgres/database.ts';
+import { freePort, listening, trackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
+import { createWorld, environment, leadBody, listLeads } from '../support/world.ts';
+
+const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+/** An instance that died is followed within 17 seconds. */
+const PATIENCE = { timeout: 40_000, interval: 20 };
+const TIMEOUT_MS = 120_000;
+/** Many times as long as the load balancer takes to notice, on a machine that is busy. */
+const STOP_DELAY = '1s';
+
+type Instance = { url: string; run: Trackport; restart(): Promise<void> };
+
+type Several = {
+  tracker: Tracker;
+  key: string;
+  balancer: RoundRobin;
+  instances: Instance[];
+  /** Which one works. */
+  worker(): Promise<Instance>;
+};
+
+async function startThree(): Promise<Several> {
+  const { tracker, config, key } = await createWorld({
+    server: { stopDelay: STOP_DELAY },
+    consumers: { limitPerMinute: 1_000_000 },
+    store: { url: (await emptyPostgres()).url },
+    secretKey: Buffer.alloc(32, 9).toString('base64'),
+    partners: {
+      'crm-one': {
+        scheme: 'hmac-sha256',
+        secrets: [PARTNER_SECRET],
+        deletions: { actions: ['relabel', 'close', 'comment'] },
+      },
+    },
+  });
+  const instances: Instance[] = [];
+  for (let count = 0; count < 3; count += 1) instances.push(await startOne(config));
+  return {
+    tracker,
+    key,
+    instances,
+    balancer: await startRoundRobin(instances.map(({ url }) => url)),
+    worker: () =>
+      vi.waitFor(async () => {
+        for (const instance of instances)
+          if ((await workerCheck(instance)) === 'ok') return instance;
+        throw new Error('nobody works');
+      }, PATIENCE),
+  };
+}
+
+/** An instance keeps its port over a restart. */
+async function startOne(config: string): Promise<Instance> {
+  const port = await freePort();
+  const start = async (): Promise<Pick<Instance, 'run' | 'url'>> => {
+    const run = trackport(['serve', '--config', config, '--port', String(port)], { environment });
+    return { run, url: await listening(run) };
+  };
+  const instance: Instance = {
+    ...(await start()),
+    restart: async () => {
+      instance.run.child.kill('SIGTERM');
+      expect(await instance.run.exited).toBe(0);
+      Object.assign(instance, await start());
+    },
+  };
+  return instance;
+}
+
+async function workerCheck({ url }: Instance): Promise<string | undefined> {
+  const response = await fetch(`${url}/readyz`).catch(() => undefined);
+  if (!response) return undefined;
+  const { checks } = (await response.json()) as { checks: { worker: { state: string } } };
+  return checks.worker.state;
+}
+
+const makeLead = (tracker: Tracker): number =>
+  tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
+    .number;
+
+async function deleteLead(url: string, number: number): Promise<number> {
+  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
+  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
+    body,
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const idsAt = async (url: string, key: string): Promise<number[]> =>
+  (await listLeads(url, key)).map(({ id }) => Number(id)).sort((left, right) => left - right);
+
+async function untilDeletedOnce(tracker: Tracker, numbers: readonly number[]): Promise<void> {
+  await vi.waitFor(() => {
+    for (const number of numbers) expect(tracker.readIssue(number)?.state).toBe('closed');
+    for (const number of numbers) expect(tracker.readIssue(number)?.comments).toHaveLength(1);
+  }, PATIENCE);
+}
+
+describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
+  test('a deletion that any of them takes hides the lead on all of them from the 202 on', async () => {
+    const { tracker, key, instances, balancer } = await startThree();
+    const numbers = Array.from({ length: 6 }, () => makeLead(tracker));
+    for (const { url } of instances) expect(await idsAt(url, key)).toEqual(numbers);
+
+    const left = [...numbers];
+    for (const { url } of instances) {
+      expect(await deleteLead(url, left.shift() ?? 0)).toBe(202);
+      for (const each of instances) expect(await idsAt(each.url, key)).toEqual(left);
+    }
+    expect(await deleteLead(balancer.url, left.shift() ?? 0)).toBe(202);
+    for (let turns = 0; turns < 3; turns += 1) expect(await idsAt(balancer.url, key)).toEqual(left);
+    await untilDeletedOnce(tracker, numbers.slice(0, 4));
+  });
+
+  test('one that stands by is killed, then the one that works: nothing is lost or done twice', async () => {
+    const several = await startThree();
+    const { tracker, key, instances, balancer } = several;
+    const numbers = Array.from({ length: 5 }, () => makeLead(tracker));
+    const [first = 0, second = 0, third = 0, ...left] = numbers;
+    const worker = await several.worker();
+    const [standby, other] = instances.filter((instance) => instance !== worker);
+
+    expect(await deleteLead(standby?.url ?? '', first)).toBe(202);
+    standby?.run.child.kill('SIGKILL');
+    await untilDeletedOnce(tracker, [first]);
+
+    // The worker dies with a comment under way that the tracker gets and nobody hears of.
+    const gate = tracker.hold({ method: 'POST', path: '/comments$' });
+    expect(await deleteLead(worker.url, second)).toBe(202);
+    await gate.arrived();
+    expect(await deleteLead(worker.url, third)).toBe(202);
+    worker.run.child.kill('SIGKILL');
+    gate.open();
+    await vi.waitFor(() => {
+      for (const { url } of [worker, standby ?? worker])
+        expect(balancer.isHealthy(url)).toBe(false);
+    }, PATIENCE);
+    expect(await idsAt(balancer.url, key)).toEqual(left);
+    expect(await several.worker()).toBe(other);
+    await untilDeletedOnce(tracker, [first, second, third]);
+    expect(await idsAt(balancer.url, key)).toEqual(left);
+  });
+
+  test('one that froze at its work is followed; woken up it does nothing twice', async () => {
+    const several = await startThree();
+    const { tracker, key, balancer } = several;
+    const numbers = Array.from({ length: 3 }, () => makeLead(tracker));
+    const [first = 0, second = 0, left = 0] = numbers;
+    const frozen = await several.worker();
+    // It has looked for its comment, and is about to write it.
+    const gate = tracker.hold({ method: 'GET', path: '/comments$' });
+    expect(await deleteLead(frozen.url, first)).toBe(202);
+    await gate.arrived();
+    frozen.run.child.kill('SIGSTOP');
+    gate.open();
+    const awake = several.instances.find((instance) => instance !== frozen);
+    expect(await deleteLead(awake?.url ?? '', second)).toBe(202);
+    await untilDeletedOnce(tracker, [first, second]);
+
+    frozen.run.child.kill('SIGCONT');
+    await frozen.run.logged('another process has taken over: this one stands by');
+    await vi.waitFor(() => expect(balancer.isHealthy(frozen.url)).toBe(true), PATIENCE);
+    expect(await idsAt(frozen.url, key)).toEqual([left]);
+    expect(await workerCheck(frozen)).toBe('standby');
+    await untilDeletedOnce(tracker, [first, second]);
+  });
+
+  test('a rolling restart under load drops no request, and shows no lead that is claimed', async () => {
+    const { tracker, key, instances, balancer } = await startThree();
+    const remaining = Array.from({ length: 60 }, () => makeLead(tracker));
+    const load = createLoad({ url: balancer.url, key, remaining });
+    for (const instance of instances) {
+      await instance.restart();
+      await vi.waitFor(() => expect(balancer.isHealthy(instance.url)).toBe(true), PATIENCE);
+    }
+    const { reads, deleted, failures } = await load.end();
+    expect(failures).toEqual([]);
+    // One that retries nothing would have lost none either.
+    expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
+    expect(reads).toBeGreaterThan(10);
+    await untilDeletedOnce(tracker, deleted);
+  });
+});
+
+type Outcome = { reads: number; deleted: readonly number[]; failures: readonly string[] };
+
+/** Sales tools that read and a partner who deletes, all of them without a pause, until `end`. */
+function createLoad({ url, key, remaining }: { url: string; key: string; remaining: number[] }): {
+  end(): Promise<Outcome>;
+} {
+  const over = new AbortController();
+  const deleted = new Set<number>();
+  const failures: string[] = [];
+  let reads = 0;
+  const keepReading = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const hidden = [...deleted];
+      const ids = await idsAt(url, key).catch((error: unknown) => String(error));
+      if (typeof ids === 'string') failures.push(ids);
+      else for (const id of hidden) if (ids.includes(id)) failures.push(`lead ${id} was shown`);
+      reads += 1;
+    }
+  };
+  const keepDeleting = async (): Promise<void> => {
+    for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
+      if (over.signal.aborted) return;
+      const status = await deleteLead(url, number);
+      if (status === 202) deleted.add(number);
+      else failures.push(`the deletion of ${number} was answered ${status}`);
+      remaining.push(number); // who is through sends all of them again
+    }
+  };
+  const load = [keepReading(), keepReading(), keepReading(), keepDeleting()];
+  return {
+    end: async () => {
+      over.abort();
+      await Promise.all(load);
+      return { reads, deleted: [...deleted], failures };
+    },
+  };
+}
