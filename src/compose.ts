@@ -33,13 +33,7 @@ import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 
-import {
-  directoryCheck,
-  issuerCheck,
-  storeCheck,
-  trackerCheck,
-  workerCheck,
-} from './compose/telemetry/health.ts';
+import { healthChecks } from './compose/telemetry/health.ts';
 import { composeAccess } from './compose/access.ts';
 import type { BearerRoutesDeps } from './compose/bearer-routes.ts';
 import type { Identity } from './compose/identity.ts';
@@ -207,7 +201,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
 async function createApps(parts: Parts, address: Address): Promise<Apps> {
-  const { config, clock, log, registry, store, tracker, partners, identity, bodies } = parts;
+  const { config, clock, log, registry, identity, bodies } = parts;
   const { access, leads, claimedLeads } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
@@ -227,13 +221,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     metrics: registry,
     ...(parts.together && { together: parts.together }),
     isStopping: () => address.isStopping,
-    checks: () => [
-      storeCheck(store),
-      trackerCheck(tracker),
-      workerCheck(partners),
-      ...(partners.hasPartners() ? [directoryCheck(partners)] : []),
-      ...(identity ? [issuerCheck(identity)] : []),
-    ],
+    checks: () => healthChecks(parts),
   };
   const app = createApp({
     ...server,

@@ -7,21 +7,24 @@ import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
-import type { Partners } from '#partners/index.ts';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { addPages } from '#portal/pages/pages.ts';
 import { portalArea } from '#portal/portal.ts';
-import { HOUR, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
+import { createLastKnown } from '#shared/resilience/last-known.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import type { Identity } from './identity.ts';
+import { composeOverview } from './overview.ts';
+import type { OverviewParts } from './overview.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
+import { healthChecks } from './telemetry/health.ts';
+import type { ChecksParts } from './telemetry/health.ts';
 
 export type PortalParts = {
   portal: NonNullable<FixedConfig['portal']>;
@@ -31,12 +34,11 @@ export type PortalParts = {
   identity: Identity;
   store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions'> };
   access: Access;
-  partners: Partners;
-  clock: Clock;
-  log: Log;
-};
+} & Omit<OverviewParts, 'checks' | 'publicUrl'> &
+  ChecksParts;
 
 const PURGE_EVERY_MS = HOUR;
+const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
 export function composePortal(
@@ -58,8 +60,21 @@ export function composePortal(
       sealer,
       formKey: deriveKey(store.secretKey, 'forms'),
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
-      addPages: (routes) => addPages(routes, { ...parts, portalClientId: portal.clientId }),
+      deadLetters: deadLettersOf(parts),
+      addPages: (routes) =>
+        addPages(routes, {
+          ...parts,
+          overview: composeOverview({ ...parts, ...context, checks: () => healthChecks(parts) }),
+          portalClientId: portal.clientId,
+        }),
     });
+}
+
+/** Beside Receipts on every page: as good as a look at the store for each of them. */
+function deadLettersOf({ partners, clock }: Pick<PortalParts, 'partners' | 'clock'>) {
+  const read = (): Promise<WorkerStatus> => partners.workerStatus();
+  const status = createLastKnown({ read, clock, everyMs: DEAD_LETTERS_EVERY_MS });
+  return (): number | undefined => status()?.deadLetters;
 }
 
 type SignInParts = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal };

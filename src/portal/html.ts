@@ -31,10 +31,10 @@ function withoutIndentation(strings: TemplateStringsArray): TemplateStringsArray
 const SAFE_SCHEME = /^https?:\/\//i;
 
 /**
- * An address for `href`: http, https, or a path of this service; anything else, such as `javascript:`,
- * is undefined, so that the caller shows plain text. No template engine looks at schemes.
+ * An address for `href`: http, https, a path of this service, or a place of the page; anything else, such
+ * as `javascript:`, is undefined, so that the caller shows plain text. No template engine looks at schemes.
  */
 export function safeHref(address: string): string | undefined {
   if (SAFE_SCHEME.test(address)) return address;
-  return /^\/(?![/\\])/.test(address) ? address : undefined;
+  return /^(?:\/(?![/\\])|#)/.test(address) ? address : undefined;
 }

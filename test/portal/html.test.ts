@@ -22,12 +22,14 @@ test('indentation of the source is left out, that of values is not', () => {
   expect(text.toString()).toBe('<ul>\n<li>a\n  b</li>\n</ul>');
 });
 
-test.each(['https://example.org/a', 'http://example.org', '/portal/receipts?status=FAILED'])(
-  '%s can be linked',
-  (address) => {
-    expect(safeHref(address)).toBe(address);
-  },
-);
+test.each([
+  'https://example.org/a',
+  'http://example.org',
+  '/portal/receipts?status=FAILED',
+  '#set-up',
+])('%s can be linked', (address) => {
+  expect(safeHref(address)).toBe(address);
+});
 
 test.each([
   'javascript:alert(1)',

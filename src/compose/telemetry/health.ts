@@ -8,10 +8,7 @@ import type { Store } from '../store.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
-export function storeCheck({
-  checkReading,
-  writes,
-}: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
+function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
   return {
     name: 'store',
     check: async () => {
@@ -23,7 +20,7 @@ export function storeCheck({
 }
 
 /** For people to read: reads go on from the cache while the tracker is away. */
-export function trackerCheck(
+function trackerCheck(
   tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
 ): HealthCheck {
   return {
@@ -72,7 +69,7 @@ function detailOf({ state, reason, failure }: WorkerStatus): string | undefined 
 }
 
 /** How far the lead directory is filled. */
-export function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
+function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'directory',
     check: async () => {
@@ -85,7 +82,7 @@ export function directoryCheck(partners: Pick<Partners, 'workerStatus'>): Health
 }
 
 /** For people to read: most of the service needs no issuer. */
-export function issuerCheck({ verifier }: Identity): HealthCheck {
+function issuerCheck({ verifier }: Identity): HealthCheck {
   return {
     name: 'issuer',
     check: () => {
@@ -97,4 +94,22 @@ export function issuerCheck({ verifier }: Identity): HealthCheck {
       return { isReady: true, state, detail: `${known}${lastFailure}` };
     },
   };
+}
+
+export type ChecksParts = {
+  store: Parameters<typeof storeCheck>[0];
+  tracker: Parameters<typeof trackerCheck>[0];
+  partners: Pick<Partners, 'workerStatus' | 'hasPartners'>;
+  identity: Identity | undefined;
+};
+
+/** All that concern the configuration in force. */
+export function healthChecks({ store, tracker, partners, identity }: ChecksParts): HealthCheck[] {
+  return [
+    storeCheck(store),
+    trackerCheck(tracker),
+    workerCheck(partners),
+    ...(partners.hasPartners() ? [directoryCheck(partners)] : []),
+    ...(identity ? [issuerCheck(identity)] : []),
+  ];
 }

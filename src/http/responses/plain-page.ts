@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { pageHeaders } from './security-headers.ts';
 
 const STYLE = `:root{color-scheme:light dark}
+html{background:light-dark(#fff,#16191d);color:light-dark(#15181d,#eceef1)}
 body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}
 h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.1rem;margin:1.75rem 0 .25rem}p{margin:.5rem 0}footer{margin-top:2.5rem}
 dl{margin:1.5rem 0}dt{margin-top:1rem;font-weight:600}dd{margin:0}dd,footer,.note{color:light-dark(#464f5b,#b6bec8)}

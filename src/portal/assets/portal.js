@@ -22,6 +22,6 @@ for (const form of document.querySelectorAll('form[data-zone]')) {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (!timeZone || timeZone === form.dataset.zone) continue;
   form.elements.timeZone.value = timeZone;
-  form.querySelector('button span').textContent = timeZone;
+  form.querySelector('button').textContent = `Use ${timeZone}`;
   form.hidden = false;
 }

@@ -111,15 +111,21 @@ export type EmptyFacts = {
   heading: string;
   /** What belongs here. */
   text: HtmlValue;
+  /** Below the text: facts, code. */
+  content?: HtmlValue;
   /** The one thing to do next: links or a form. */
   next?: HtmlValue;
 };
 
 /** In the place of a list that is empty. Stands in a card: `inCard: false` when it already does. */
-export function empty({ id, heading, text, next }: EmptyFacts, { inCard = false } = {}): Html {
+export function empty(
+  { id, heading, text, content, next }: EmptyFacts,
+  { inCard = false } = {},
+): Html {
   const inside = body(
     html`<h2 id="${id}">${heading}</h2>`,
     html`<p>${text}</p>`,
+    content,
     next !== undefined && row(next),
   );
   return inCard ? inside : html`<section class="card" aria-labelledby="${id}">${inside}</section>`;

@@ -175,7 +175,7 @@ function foot({ person, currentPath }: PortalFrame): Html {
         type="hidden"
         name="returnTo"
         value="${currentPath}"
-      /><button class="btn small">Use <span></span></button>
+      /><button class="btn small">Use the zone of this device</button>
     </form>
     <form method="post" action="/portal/sign-out">
       ${token}<button class="btn small">Sign out</button>

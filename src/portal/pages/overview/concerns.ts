@@ -88,7 +88,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 function partConcern({ name, label, word, state }: HealthLine): Concern {
   const heading = SENTENCES[`${name} ${word}`] ?? `${label}: ${word.toLowerCase()}`;
-  return { state: state === 'bad' ? 'bad' : 'warn', heading };
+  const concern = { state: state === 'bad' ? 'bad' : 'warn', heading } as const;
+  if (name !== 'webhook' || word !== 'Never came') return concern;
+  return { ...concern, action: link({ href: '#set-up', text: 'Set it up', look: 'button' }) };
 }
 
 /** What stands below the verdict: the rest of what is not well, and what is. */

@@ -41,18 +41,32 @@ const LOOKS: Readonly<Record<string, Look>> = {
   stopped: { state: 'bad', word: 'Stopped' },
 };
 
+/** What to do, or to know, where a part is not well. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  'tracker failing': 'Leads come from the cache meanwhile; trackport doctor says what to mend.',
+  'tracker exhausted': 'Leads come from the cache until then.',
+  'store unavailable': 'Look at the disk or the database: nothing is accepted meanwhile.',
+  'worker paused': 'Nothing is lost: give the credential the right to write, then work goes on.',
+  'worker failing': 'Nothing is lost: once the store works, work goes on.',
+  'issuer failing':
+    'Who is signed in stays so, and tokens signed with known keys still pass. See whether this machine reaches it.',
+};
+
 /** What `/readyz` says, with times in the reader's zone. Most of the service needs no issuer. */
 export function toHealthLine(name: string, result: CheckResult, reader: Reader): HealthLine {
   const look = LOOKS[result.state] ?? { state: 'mute', word: result.state };
   const state = stateOf(name, result, look);
   const { detail } = result;
   const label = LABELS[name] ?? name;
+  const remedy = REMEDIES[`${name} ${result.state}`];
   return {
     name,
     label,
     word: look.word,
     state,
-    ...(detail !== undefined && { text: withTimes(detail, reader) }),
+    ...((detail ?? remedy) !== undefined && {
+      text: html`${withTimes(detail ?? '', reader)} ${remedy}`,
+    }),
   };
 }
 

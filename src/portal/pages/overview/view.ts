@@ -5,7 +5,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { bars } from '../../shell/bars.ts';
-import { body, card, empty, facts, split, stats } from '../../shell/card.ts';
+import { body, card, empty, facts, pair, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note } from '../../shell/parts.ts';
 import { quotaBar } from '../../shell/quota.ts';
@@ -51,8 +51,17 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
     meta: [html`As of ${time(reader.nowMs, reader)}`],
     actions: link({ href: '/portal', text: 'Refresh', look: 'button' }),
     body: html`${verdict(lines, operation, reader)} ${operation && numbers(operation, reader)}
-    ${split([operation && work(operation, reader), setUp(given.webhook)], aside)}`,
+    ${layout(setUp(given.webhook), operation && work(operation, reader), aside)}`,
   };
+}
+
+/** Without the queue there is nothing for health to stand beside. */
+function layout(
+  setUp: Html | undefined,
+  work: Html | undefined,
+  aside: (Html | undefined)[],
+): Html {
+  return work ? split([setUp, work], aside) : html`${pair(aside)} ${setUp}`;
 }
 
 function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader: Reader) {
@@ -158,14 +167,13 @@ function setUp({ url, hasSecret, isKnown, lastAt }: WebhookFacts): Html | undefi
   return empty({
     id: 'set-up',
     heading: 'The webhook has never come',
-    text: html`Without it changed leads are seen later. In the tracker’s settings, under webhooks,
-    add:
-    ${facts([
+    text: 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
+    content: facts([
       { term: 'Payload URL', value: code(url) },
       { term: 'Content type', value: code('application/json') },
       { term: 'Secret', value: secret },
       { term: 'Events', value: 'Issues, Labels, Repositories' },
-    ])}`,
+    ]),
     next: link({ href: '/portal', text: 'Look again', look: 'button' }),
   });
 }
