@@ -20,6 +20,7 @@ export function renderSignIn(action: string): string {
 <p>The sandbox asks for no password: everything behind it is made up.</p>
 <form method="post" action="${action}">
 ${buttons.join('\n')}
+<button name="person" value="nobody"><b>Nobody</b><span>gives no consent, and goes back where the sign-in began</span></button>
 </form>`,
   );
 }

@@ -24,6 +24,8 @@ export async function respondToInteraction(
     return provider.interactionFinished(request, response, { consent: {} }, once);
   }
   const person = request.method === 'POST' ? (await readForm(request)).get('person') : null;
+  if (person === 'nobody')
+    return provider.interactionFinished(request, response, { error: 'access_denied' });
   if (person === null || !people.has(person)) return showPeople(response, interactionPath(uid));
   return provider.interactionFinished(request, response, { login: { accountId: person } });
 }

@@ -2,6 +2,7 @@ import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createSessions } from '#access/sessions/sessions.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Access } from '#access/index.ts';
+import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema.ts';
@@ -9,6 +10,7 @@ import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { addPages } from '#portal/pages/pages.ts';
+import type { PagesDeps } from '#portal/pages/pages.ts';
 import { portalArea } from '#portal/portal.ts';
 import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -18,11 +20,13 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import { createLastKnown } from '#shared/resilience/last-known.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
+import { composeCatalog } from './catalog.ts';
 import type { Identity } from './identity.ts';
 import { composeOverview } from './overview.ts';
 import type { OverviewParts } from './overview.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
+import type { TrackerParts } from './tracker/parts.ts';
 import { healthChecks } from './telemetry/health.ts';
 import type { ChecksParts } from './telemetry/health.ts';
 
@@ -32,7 +36,8 @@ export type PortalParts = {
   config: { tracker: Pick<Config['tracker'], 'repository'> };
   settings: Reloadable<Config>;
   identity: Identity;
-  store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions'> };
+  store: Pick<Store, 'secretKey' | 'cursors'> & { stores: Pick<Stores, 'sessions' | 'artifacts'> };
+  tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
 } & Omit<OverviewParts, 'checks' | 'publicUrl'> &
   ChecksParts;
@@ -45,7 +50,7 @@ export function composePortal(
   parts: PortalParts,
   held: ReleaseStack,
 ): NonNullable<AppDeps['portal']> {
-  const { portal, rules, config, store, clock } = parts;
+  const { rules, config, store, clock } = parts;
   const closed = new AbortController();
   held.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
@@ -61,13 +66,22 @@ export function composePortal(
       formKey: deriveKey(store.secretKey, 'forms'),
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),
-      addPages: (routes) =>
-        addPages(routes, {
-          ...parts,
-          overview: composeOverview({ ...parts, ...context, checks: () => healthChecks(parts) }),
-          portalClientId: portal.clientId,
-        }),
+      addPages: (routes) => addPages(routes, pagesDepsOf(parts, context.publicUrl)),
     });
+}
+
+function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
+  const { portal, settings, tracker, clock, store } = parts;
+  const checks = () => healthChecks(parts);
+  return {
+    ...parts,
+    overview: composeOverview({ ...parts, publicUrl, checks }),
+    catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
+    readLabels: () => readLabels(tracker),
+    defaultLimit: () => settings.current().consumers.limitPerMinute,
+    portalClientId: portal.clientId,
+    publicUrl,
+  };
 }
 
 /** Beside Receipts on every page: as good as a look at the store for each of them. */

@@ -8,6 +8,7 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 
+import type { TokenPrincipal } from '../tokens/token-principal.ts';
 import { refusedToken } from '../tokens/token-verifier.ts';
 import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { SignInFailure } from './issuer-client.ts';
@@ -42,7 +43,7 @@ export function createSignIn(deps: SignInDeps) {
   return {
     newAttempt: () => issuer.newAttempt(),
     begin: (attempt: SignInAttempt) => issuer.begin(attempt),
-    /** Returns the id of the new session. @throws {SignInFailure} */
+    /** Returns the new session's id and whose it is. @throws {SignInFailure} */
     complete: (query: string, attempt: SignInAttempt) => completeSignIn(deps, query, attempt),
     /** The session with what the issuer says now; undefined when the issuer ended it. */
     confirm: (session: Session) => confirmSession(deps, session),
@@ -56,15 +57,17 @@ async function completeSignIn(
   deps: SignInDeps,
   query: string,
   attempt: SignInAttempt,
-): Promise<string> {
+): Promise<{ id: string; principal: TokenPrincipal }> {
   const tokens = await deps.issuer.complete(query, attempt);
   if (!tokens.identity) throw new SignInFailure('invalid-response', 'no_id_token');
   const { subject, session } = tokens.identity;
-  return deps.sessions.start({
-    ...(await toSignedIn(deps, tokens)),
+  const signedIn = await toSignedIn(deps, tokens);
+  const id = await deps.sessions.start({
+    ...signedIn,
     issuerSubject: subject,
     ...(session !== undefined && { issuerSession: session }),
   });
+  return { id, principal: signedIn.principal };
 }
 
 /** @throws {SignInFailure} the access token does not fit this service */

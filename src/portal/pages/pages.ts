@@ -1,27 +1,27 @@
-import type { Access } from '#access/index.ts';
-import type { Partners } from '#partners/index.ts';
-import type { Clock } from '#shared/clock.ts';
+import type { Catalog } from '#catalog/index.ts';
 
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { auditPages } from './audit/routes.ts';
+import type { AuditPagesDeps } from './audit/routes.ts';
+import { consumerPages } from './consumers/routes.ts';
+import type { ConsumerPagesDeps } from './consumers/page-makers.ts';
 import { overviewPages } from './overview/routes.ts';
 import type { OverviewDeps } from './overview/routes.ts';
 import { partnerPages } from './partners/routes.ts';
+import type { PartnerPagesDeps } from './partners/routes.ts';
 import { receiptPages } from './receipts/routes.ts';
+import type { ReceiptPagesDeps } from './receipts/routes.ts';
 
-/** The use cases that pages work on. */
-export type PagesDeps = {
-  access: Access;
-  partners: Pick<Partners, 'list' | 'receipts'>;
-  overview: OverviewDeps;
-  /** How the audit log names the portal. */
-  portalClientId: string;
-  clock: Clock;
-};
+/** What the pages of all areas work on. */
+export type PagesDeps = AuditPagesDeps &
+  ConsumerPagesDeps &
+  PartnerPagesDeps &
+  ReceiptPagesDeps & { catalog: Catalog; overview: OverviewDeps };
 
 /** Every page of the portal with its actions; each area has a folder. */
 export function addPages(portal: PortalRoutes, deps: PagesDeps): void {
   overviewPages(portal, deps.overview);
+  consumerPages(portal, deps);
   receiptPages(portal, deps);
   partnerPages(portal, deps);
   auditPages(portal, deps);

@@ -8,6 +8,7 @@ import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
 
 import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
 import type { PortalCookies } from '../routes/cookies.ts';
@@ -25,13 +26,14 @@ import type { SignInViews } from './views.ts';
 
 export type SignInRoutesDeps = {
   signIn: SignIn;
-  sessions: Pick<Sessions, 'end' | 'find'>;
+  sessions: Pick<Sessions, 'end'>;
   guard: SessionGuard;
   cookies: PortalCookies;
   formTokens: FormTokens;
   attempts: Attempts;
   views: SignInViews;
   refusals: RefusalLimiter;
+  log: Log;
   publicUrl: () => string;
 };
 
@@ -97,19 +99,15 @@ async function complete(deps: SignInRoutesDeps, exchange: Exchange) {
     throw new SignInFailure('lost-attempt', 'unknown_state');
   }
   const [, query = ''] = request.url.split('?', 2);
-  const id = await deps.signIn.complete(query, attempt);
+  const { id, principal } = await deps.signIn.complete(query, attempt);
   if (before) await deps.sessions.end(before);
   reply.header('set-cookie', setSessionId(deps.cookies, id));
-  await noteSignIn(deps, request, id);
+  const { subject, workspaceId, scopes } = principal;
+  deps.log.info(
+    { requestId: request.id, subject, workspaceId, scopes: scopes.join(' ') },
+    'signed in',
+  );
   return leadTo(exchange, attempt.returnTo);
-}
-
-/** The log line of a sign-in says who it was. */
-async function noteSignIn({ sessions }: SignInRoutesDeps, request: FastifyRequest, id: string) {
-  const session = await sessions.find(id);
-  if (!session) return;
-  const { subject, workspaceId } = session.principal;
-  request.logFacts = { ...request.logFacts, subject, workspaceId };
 }
 
 /** Sign-ins that fail are counted by address, as refused credentials are, unless the issuer is at fault. */

@@ -114,7 +114,7 @@ describe('the authorization code flow', () => {
   test('offers everybody as a button of a form that needs no script', async () => {
     const { pages } = await signIn(issuer);
     const buttons = [...(pages[0] ?? '').matchAll(/<button name="person" value="(\w+)">/g)];
-    expect(buttons.map(([, person]) => person)).toEqual(['owner', 'operator', 'reader']);
+    expect(buttons.map(([, person]) => person)).toEqual(['owner', 'operator', 'reader', 'nobody']);
     expect(pages[0]).not.toContain('<script');
   });
 

@@ -1,0 +1,230 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  axeFindingsInBothSchemes,
+  describeInBrowser,
+  openAs,
+  PEOPLE,
+  signInAs,
+  startSandboxPortal,
+  WITHOUT_SCRIPT,
+} from './support/portal.ts';
+
+const modes: [string, BrowserContextOptions][] = [
+  ['with script', {}],
+  ['without script', WITHOUT_SCRIPT],
+];
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).first();
+
+/** Presses Tab until the element of that role and name has the focus, then Enter. */
+async function pressOn(page: Page, role: 'link' | 'button', name: string | RegExp): Promise<void> {
+  const wanted = page.getByRole(role, { name });
+  await wanted.waitFor();
+  for (let steps = 0; steps < 60; steps += 1) {
+    await page.keyboard.press('Tab');
+    if (await wanted.evaluate((element) => element.matches(':focus'))) {
+      await page.keyboard.press('Enter');
+      return;
+    }
+  }
+  throw new Error(`the keyboard does not reach ${String(name)}`);
+}
+
+describeInBrowser('signing in and out', (open) => {
+  test.each(modes)(
+    'leads to the page that was asked for, and out of the issuer, too: %s',
+    async (_mode, options) => {
+      const { url, log } = await startSandboxPortal();
+      const { page, complaints } = await open(options);
+      await openAs(page, { url, path: '/portal/audit?who=someone', person: 'operator' });
+      expect(page.url()).toBe(`${url}/portal/audit?who=someone`);
+      const before = await page.context().cookies(url);
+
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await heading(page, 'Sign out of the sandbox?').waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.waitForURL(`${url}/portal/signed-out`);
+      await page.getByText('You are signed out').waitFor();
+
+      await page.context().addCookies(before);
+      await page.goto(`${url}/portal/audit`);
+      await page.getByText('Your session ended').waitFor();
+      // Signed out there as well: it asks who is there.
+      await page.getByRole('link', { name: /^Continue to/ }).click();
+      await heading(page, 'Who is there?').waitFor();
+      await page.getByRole('button', { name: PEOPLE.reader }).click();
+      await heading(page, 'You may not do this').waitFor();
+
+      expect(complaints.filter((text) => !text.includes('403'))).toEqual([]);
+      expect(log()).toContain('"msg":"signed in"');
+      expect(log()).not.toMatch(/code=|state=|id_token|eyJ/);
+    },
+  );
+
+  test('works by keyboard alone', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await page.goto(`${url}/portal/audit`);
+    await pressOn(page, 'link', /^Continue to/);
+    await pressOn(page, 'button', PEOPLE.operator);
+    await page.waitForURL(`${url}/portal/audit`);
+    await pressOn(page, 'button', 'Sign out');
+    await heading(page, 'Sign out of the sandbox?').waitFor();
+    await pressOn(page, 'button', 'Sign out');
+    await page.waitForURL(`${url}/portal/signed-out`);
+    expect(await page.getByText('You are signed out').count()).toBe(1);
+  });
+
+  test.each(modes)('tells a person who gives no consent what to do: %s', async (_mode, options) => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open(options);
+    await page.goto(`${url}/portal/audit`);
+    await page.getByRole('link', { name: /^Continue to/ }).click();
+    await page.getByRole('button', { name: 'Nobody' }).click();
+    await heading(page, 'You were not signed in').waitFor();
+    expect(await page.locator('main').innerText()).toContain('access_denied');
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await heading(page, 'Who is there?').waitFor();
+  });
+
+  test('offers what the person may see, and refuses the rest', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await page.goto(`${url}/portal/time-zone`);
+    await signInAs(page, 'reader');
+    const links = page.getByRole('navigation', { name: 'Portal' }).getByRole('link');
+    expect(await links.allInnerTexts()).toEqual(['Overview', 'Catalog']);
+    for (const path of ['audit', 'consumers', 'partners']) {
+      const response = await page.goto(`${url}/portal/${path}`);
+      expect(response?.status()).toBe(403);
+      await page.getByText('this needs trackport:admin').waitFor();
+    }
+  });
+});
+
+describeInBrowser('a session', (open) => {
+  test.each(modes)('ends when the issuer says so: %s', async (_mode, options) => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open(options);
+    await page.goto(`${url}/portal/audit`);
+    await page.getByRole('link', { name: /^Continue to/ }).click();
+    const issuer = new URL(page.url()).origin;
+    await page.getByRole('button', { name: PEOPLE.operator }).click();
+    await page.waitForURL(`${url}/portal/audit`);
+    const elsewhere = await open();
+    await openAs(elsewhere.page, { url, path: '/portal/audit', person: 'operator' });
+
+    // The person signs out at the issuer, in another tab and for another application.
+    const tab = await page.context().newPage();
+    await tab.goto(`${issuer}/session/end`);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await heading(tab, 'Signed out').waitFor();
+
+    await page.reload();
+    await page.getByText('Your session ended').waitFor();
+    // That of another browser is another session of the issuer.
+    await elsewhere.page.reload();
+    expect(elsewhere.page.url()).toBe(`${url}/portal/audit`);
+  });
+
+  test('that is over leaves a form undone, and says so', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open(WITHOUT_SCRIPT);
+    await openAs(page, {
+      url,
+      path: '/portal/time-zone?returnTo=/portal/audit',
+      person: 'operator',
+    });
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Show times so' }).click();
+    await page.getByText('Nothing was done: your session ended').waitFor();
+    await signInAs(page, 'operator');
+    expect(new URL(page.url()).pathname).toBe('/portal/time-zone');
+  });
+
+  test('shows times in the zone that the person chose', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open(WITHOUT_SCRIPT);
+    await openAs(page, {
+      url,
+      path: '/portal/time-zone?returnTo=/portal/audit',
+      person: 'operator',
+    });
+    await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
+    await page.getByRole('button', { name: 'Show times so' }).click();
+    await page.waitForURL(`${url}/portal/audit`);
+    expect(await page.locator('.foot').innerText()).toContain('Times in Asia/Tokyo');
+  });
+
+  test('of one tab does no harm to another', async () => {
+    const { url } = await startSandboxPortal();
+    const { page: first } = await open();
+    await first.goto(`${url}/portal/audit`);
+    await first.getByRole('link', { name: /^Continue to/ }).click();
+    await heading(first, 'Who is there?').waitFor();
+    const second = await first.context().newPage();
+    await openAs(second, { url, path: '/portal/time-zone', person: 'operator' });
+    // The sign-in that was begun before goes on, to where it was to lead.
+    await first.getByRole('button', { name: PEOPLE.owner }).click();
+    await first.waitForURL(`${url}/portal/audit`);
+    expect(await first.locator('.foot').innerText()).toContain(PEOPLE.owner);
+
+    // A form of the session before is nobody's now.
+    await second.getByRole('button', { name: 'Show times so' }).click();
+    await heading(second, 'This form is from an earlier session').waitFor();
+    await second.getByRole('link', { name: 'Back' }).click();
+    await second.getByRole('button', { name: 'Show times so' }).click();
+    await second.waitForURL(`${url}/portal`);
+  });
+
+  test('gives a stolen form nothing, though the browser sends its cookie along', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/time-zone', person: 'operator' });
+    const formToken = await page.locator('input[name=formToken]').first().getAttribute('value');
+    // Another port is another origin, but the same site.
+    const thief = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(
+        `<form method="post" action="${url}/portal/time-zone"><input name="formToken" value="${formToken}">
+         <input name="timeZone" value="Asia/Tokyo"><button>Win</button></form>`,
+      ),
+    );
+    await new Promise<void>((resolve) => {
+      thief.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(async () => {
+      thief.closeAllConnections();
+      thief.close();
+    });
+    await page.goto(`http://127.0.0.1:${(thief.address() as AddressInfo).port}/`);
+    await page.getByRole('button', { name: 'Win' }).click();
+    await heading(page, 'This form came from elsewhere').waitFor();
+    await page.goto(`${url}/portal/audit`);
+    expect(await page.locator('.foot').innerText()).toContain('Times in UTC');
+  });
+});
+
+describeInBrowser('the pages of sign-in', (open) => {
+  test('have no findings of axe, in both schemes', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    for (const path of [
+      'sign-in',
+      'sign-in?to=/portal/audit',
+      'signed-out',
+      'callback',
+      'nothing',
+    ]) {
+      await page.goto(`${url}/portal/${path}`);
+      expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+    }
+    await openAs(page, { url, path: '/portal/time-zone', person: 'reader' });
+    for (const path of ['time-zone', 'audit', 'nothing']) {
+      await page.goto(`${url}/portal/${path}`);
+      expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+    }
+  });
+});
