@@ -4,6 +4,7 @@ import type { HtmlValue } from '../../html.ts';
 import { link } from '../../shell/parts.ts';
 import type { State } from '../../shell/parts.ts';
 import { counted, duration } from '../../shell/times.ts';
+import { receiptsPath } from '../receipts/query.ts';
 import type { HealthLine } from './health-lines.ts';
 
 /** What waits and what did not end well. */
@@ -28,10 +29,13 @@ export type Concern = {
 /** A deletion that has waited for longer is a reason to get up; the alert rules say the same. */
 export const OLDEST_MAX_MS = HOUR;
 
+/** The list of receipts that wait. */
+export const PENDING_PATH = receiptsPath({ outcome: 'PENDING' });
+
 /** The list of receipts with one outcome in the last 7 days. */
 export function weekOf(outcome: 'FAILED' | 'UNMATCHED', nowMs: number): string {
-  const since = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
-  return `/portal/receipts?outcome=${outcome}&since=${since}`;
+  const from = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
+  return receiptsPath({ outcome, from });
 }
 
 /** All that is not well, the gravest first: what stops deletions, what needs a person, the rest. */
@@ -60,7 +64,7 @@ function queueConcerns({ oldestMs = 0, failed, unmatched }: Queue, nowMs: number
       state: 'bad',
       heading: `A deletion has waited for ${duration(oldestMs)}`,
       action: link({
-        href: '/portal/receipts?outcome=PENDING',
+        href: PENDING_PATH,
         text: 'See what is pending',
         look: 'button',
       }),

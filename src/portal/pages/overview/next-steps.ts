@@ -5,6 +5,7 @@ import { table } from '../../shell/table.ts';
 import type { Column } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
+import { receiptPath } from '../receipts/query.ts';
 import { weekOf } from './concerns.ts';
 
 /** An event that ended FAILED. */
@@ -83,7 +84,7 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
     since: time(atMs, reader, 'minute'),
     next: html`${about}${nextStepFor(error)}`,
     act: link({
-      href: `/portal/receipts/${receiptId}`,
+      href: receiptPath(receiptId),
       text: 'Open receipt',
       more: receiptId.slice(0, 8),
     }),

@@ -1,5 +1,6 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { RecentOutcomes } from '#partners/receipts/outcome-reader.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
 
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
@@ -11,7 +12,9 @@ import { badge, code, link, note } from '../../shell/parts.ts';
 import { quotaBar } from '../../shell/quota.ts';
 import { count, duration, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
-import { concernsOf, OLDEST_MAX_MS, restOf, weekOf } from './concerns.ts';
+import { RECEIPTS_PATH } from '../receipts/query.ts';
+import { OUTCOME_WORDS } from '../receipts/words.ts';
+import { concernsOf, OLDEST_MAX_MS, PENDING_PATH, restOf, weekOf } from './concerns.ts';
 import type { Queue } from './concerns.ts';
 import type { HealthLine } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
@@ -94,7 +97,7 @@ function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Re
     {
       term: 'Open deletions',
       value: count(open),
-      note: link({ href: '/portal/receipts?outcome=PENDING', text: 'Pending receipts' }),
+      note: link({ href: PENDING_PATH, text: 'Pending receipts' }),
     },
     {
       term: 'Dead letters, 7 days',
@@ -111,21 +114,27 @@ function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Re
   ]);
 }
 
-const SERIES = [
-  { key: 'DONE', label: 'Done', state: 'ok' },
-  { key: 'PENDING', label: 'Pending', state: 'wait' },
-  { key: 'UNMATCHED', label: 'Unmatched', state: 'warn' },
-  { key: 'IGNORED', label: 'Ignored', state: 'mute' },
-  { key: 'REJECTED', label: 'Rejected', state: 'odd' },
-  { key: 'FAILED', label: 'Failed', state: 'bad' },
-] as const;
+/** From the bottom of a bar to its top. */
+const STACKED: readonly Outcome[] = [
+  'DONE',
+  'PENDING',
+  'UNMATCHED',
+  'IGNORED',
+  'REJECTED',
+  'FAILED',
+];
+
+const SERIES = STACKED.map((key) => {
+  const { state, words } = OUTCOME_WORDS[key];
+  return { key, label: words, state };
+});
 
 function work({ deadLetters, lastUnmatched, hours }: Operation, reader: Reader): Html {
   const steps = nextSteps(deadLetters, lastUnmatched, reader);
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',
-    aside: link({ href: '/portal/receipts', text: 'All receipts' }),
+    aside: link({ href: RECEIPTS_PATH, text: 'All receipts' }),
     unit: 'event',
     series: SERIES,
     slots: hours,

@@ -1,6 +1,7 @@
 import { hoursUntil } from '#portal/shell/bars.ts';
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { nextStepFor } from '#portal/pages/overview/next-steps.ts';
+import { receiptsQuery } from '#portal/pages/receipts/query.ts';
 import { overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation, OverviewFacts } from '#portal/pages/overview/view.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';
@@ -148,9 +149,20 @@ test('each dead letter leads to its receipt and says what to do', () => {
   });
   expect(text).toContain('href="/portal/receipts/5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804"');
   expect(text).toContain('Issue #4177: Unlock the issue, then replay.');
-  expect(text).toContain(
-    'href="/portal/receipts?outcome=UNMATCHED&amp;since=2026-11-14">See all 5',
+  expect(text).toContain('href="/portal/receipts?outcome=UNMATCHED&amp;from=2026-11-14">See all 5');
+});
+
+test('the list of receipts takes every filter that leads to it', () => {
+  const operationLate = { ...operation, failed: 1, unmatched: 1, oldestMs: 61 * MINUTE };
+  const text = page({ operation: operationLate });
+  const links = [...text.matchAll(/href="(\/portal\/receipts\?[^"]+)"/g)].map(
+    ([, href = '']) => href,
   );
+  expect(links.length).toBeGreaterThan(3);
+  for (const href of links) {
+    const { searchParams } = new URL(href.replaceAll('&amp;', '&'), 'https://a.example.com');
+    expect(receiptsQuery.safeParse(Object.fromEntries(searchParams)).error).toBeUndefined();
+  }
 });
 
 test('there is a next step for every code, also one that is not known', () => {
