@@ -113,3 +113,27 @@ ADDRESS="$URL/api/v1/catalog/orders"; BEFORE=1.0.0`;
   const out = run(`${token}\n${create}\n${deprecate}`, env);
   expect(JSON.parse(out)).toMatchObject({ lifecycle: 'DEPRECATED' });
 });
+
+test('sandbox: the tracker in a test', () => {
+  const [sample = ''] = blocksOf('docs/sandbox.md', 'ts');
+  const program = [
+    "import { startTracker } from '#sandbox/tracker/tracker.ts';",
+    "import { systemClock as clock } from '#shared/clock.ts';",
+    "const body = '';",
+    // The sample waits for a request that its test makes.
+    sample.replace(
+      'await gate.arrived();',
+      'const late = fetch(ISSUES, HEADERS); await gate.arrived();',
+    ),
+  ]
+    .join('\n')
+    .replace('gate.open();', 'gate.open(); await late;')
+    .replace('ISSUES', '`${tracker.url}/repos/acme/leads/issues`')
+    .replace('HEADERS', "{ headers: { authorization: 'Bearer t' } }");
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', program],
+    { encoding: 'utf8' },
+  );
+  expect([status, stderr]).toEqual([0, '']);
+});
