@@ -9,6 +9,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 
 import { StartError } from '../start-error.ts';
+import { checkServer } from './check-server.ts';
 import { directoryKeyOf, openStore } from '../store.ts';
 import type { Store } from '../store.ts';
 import { failed, ok } from '#shared/finding.ts';
@@ -34,13 +35,18 @@ export async function checkStore({
     try {
       await store.checkWriting();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
-      const findings = [ok('store', detail), ...(await checkSecretKey(config, store))];
+      const findings = [
+        ok('store', detail),
+        ...(await checkServer(store, clock)),
+        ...(await checkSecretKey(config, store)),
+      ];
       return { findings, traffic: await store.stores.traffic().readSince(0) };
     } finally {
       await store.close();
     }
   } catch (error) {
-    const fix = 'Mend that, or name another file in store.url.';
+    const what = config.store.url.engine === 'sqlite' ? 'file' : 'database';
+    const fix = `Mend that, or name another ${what} in store.url.`;
     if (error instanceof StartError) return unreadable(failed('store', error.message, fix));
     if (!isTrackportError(error)) throw error;
     return unreadable(failed('store', error.detail ?? error.code, fix));

@@ -12,6 +12,7 @@ import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.t
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createSessionStore } from '#adapters/postgres/session/session-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
+import { readServerFacts } from '#adapters/postgres/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
 import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check.ts';
@@ -46,6 +47,7 @@ export async function openPostgresStore({
       },
       checkWriting: () => tryWriting(database, clock),
       readApplied: async () => (await readMigrationState(database)).applied,
+      readServer: () => readServerFacts(database),
       migrated,
       close: () => database.close(),
     };

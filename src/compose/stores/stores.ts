@@ -1,3 +1,4 @@
+import type { ServerFacts } from '#adapters/postgres/server-facts.ts';
 import type { AuditReader } from '#access/audit/audit-reader.ts';
 import type { SessionStore } from '#access/sessions/session-store.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
@@ -60,6 +61,8 @@ export type OpenStore = {
   checkWriting(): Promise<void>;
   /** Every migration that it has. @throws {store-unavailable} */
   readApplied(): Promise<readonly AppliedMigration[]>;
+  /** What its server is; only where it has one. @throws {store-unavailable} */
+  readServer?(): Promise<ServerFacts>;
   /** What was applied just now. */
   migrated: readonly Migration[];
   /** Resolves when all that was asked for is written. */
