@@ -2,12 +2,14 @@ import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createSessions } from '#access/sessions/sessions.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Access } from '#access/index.ts';
+import { issueAddressOf } from '#adapters/github/issue-address.ts';
 import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { addPages } from '#portal/pages/pages.ts';
 import type { PagesDeps } from '#portal/pages/pages.ts';
@@ -33,12 +35,13 @@ import type { ChecksParts } from './telemetry/health.ts';
 export type PortalParts = {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-  config: { tracker: Pick<Config['tracker'], 'repository'> };
+  config: { tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'> };
   settings: Reloadable<Config>;
   identity: Identity;
   store: Pick<Store, 'secretKey' | 'cursors'> & { stores: Pick<Stores, 'sessions' | 'artifacts'> };
   tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
+  claimedLeads: ClaimedLeads;
 } & Omit<OverviewParts, 'checks' | 'publicUrl'> &
   ChecksParts;
 
@@ -71,7 +74,8 @@ export function composePortal(
 }
 
 function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
-  const { portal, settings, tracker, clock, store } = parts;
+  const { portal, config, settings, tracker, clock, store } = parts;
+  const { apiUrl, repository } = config.tracker;
   const checks = () => healthChecks(parts);
   return {
     ...parts,
@@ -79,6 +83,7 @@ function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
     catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
     readLabels: () => readLabels(tracker),
     defaultLimit: () => settings.current().consumers.limitPerMinute,
+    issueAddress: issueAddressOf(apiUrl, repository),
     portalClientId: portal.clientId,
     publicUrl,
   };

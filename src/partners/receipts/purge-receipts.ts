@@ -5,7 +5,7 @@ import type { Log } from '#shared/log.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 /** How long a repeat is known, and the payload of an event that failed is stored for a replay. */
-const RETENTION_MS = 30 * DAY;
+export const PAYLOAD_KEPT_MS = 30 * DAY;
 const PURGE_EVERY_MS = HOUR;
 
 export type PurgeDeps = { store: Pick<ReceiptStore, 'purge'>; clock: Clock; log: Log };
@@ -44,7 +44,7 @@ async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void>
 
 async function purge({ store, clock, log }: PurgeDeps): Promise<void> {
   try {
-    const { keys, payloads } = await store.purge(clock.now() - RETENTION_MS);
+    const { keys, payloads } = await store.purge(clock.now() - PAYLOAD_KEPT_MS);
     if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
   } catch (error) {
     log.warn(errorFields(error), 'receipts could not be purged');

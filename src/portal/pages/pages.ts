@@ -10,7 +10,7 @@ import type { OverviewDeps } from './overview/routes.ts';
 import { partnerPages } from './partners/routes.ts';
 import type { PartnerPagesDeps } from './partners/routes.ts';
 import { receiptPages } from './receipts/routes.ts';
-import type { ReceiptPagesDeps } from './receipts/routes.ts';
+import type { ReceiptPagesDeps } from './receipts/receipt-deps.ts';
 
 /** What the pages of all areas work on. */
 export type PagesDeps = AuditPagesDeps &

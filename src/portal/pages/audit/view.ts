@@ -127,7 +127,9 @@ function wayOf({ kind, clientId }: AuditEntryOut['actor'], portalClientId: strin
 function subjectLink(subject: string, entriesOfSubject: string): HtmlValue {
   const [kind, ...rest] = subject.split('/');
   const id = encodeURIComponent(rest.at(-1) ?? '');
-  const page = { consumer: 'consumers', receipt: 'receipts', artifact: 'catalog' }[kind ?? ''];
+  const page = { consumer: 'consumers', receipt: 'receipts', claim: 'claims', artifact: 'catalog' }[
+    kind ?? ''
+  ];
   const href = page !== undefined && id !== '' ? `/portal/${page}/${id}` : entriesOfSubject;
   return link({ href, text: foreign(subject, 80) });
 }

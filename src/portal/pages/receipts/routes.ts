@@ -1,21 +1,22 @@
-import type { Partners } from '#partners/index.ts';
-import type { Clock } from '#shared/clock.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { claimPages } from './claim-pages.ts';
 import { receiptListView } from './list-view.ts';
 import { RECEIPTS_PATH, receiptsQuery, toFilter } from './query.ts';
-
-export type ReceiptPagesDeps = {
-  partners: Pick<Partners, 'list' | 'receipts'>;
-  clock: Pick<Clock, 'now'>;
-};
+import { readerOf, scope } from './receipt-deps.ts';
+import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { receiptPage } from './receipt-pages.ts';
 
 const PAGE_RECEIPTS = 50;
 
-const scope = 'trackport:admin';
-
-/** Receipts and what became of their events: `/portal/receipts` and what lies below. */
+/** Receipts, what became of their events, and the claims of deletions on leads. */
 export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  const { partners, clock } = deps;
+  listPage(portal, deps);
+  receiptPage(portal, deps);
+  claimPages(portal, deps);
+}
+
+function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
+  const { partners } = deps;
   portal.page(RECEIPTS_PATH, { scope, query: receiptsQuery }, async ({ person, query }) => {
     const { cursor } = query;
     const request = { filter: toFilter(query), limit: PAGE_RECEIPTS };
@@ -25,12 +26,12 @@ export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void
     ]);
     const { receipts, pagination } = page;
     const partnerIds = known.map(({ id }) => id);
-    const reader = { timeZone: person.timeZone, nowMs: clock.now() };
+    const facts = { receipts, pagination, query, partnerIds };
     return {
       title: 'Receipts',
       section: 'receipts',
       meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-      body: receiptListView({ receipts, pagination, query, partnerIds }, reader),
+      body: receiptListView(facts, readerOf(deps, person)),
     };
   });
 }

@@ -38,6 +38,18 @@ export function statusBadge(status: ReceiptStatus, look = {}): Html {
   return badge(state, words, look);
 }
 
+export function outcomeBadge(outcome: Outcome, look = {}): Html {
+  const { state, words } = OUTCOME_WORDS[outcome];
+  return badge(state, words, look);
+}
+
+/** `2 failed, 1 done`, what needs somebody first. */
+export function countWords(counts: Partial<Record<Outcome, number>>): string {
+  return counted(counts)
+    .map(([outcome, n]) => `${count(n)} ${OUTCOME_WORDS[outcome].words.toLowerCase()}`)
+    .join(', ');
+}
+
 /** The outcomes of a receipt's events as badges; of a single event without a number. */
 export function outcomeBadges({ outcomes: counts }: Pick<ReceiptSummary, 'outcomes'>): Html {
   const given = counted(counts);

@@ -45,8 +45,10 @@ test.each([
 });
 
 test('what has no page of its own leads to all that was done to it', () => {
-  const text = flat(view([entry({ subject: 'claim/4120' })], 'who=root'));
-  expect(text).toContain('href="/portal/audit?who=root&amp;on=claim%2F4120"');
+  const text = flat(view([entry({ subject: 'receipts' })], 'who=root'));
+  expect(text).toContain('href="/portal/audit?who=root&amp;on=receipts"');
+  const claim = flat(view([entry({ subject: 'claim/4120' })]));
+  expect(claim).toContain('href="/portal/claims/4120"');
 });
 
 test('filters stay in the form, each can be taken away, and the next page keeps them', () => {

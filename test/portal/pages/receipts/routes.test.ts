@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
 import { openReceiptPages } from './support.ts';
 
@@ -35,4 +35,126 @@ test('only operators read them, a wrong filter says so, an empty form is none', 
   expect(await admin.get('/portal/receipts?cursor=made-up')).toMatchObject({ status: 400 });
   const form = 'partnerId=&status=&outcome=&from=&to=&by=leadId&id=';
   expect(await admin.get(`/portal/receipts?${form}`)).toMatchObject({ status: 200 });
+});
+
+const formActions = (body: string): string[] =>
+  [...body.matchAll(/action="([^"]+)"/g)].map(([, action = '']) => action);
+
+type Admin = Awaited<ReturnType<typeof openReceiptPages>>['admin'];
+
+/** Sends a form and opens the page that it leads to. */
+async function submit(admin: Admin, path: string, fields: Record<string, string> = {}) {
+  const { status, location = '' } = await admin.post(path, fields);
+  expect(status).toBe(303);
+  return { path: location.split('?')[0], body: (await admin.get(location)).body };
+}
+
+describe('one receipt', () => {
+  test('that failed says why and what to do, and is worked again by its button', async () => {
+    const { admin, deliver, settle, receipts, access } = await openReceiptPages();
+    const { receipt } = await deliver([
+      { eventId: 'e-1', leadId: '24' },
+      { eventId: 'e-2', leadId: '25' },
+    ]);
+    await settle({ outcome: 'FAILED', lastError: 'locked' });
+    const path = `/portal/receipts/${receipt.id}`;
+    const { body } = await admin.get(path);
+    expect(body).toContain('Unlock the issue, then replay');
+    expect(body).toContain('Replay 2 events');
+    expect(formActions(body)).toContain(`${path}/replay`);
+    const again = await submit(admin, `${path}/replay`);
+    expect(again.path).toBe(path);
+    expect((await receipts.read(receipt.id))?.status).toBe('ACCEPTED');
+    expect(again.body).toContain('2 events queued: work begins now.');
+    expect(again.body).toContain('2 events under way');
+    expect(again.body).not.toContain(`${path}/replay`);
+    const { items } = await access.listAudit({ filter: {}, limit: 5 });
+    expect(items).toMatchObject([
+      { action: 'receipt.replay', actor: { subject: 'operator-1', clientId: 'portal' } },
+    ]);
+  });
+
+  test('that somebody replayed meanwhile is left as it is, and says so', async () => {
+    const { admin, deliver, settle } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    await settle({ outcome: 'FAILED', lastError: 'locked' });
+    const path = `/portal/receipts/${receipt.id}`;
+    await submit(admin, `${path}/replay`);
+    expect((await submit(admin, `${path}/replay`)).body).toContain(
+      'Nothing was queued. Left as they are: 1 under way already.',
+    );
+  });
+
+  test('of many events is shown by pages', async () => {
+    const { admin, deliver } = await openReceiptPages();
+    const events = Array.from({ length: 45 }, (_, at) => ({
+      eventId: `e-${at}`,
+      leadId: `${at + 1}`,
+    }));
+    const { receipt } = await deliver(events);
+    const path = `/portal/receipts/${receipt.id}`;
+    const first = await admin.get(path);
+    expect(first.body.match(/<article/g)).toHaveLength(20);
+    expect(first.body.length).toBeLessThan(50_000);
+    expect(first.body).toContain(`${path}?start=20`);
+    const last = await admin.get(`${path}?start=40`);
+    expect(last.body.match(/<article/g)).toHaveLength(5);
+    expect(last.body).toContain('Events 41 to 45 of 45');
+  });
+
+  test('that is not there is 404, and so is its replay', async () => {
+    const { admin } = await openReceiptPages();
+    expect(await admin.get('/portal/receipts/nothing')).toMatchObject({ status: 404 });
+    expect(await admin.post('/portal/receipts/nothing/replay')).toMatchObject({ status: 404 });
+  });
+
+  test('its address for the partner works without a session until it is too old', async () => {
+    const { admin, deliver, clock } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const path = `/portal/receipts/${receipt.id}`;
+    expect((await admin.get(path)).body).toContain('/api/v1/receipt-status/');
+    await clock.advance(30 * DAY);
+    expect((await admin.get(path)).body).not.toContain('/api/v1/receipt-status/');
+  });
+});
+
+describe('a wrong claim', () => {
+  test('is released from the receipt by the typed number of its lead', async () => {
+    const { admin, deliver, claimedLeads, access } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const page = await admin.get(`/portal/receipts/${receipt.id}`);
+    expect(page.body).toContain('href="/portal/claims/24/release"');
+    const confirm = await admin.get('/portal/claims/24/release');
+    expect(confirm.body).toContain('Type the number of the lead: 24');
+    const wrong = await admin.post('/portal/claims/24/release', { typed: '25' });
+    expect(wrong).toMatchObject({ status: 422 });
+    expect(wrong.body).toContain('This is not the number of the lead.');
+    expect((await claimedLeads.read('24')).receiptIds).toEqual([receipt.id]);
+    const released = await submit(admin, '/portal/claims/24/release', { typed: '#24' });
+    expect(released.path).toBe('/portal/claims/24');
+    expect(released.body).toContain('Lead 24 was released');
+    await expect(claimedLeads.read('24')).rejects.toMatchObject({ code: 'not-found' });
+    expect(released.body).toContain('No deletion hides this lead');
+    const { items } = await access.listAudit({ filter: { subject: 'claim/24' }, limit: 5 });
+    expect(items).toMatchObject([{ action: 'claim.release', actor: { subject: 'operator-1' } }]);
+  });
+
+  test('that was released already says so, in both tabs', async () => {
+    const { admin } = await openReceiptPages();
+    const twice = await admin.post('/portal/claims/24/release', { typed: '24' });
+    expect(twice).toMatchObject({ status: 404 });
+    expect((await admin.get('/portal/claims/24/release')).body).not.toContain('name="typed"');
+    expect(await admin.get('/portal/claims/x')).toMatchObject({ status: 404 });
+  });
+
+  test('names the receipts that hide a lead, and is not for readers', async () => {
+    const { admin, deliver, signIn } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const { body } = await admin.get('/portal/claims/24');
+    expect(body).toContain(`href="/portal/receipts/${receipt.id}"`);
+    const reader = await signIn(['catalog:read']);
+    expect(await reader.get('/portal/claims/24')).toMatchObject({ status: 403 });
+    const refused = await reader.post('/portal/claims/24/release', { typed: '24' });
+    expect(refused).toMatchObject({ status: 403 });
+  });
 });

@@ -1,12 +1,46 @@
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { Settlement } from '#partners/worker/work-store.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
+import { createCursorSealer } from '#shared/page.ts';
+import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
+import { REPOSITORY } from '../../../support/directory.ts';
 import { buildPartners } from '../../../support/partners.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
+import { temporaryDatabase } from '../../../support/stores.ts';
 
-/** The pages of receipts over partners on a store, without a worker. */
+/** The pages of receipts and claims over partners on a store, without a worker. */
 export async function openReceiptPages() {
   const clock = createFakeClock();
-  const world = buildPartners({ clock });
-  const portal = startPortal((routes) => receiptPages(routes, { partners: world.partners, clock }));
-  return { ...world, ...portal, clock, admin: await portal.signIn() };
+  const database = temporaryDatabase();
+  const { partners, deliver, receipts, work } = buildPartners({ clock, database });
+  const access = buildAccess({ clock, database });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const claimedLeads = createClaimedLeads({ claims, cursors, clock });
+  const portal = startPortal((routes) =>
+    receiptPages(routes, {
+      access,
+      partners,
+      claimedLeads,
+      issueAddress: (number) => `https://tracker.example.com/acme/leads/issues/${number}`,
+      clock,
+    }),
+  );
+  return {
+    ...portal,
+    partners,
+    deliver,
+    receipts,
+    access,
+    claimedLeads,
+    clock,
+    admin: await portal.signIn(),
+    /** Ends all events that wait, as the worker would. */
+    settle: async (settlement: Omit<Settlement, 'attempts'>) => {
+      for (const item of await work.lease('match', clock.now(), 100))
+        await work.settle(item, { attempts: 11, ...settlement }, clock.now());
+    },
+  };
 }

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
+import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
+import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receipts.ts';
+import { html } from '../../html.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { code, foreign } from '../../shell/parts.ts';
+import { counted, time } from '../../shell/times.ts';
+import { findClaim } from './claim-pages.ts';
+import { receiptPath, RECEIPTS_PATH } from './query.ts';
+import { readerOf, scope } from './receipt-deps.ts';
+import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { EVENTS_SHOWN, receiptView } from './receipt-view.ts';
+import { shortId, statusBadge } from './words.ts';
+
+const ENTRIES_SHOWN = 5;
+/** Of one event: the others stand without what is known of them. */
+const LEADS_LOOKED_AT_MAX = 10;
+
+const params = z.object({ id: z.string().max(64) });
+const query = z.strictObject({
+  start: z
+    .string()
+    .regex(/^[0-9]{1,4}$/, 'must be a number')
+    .optional()
+    .transform((digits) => Number(digits ?? 0)),
+});
+
+/** `/portal/receipts/:id`: one receipt, and working it again. */
+export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
+  const { partners, access } = deps;
+  portal.page(
+    `${RECEIPTS_PATH}/:id`,
+    { scope, params, query },
+    async ({ person, params: { id }, query: { start } }) => {
+      const receipt = await partners.receipts.find(id);
+      const reader = readerOf(deps, person);
+      const filter = { subject: `receipt/${id}` };
+      const [claimed, { items: entries }] = await Promise.all([
+        claimedAmong(deps, receipt, start),
+        access.listAudit({ filter, limit: ENTRIES_SHOWN }),
+      ]);
+      const leads = { issueAddress: deps.issueAddress, claimed };
+      const statusAddress = statusAddressOf(deps, receipt);
+      const given = { receipt, person, leads, start, entries, statusAddress };
+      const { partnerId, eventType, receivedAt, status } = receipt;
+      return {
+        title: `Receipt ${shortId(id)}`,
+        heading: html`Receipt ${code(shortId(id))}`,
+        section: 'receipts',
+        crumbs: [{ href: RECEIPTS_PATH, text: 'Receipts' }],
+        badge: statusBadge(status, { fill: true }),
+        meta: [
+          html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
+          html`Received ${time(receivedAt, reader)}`,
+        ],
+        body: receiptView(given, reader),
+      };
+    },
+  );
+  portal.action(
+    `${RECEIPTS_PATH}/:id/replay`,
+    { scope, params },
+    async ({ params: { id }, origin }) => ({
+      location: receiptPath(id),
+      notice: replayWords(await partners.receipts.replay(id, origin)),
+    }),
+  );
+}
+
+/** Which leads of the events that are shown a deletion hides now. */
+async function claimedAmong(
+  deps: ReceiptPagesDeps,
+  { events }: ReceiptDetail,
+  start: number,
+): Promise<ReadonlySet<string>> {
+  const shown = events.slice(start, start + EVENTS_SHOWN);
+  const numbers = new Set(shown.flatMap(({ leadIds }) => leadIds.slice(0, LEADS_LOOKED_AT_MAX)));
+  const found = await Promise.all(
+    [...numbers].map(async (number) => ((await findClaim(deps, number)) ? [number] : [])),
+  );
+  return new Set(found.flat());
+}
+
+function statusAddressOf(
+  { partners, clock }: ReceiptPagesDeps,
+  receipt: ReceiptDetail,
+): string | undefined {
+  if (clock.now() - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
+  return `/api/v1/receipt-status/${partners.statusTokenOf(receipt)}`;
+}
+
+const REASONS: Readonly<Record<NotQueuedReason, string>> = {
+  pending: 'under way already',
+  done: 'done',
+  ignored: 'ignored',
+  rejected: 'rejected',
+  payloadDropped: 'cannot be worked again, what they said was dropped after 30 days',
+};
+
+/** What a replay did, in a sentence. */
+function replayWords({ queued, notQueued = {} }: Replayed): string {
+  const left = Object.entries(notQueued) as [NotQueuedReason, number][];
+  const rest = left.map(([reason, n]) => `${n} ${REASONS[reason]}`).join(', ');
+  const done =
+    queued === 0 ? 'Nothing was queued.' : `${counted(queued, 'event')} queued: work begins now.`;
+  return rest === '' ? done : `${done} Left as they are: ${rest}.`;
+}
