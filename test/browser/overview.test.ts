@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  axeFindingsInBothSchemes,
+  describeInBrowser,
+  openAs,
+  signInAs,
+  startSandboxPortal,
+  WITHOUT_SCRIPT,
+} from './support/portal.ts';
+
+const WIDTHS = [320, 1280, 1920];
+const BYTES_MAX = 50_000;
+
+const scrollsSideways = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+
+const verdict = (page: Page) => page.locator('#verdict');
+
+describeInBrowser('the overview', (open) => {
+  test('has no finding of axe and scrolls nowhere, on a phone and on a wall', async () => {
+    const { url } = await startSandboxPortal();
+    const { page, complaints } = await open();
+    await openAs(page, { url, path: '/portal', person: 'owner' });
+    expect(await page.locator('h1').innerText()).toBe('Overview');
+    await page.getByText('The same as a table').click();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test('says all there is without script', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open(WITHOUT_SCRIPT);
+    await openAs(page, { url, path: '/portal', person: 'operator' });
+    expect(await verdict(page).innerText()).not.toBe('');
+    expect(await page.getByRole('button', { name: /^Use / }).count()).toBe(0);
+    await page.getByText('The same as a table').click();
+    expect(await page.getByRole('rowheader').first().isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'Failed receipts' }).click();
+    expect(page.url()).toContain('/portal/receipts?outcome=FAILED&from=');
+    expect(await page.locator('h1').innerText()).toBe('Receipts');
+  });
+
+  test('comes whole with less than 50 KB, and from this service alone', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal', person: 'owner' });
+    const sizes: number[] = [];
+    page.on('response', (response) => {
+      expect(new URL(response.url()).origin).toBe(url);
+      void response.body().then((body) => sizes.push(body.length));
+    });
+    await page.reload({ waitUntil: 'networkidle' });
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BYTES_MAX);
+  });
+
+  test('leads a keyboard past the navigation to the content first', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal', person: 'reader' });
+    await page.reload();
+    const focused = () => page.evaluate<string>('document.activeElement.innerText');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Refresh');
+  });
+
+  test('offers the zone of the browser, and shows times in it from then on', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open({ timezoneId: 'Asia/Tokyo' });
+    await openAs(page, { url, path: '/portal', person: 'owner' });
+    await page.getByRole('button', { name: 'Use Asia/Tokyo' }).click();
+    await page.getByText('Times in Asia/Tokyo').waitFor();
+    expect(page.url()).toMatch(/\/portal(\?once=.*)?$/);
+    expect(await page.getByRole('button', { name: /^Use / }).count()).toBe(0);
+  });
+});
+
+describeInBrowser('pages outside the portal', (open) => {
+  test('have no finding of axe, and the first one leads to the portal', async () => {
+    const { url } = await startSandboxPortal();
+    const { page, complaints } = await open();
+    for (const path of ['/problems/not-found', '/problems', '/']) {
+      await page.goto(`${url}${path}`);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+        expect(await scrollsSideways(page)).toBe(false);
+      }
+    }
+    expect(complaints).toEqual([]);
+    await page.getByRole('link', { name: 'Portal' }).click();
+    await signInAs(page, 'reader');
+    expect(await page.locator('h1').innerText()).toBe('Overview');
+  });
+});
