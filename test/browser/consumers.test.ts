@@ -1,0 +1,172 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  axeFindingsInBothSchemes,
+  describeInBrowser,
+  openAs,
+  startSandboxPortal,
+  WITHOUT_SCRIPT,
+} from './support/portal.ts';
+
+const modes: [string, BrowserContextOptions][] = [
+  ['with script', {}],
+  ['without script', WITHOUT_SCRIPT],
+];
+
+const press = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole('button', { name }).click();
+
+/** Status and number of leads that a key reads. */
+async function readLeads(url: string, key: string): Promise<{ status: number; leads?: number }> {
+  const response = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  const { items } = (await response.json()) as { items?: unknown[] };
+  return { status: response.status, ...(items && { leads: items.length }) };
+}
+
+/** Creates a consumer that sees leads with a label, and gives its first key, which is shown once. */
+async function createConsumer(page: Page, label: string): Promise<string> {
+  await page.getByRole('link', { name: 'Create consumer' }).first().click();
+  await page.getByLabel('Name').fill('Sales cockpit');
+  await page.getByLabel('those with labels').check();
+  await page.getByLabel(label, { exact: true }).check();
+  await press(page, 'Create consumer');
+  return shownKey(page);
+}
+
+async function shownKey(page: Page): Promise<string> {
+  await page.getByText('Keep this key in a safe place now').waitFor();
+  return (await page.locator('#secret').innerText()).trim();
+}
+
+/** A label that some of the leads carry, and others do not. */
+async function labelOfSomeLeads(url: string, key: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  const { items } = (await response.json()) as { items: { labels: string[] }[] };
+  const carriers = (label: string): number =>
+    items.filter(({ labels }) => labels.includes(label)).length;
+  const some = items
+    .flatMap(({ labels }) => labels)
+    .find((label) => carriers(label) < items.length);
+  if (some === undefined) throw new Error('all leads carry the same labels');
+  return some;
+}
+
+describeInBrowser('consumers in the portal', (open) => {
+  test.each(modes)(
+    'a consumer is created, reads, is rotated, revoked and refused; the audit tells it all: %s',
+    async (_mode, options) => {
+      const { url, log } = await startSandboxPortal();
+      const { page, complaints } = await open(options);
+      await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
+      const key = await createConsumer(page, 'approved');
+      const consumer = page.url().split('?')[0] ?? '';
+      expect((await readLeads(url, key)).status).toBe(200);
+
+      await page.reload();
+      expect(await page.getByText(key).count()).toBe(0);
+      await page.getByRole('link', { name: 'Rotate' }).click();
+      await page.getByLabel('The old key stays good').selectOption({ label: '1 hour' });
+      await press(page, 'Rotate key');
+      const next = await shownKey(page);
+      expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
+        200, 200,
+      ]);
+
+      await page
+        .getByRole('link', { name: /^Revoke… key/ })
+        .last()
+        .click();
+      const [, oldId = ''] = /^tpk_(\w{12})_/.exec(key) ?? [];
+      await page.getByLabel('Type the id of the key').fill('not this one');
+      await press(page, 'Revoke key');
+      await page.getByRole('alert').waitFor();
+      expect((await readLeads(url, key)).status).toBe(200);
+      await page.getByLabel('Type the id of the key').fill(oldId);
+      await press(page, 'Revoke key');
+      await page.getByText('The key was revoked.').waitFor();
+      expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
+        401, 200,
+      ]);
+
+      await page.getByRole('link', { name: 'Revoke consumer…' }).click();
+      await page.getByLabel(/^Type the name/).fill('Sales cockpit');
+      await press(page, 'Revoke consumer');
+      await page.getByText('The consumer was revoked.').waitFor();
+      expect((await readLeads(url, next)).status).toBe(401);
+
+      await page.getByRole('link', { name: 'All changes' }).click();
+      const rows = await page.getByRole('table').locator('tbody tr').allInnerTexts();
+      const actions = rows.map((row) => /\b(?:consumer|key)\.\w+/.exec(row)?.[0]);
+      expect(actions).toEqual(['consumer.revoke', 'key.revoke', 'key.rotate', 'consumer.create']);
+      expect(rows.every((row) => row.includes('portal'))).toBe(true);
+      expect(consumer).toContain('/portal/consumers/');
+      expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+      expect(log()).not.toMatch(/tpk_|Sales cockpit/);
+    },
+  );
+
+  test('grants by label narrow what a key reads, at once', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
+    const key = await createConsumer(page, 'approved');
+    const all = (await readLeads(url, key)).leads ?? 0;
+    const label = await labelOfSomeLeads(url, key);
+    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByLabel(label, { exact: true }).check();
+    await press(page, 'Save grants');
+    await page.getByText('The grants were saved.').waitFor();
+    const some = (await readLeads(url, key)).leads ?? 0;
+    expect(some).toBeGreaterThan(0);
+    expect(some).toBeLessThan(all);
+    await page.getByLabel('none').check();
+    await press(page, 'Save grants');
+    await page.getByText('The grants were saved.').waitFor();
+    expect((await readLeads(url, key)).status).toBe(403);
+  });
+
+  test('two tabs do not undo each other', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
+    await createConsumer(page, 'approved');
+    const [path = ''] = page.url().split('?');
+    const other = await page.context().newPage();
+    await other.goto(path);
+    await page.goto(path);
+    await other.getByLabel('all of them').check();
+    await press(other, 'Save grants');
+    await other.getByText('The grants were saved.').waitFor();
+    await page.getByLabel('none').check();
+    await press(page, 'Save grants');
+    await page.getByText('Somebody else has changed these grants').waitFor();
+    expect(await page.getByLabel('none').isChecked()).toBe(true);
+    expect(await page.locator('dd', { hasText: 'all leads' }).count()).toBe(1);
+  });
+
+  test('every page of consumers, partners and audit is without findings of axe', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open({ viewport: { width: 320, height: 800 } });
+    await openAs(page, { url, path: '/portal/consumers', person: 'owner' });
+    await createConsumer(page, 'approved');
+    const [consumer = ''] = page.url().split('?');
+    const keyPages = await page
+      .getByRole('link', { name: /^(?:Rotate|Revoke)/ })
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+    const paths = [consumer, `${consumer}/keys/new`, ...keyPages.map((path) => url + path)];
+    const others = ['consumers', 'consumers/new', 'partners', 'audit', 'consumers?q=nobody'];
+    for (const address of [...paths, ...others.map((path) => `${url}/portal/${path}`)])
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(address);
+        expect({ address, findings: await axeFindingsInBothSchemes(page) }).toEqual({
+          address,
+          findings: [],
+        });
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect({ address, width, overflow }).toEqual({ address, width, overflow: 0 });
+      }
+  });
+});
