@@ -107,6 +107,31 @@ describe('one wrong value is one problem at its key', () => {
       { ...base, identity: { issuer: 'https://i', audience: 'a', algorithms: ['HS256'] } },
     ],
     ['portal', { ...base, portal: { clientId: 'p' } }],
+    [
+      'identity.issuer',
+      {
+        ...base,
+        identity: { issuer: 'http://id.example.com', audience: 'a' },
+        portal: { clientId: 'p' },
+      },
+    ],
+    [
+      'server.publicUrl',
+      {
+        ...base,
+        server: { publicUrl: 'https://example.com/trackport' },
+        identity: { issuer: 'https://i', audience: 'a' },
+        portal: { clientId: 'p' },
+      },
+    ],
+    [
+      'portal.scopes',
+      {
+        ...base,
+        identity: { issuer: 'http://127.0.0.1:9', audience: 'a' },
+        portal: { clientId: 'p', scopes: ['catalog:read'] },
+      },
+    ],
     ['partners.CRM', { ...base, partners: { CRM: partner } }],
     ['partners.crm.scheme', { ...base, partners: { crm: { ...partner, scheme: 'hmac' } } }],
     ['partners.crm.secrets', { ...base, partners: { crm: { ...partner, secrets: [] } } }],

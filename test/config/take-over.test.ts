@@ -10,6 +10,7 @@ const base = {
   tracker,
   partners: { crm: partner },
   identity: { issuer: 'https://id.example.com', audience: 'trackport' },
+  portal: { clientId: 'trackport-portal' },
 };
 
 type Settings = Record<string, unknown>;
@@ -31,6 +32,7 @@ const taken: [key: string, changes: Settings][] = [
   ['server.logLevel', { server: { logLevel: 'debug' } }],
   ['tracker.auth.token', { tracker: { ...tracker, auth: { token: 'another' } } }],
   ['tracker.adminToken', { tracker: { ...tracker, adminToken: 'an-admin-token' } }],
+  ['portal.clientSecret', { portal: { ...base.portal, clientSecret: 'a-client-secret' } }],
   ['tracker.webhookSecrets', { tracker: { ...tracker, webhookSecrets: ['a-webhook-secret'] } }],
 ];
 
@@ -54,11 +56,21 @@ test.each<[key: string, changes: Settings]>([
   ['tracker.writeInterval', { tracker: { ...tracker, writeInterval: '2s' } }],
   ['leads.freshFor', { leads: { freshFor: '1s' } }],
   ['leads.form', { leads: { form: { email: 'E-mail' } } }],
-  ['identity', { identity: undefined }],
+  ['portal', { portal: undefined }],
+  ['portal.clientId', { portal: { clientId: 'another' } }],
   ['identity.audience', { identity: { ...base.identity, audience: 'another' } }],
 ])('%s needs a restart and stays', (key, changes) => {
   const next = configOf({ ...base, ...changes });
   expect(takeOver(running, next)).toEqual({ config: running, changed: [], restartNeeded: [key] });
+});
+
+test('identity needs a restart and stays, with the portal that needs it', () => {
+  const next = configOf({ ...base, portal: undefined, identity: undefined });
+  expect(takeOver(running, next)).toEqual({
+    config: running,
+    changed: [],
+    restartNeeded: ['identity', 'portal'],
+  });
 });
 
 test('the same configuration read again changes nothing', () => {

@@ -1,4 +1,9 @@
-import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import {
+  AuthorizationResponseError,
+  ClientError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
 
 import { SignInFailure } from '#access/sessions/issuer-client.ts';
 import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
@@ -38,6 +43,9 @@ export function toSignInFailure(error: unknown): SignInFailure {
     const reason = Object.hasOwn(kinds, error.error) ? error.error : 'unknown_error';
     return new SignInFailure(kinds[error.error] ?? 'client-refused', reason, { cause: error });
   }
+  // The token endpoint wants other credentials (RFC 6749 §5.2).
+  if (error instanceof WWWAuthenticateChallengeError)
+    return new SignInFailure('client-refused', 'invalid_client', { cause: error });
   const code = error instanceof ClientError ? (error.code ?? '') : '';
   return new SignInFailure(kindOf(error, code), code === '' ? 'no_connection' : code, {
     cause: error,

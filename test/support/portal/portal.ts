@@ -36,7 +36,7 @@ type Fields = Record<string, string | string[]>;
 /** `formToken: null` leaves it out; headers replace those of a browser, undefined takes one out. */
 type PostOptions = { formToken?: string | null; headers?: Record<string, string | undefined> };
 
-type PortalResponse = {
+export type PortalResponse = {
   status: number;
   body: string;
   headers: Record<string, string | string[] | number | undefined>;
