@@ -22,6 +22,7 @@ const LABELS: Readonly<Record<string, string>> = {
   worker: 'Worker',
   directory: 'Directory',
   issuer: 'Issuer',
+  processes: 'Processes',
 };
 
 type Look = { state: State; word: string };

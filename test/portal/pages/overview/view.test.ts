@@ -102,6 +102,12 @@ test('the tracker’s last failure stays to be seen after it is well again', () 
   expect(text).toContain(': server (502).');
 });
 
+test('the processes that serve together are a part of their own', () => {
+  const text = page({ lines: [line('processes', 'ok', '2 of 2 processes serve.')] });
+  expect(text).toContain('<dt>Processes</dt>');
+  expect(text).toContain('2 of 2 processes serve.');
+});
+
 test('times in what the checks say are the reader’s', () => {
   const text = line('tracker', 'failing', 'Calls have failed since 2026-11-21T13:31:00Z. X.').text;
   expect(flat(text ?? '')).toContain('title="2026-11-21 13:31:00 UTC">21 Nov 14:31</time>');
