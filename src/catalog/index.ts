@@ -51,6 +51,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     importFiles: (caller: Caller, request: ImportRequest) => importFiles(deps(), caller, request),
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
+    /** The types and sources that are known now. */
+    words: (): Words => deps().words,
     /** What is wrong with a sunset. */
     problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, ports.clock.now()),
     /** What is wrong with the words of a list's filters. */

@@ -1,0 +1,28 @@
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { badge, note } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
+import { counted, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+
+export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, { state: State; words: string }>> = {
+  DRAFT: { state: 'wait', words: 'Draft' },
+  PUBLISHED: { state: 'ok', words: 'Published' },
+  DEPRECATED: { state: 'warn', words: 'Deprecated' },
+  RETIRED: { state: 'mute', words: 'Retired' },
+};
+
+export function lifecycleBadge(lifecycle: Lifecycle, look = {}): Html {
+  const { state, words } = LIFECYCLE_WORDS[lifecycle];
+  return badge(state, words, look);
+}
+
+/** The state, and what is about to become of the version. */
+export function standing(record: VersionRecord, reader: Reader): Html {
+  const { lifecycle, sunsetAt, findings } = record;
+  const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
+  return html`${lifecycleBadge(lifecycle)}${isEnding && note('Sunset ', time(sunsetAt, reader, 'day'))}${
+    lifecycle === 'DRAFT' && findings.length > 0 && note(counted(findings.length, 'finding'))
+  }`;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { catalogListView } from '#portal/pages/catalog/list-view.ts';
+import type { CatalogListFacts } from '#portal/pages/catalog/list-view.ts';
+import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+import { versionOf } from './support.ts';
+
+const render = (facts: Partial<CatalogListFacts> = {}): string =>
+  flat(
+    catalogListView(
+      {
+        versions: [versionOf()],
+        pagination: { hasMore: false },
+        query: {},
+        words: { types: ['API', 'GROUP'], sources: ['GIT'] },
+        mayWrite: true,
+        ...facts,
+      },
+      reader,
+    ),
+  );
+
+describe('the list of the catalog', () => {
+  test('names each artifact with its version, state, owner and group', () => {
+    const rows = render({ versions: [versionOf({ groupPath: 'sales/leads' })] });
+    expect(rows).toContain('<a href="/portal/catalog/lead-intake"><bdi>Lead intake API</bdi></a>');
+    expect(rows).toContain('<code>2.3.0</code>'.replaceAll('.', '.<wbr />'));
+    expect(rows).toContain('<span class="badge" data-s="ok">Published</span>');
+    expect(rows).toContain('team-intake');
+    expect(rows).toContain('sales/<wbr />leads');
+  });
+
+  test('says which version is about to end, and which draft has findings', () => {
+    const sunsetAt = Date.parse('2027-03-01T00:00:00Z');
+    const finding = { pointer: '#/spec', code: 'x', detail: 'x' };
+    const rows = render({
+      versions: [
+        versionOf({ lifecycle: 'DEPRECATED', sunsetAt }),
+        versionOf({ lifecycle: 'DRAFT', findings: [finding, finding] }),
+      ],
+    });
+    expect(rows).toMatch(/Deprecated.*Sunset.*1 Mar 2027/);
+    expect(rows).toMatch(/Draft.*2 findings/);
+  });
+
+  test('of every version leads to that version', () => {
+    expect(render({ query: { versions: 'all' } })).toContain(
+      'href="/portal/catalog/lead-intake?version=2.3.0"',
+    );
+  });
+
+  test('shows each filter in force with the way out of it', () => {
+    const page = render({ query: { type: 'API', owner: 'team-intake' } });
+    expect(page).toContain('href="/portal/catalog?owner=team-intake"');
+    expect(page).toContain('href="/portal/catalog?type=API"');
+    expect(page).toContain('<option value="API" selected>');
+  });
+
+  test('leads on with the same filters', () => {
+    const pagination = { hasMore: true, nextCursor: 'c2' };
+    const page = render({ query: { type: 'API', cursor: 'c1' }, pagination });
+    expect(page).toContain('href="/portal/catalog?type=API&amp;cursor=c2"');
+    expect(page).toMatch(/href="\/portal\/catalog\?type=API"[^>]*>Newest/);
+  });
+
+  test('says what to do when it is empty, to those who may', () => {
+    const nothing = { versions: [] };
+    expect(render(nothing)).toContain('href="/portal/catalog/-/new"');
+    expect(render({ ...nothing, mayWrite: false })).not.toContain('/-/new');
+    expect(render({ ...nothing, query: { q: 'x' } })).toContain('Show all');
+  });
+
+  test('takes no text for markup, and cuts long ones', () => {
+    const texts = { title: hostile, owner: hostile, groupPath: hostile };
+    const query = { q: hostile, owner: hostile, groupPath: hostile, projectId: hostile };
+    expect(isInert(render({ versions: [versionOf(texts)], query }))).toBe(true);
+    const long = 'x'.repeat(64_000);
+    const lengthy = versionOf({ title: long, owner: long, groupPath: long });
+    expect(render({ versions: [lengthy] }).length).toBeLessThan(10_000);
+  });
+});

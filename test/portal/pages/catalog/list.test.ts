@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { catalogPages } from '#portal/pages/catalog/routes.ts';
+import type { Draft } from '#catalog/version/content-check.ts';
+import { buildCatalog } from '../../../support/catalog.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
+
+const actor = { kind: 'token', subject: 'owner', clientId: 'tool' } as const;
+
+function setUp() {
+  const { catalog, clock } = buildCatalog();
+  const portal = startPortal((routes) => catalogPages(routes, { catalog, clock }));
+  const create = (facts: Partial<Draft> = {}, workspaceId = 'default') =>
+    catalog.create(
+      { workspaceId, actor },
+      { id: 'leads', type: 'API', owner: 'team', title: 'Leads', source: 'INLINE', ...facts },
+    );
+  return { ...portal, catalog, create };
+}
+
+describe('the list of the catalog', () => {
+  test('shows what the person’s workspace has, and nothing of another', async () => {
+    const { signIn, create } = setUp();
+    await create();
+    await create({ id: 'secret', title: 'Of others' }, 'other');
+    const { status, body } = await (await signIn(['catalog:read'])).get('/portal/catalog');
+    expect(status).toBe(200);
+    expect(body).toContain('/portal/catalog/leads');
+    expect(body).not.toContain('Of others');
+  });
+
+  test('is filtered by every filter in its address', async () => {
+    const { signIn, create } = setUp();
+    await create({ groupPath: 'sales/leads', projectId: 'p1' });
+    await create({ id: 'events', type: 'EVENT', owner: 'other', title: 'Events', source: 'GIT' });
+    const reader = await signIn(['catalog:read']);
+    const addresses = [
+      'q=leads',
+      'type=API',
+      'owner=team',
+      'groupPath=sales',
+      'source=INLINE',
+      'projectId=p1',
+      'lifecycle=DRAFT&owner=team&versions=all',
+    ];
+    const shown = addresses.map(async (address) => {
+      const { body } = await reader.get(`/portal/catalog?${address}`);
+      const links = body.matchAll(/href="\/portal\/catalog\/(\w+)/g);
+      return [address, ...new Set(Array.from(links, ([, id]) => id))];
+    });
+    expect(await Promise.all(shown)).toEqual(addresses.map((address) => [address, 'leads']));
+    expect((await reader.get('/portal/catalog?lifecycle=RETIRED')).body).toContain('Nothing like');
+    expect((await reader.get('/portal/catalog?q=&type=&lifecycle=')).body).toContain('Events');
+  });
+
+  test('has pages', async () => {
+    const { signIn, create } = setUp();
+    for (let at = 0; at < 51; at += 1) await create({ id: `a-${at}` });
+    const reader = await signIn(['catalog:read']);
+    const first = (await reader.get('/portal/catalog?owner=team')).body;
+    expect(first).not.toContain('/portal/catalog/a-0"');
+    const next = /href="([^"]*cursor=[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await reader.get(next)).body).toContain('/portal/catalog/a-0"');
+  });
+
+  test('says what is wrong with a search, and refuses words that are not known', async () => {
+    const { signIn } = setUp();
+    const reader = await signIn(['catalog:read']);
+    const search = await reader.get('/portal/catalog?q=!!!');
+    expect(search.status).toBe(422);
+    expect(search.body).toContain('Search for 1 to 16 words');
+    expect(search.body).toContain('value="!!!"');
+    expect((await reader.get('/portal/catalog?type=NOVEL')).status).toBe(400);
+  });
+
+  test('is for those with catalog:read, and offers nothing that they may not do', async () => {
+    const { signIn, create } = setUp();
+    await create();
+    const page = async (scopes: string[]) => (await signIn(scopes)).get('/portal/catalog');
+    expect((await page(['trackport:admin'])).status).toBe(403);
+    const { body } = await page(['catalog:read']);
+    expect(body).toContain('/portal/catalog/leads');
+    expect(body).not.toContain('/-/new');
+  });
+});
