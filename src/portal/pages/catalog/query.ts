@@ -3,13 +3,11 @@ import { lifecycles } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/version/read-catalog.ts';
 
 export const CATALOG_PATH = '/portal/catalog';
-/** No id can be a hyphen alone. */
-export const NEW_PATH = `${CATALOG_PATH}/-/new`;
 
 const TEXT_CHARACTERS_MAX = 512;
 
 /** What a form leaves empty is not there. */
-const text = z
+export const text = z
   .string('must be given once')
   .max(TEXT_CHARACTERS_MAX, `must have at most ${TEXT_CHARACTERS_MAX} characters`)
   .trim()

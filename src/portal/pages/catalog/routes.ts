@@ -1,15 +1,17 @@
+import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import type { Clock } from '#shared/clock.ts';
-import { refuse } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
-import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalFile } from '../../routes/send-page.ts';
 import { html } from '../../html.ts';
-import { code, cut, link } from '../../shell/parts.ts';
+import { code, cut } from '../../shell/parts.ts';
+import { artifactPage, artifactQuery, ofArtifact } from './artifact-page.ts';
 import { catalogListView } from './list-view.ts';
-import { CATALOG_PATH, catalogQuery, NEW_PATH, toFilters } from './query.ts';
+import { CATALOG_PATH, catalogQuery, toFilters } from './query.ts';
 import type { CatalogQuery } from './query.ts';
 
 export type CatalogPagesDeps = {
@@ -24,6 +26,30 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
   portal.page(CATALOG_PATH, { scope: 'catalog:read', query: catalogQuery }, (request) =>
     listPage(deps, request),
   );
+  const one = `${CATALOG_PATH}/:id`;
+  portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>
+    artifactPage(deps, { person, id, query }),
+  );
+  portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
+    specFile(deps, person, { ...params, ...query }),
+  );
+}
+
+const specQuery = z.strictObject({ version: z.string() });
+
+async function specFile(
+  { catalog }: CatalogPagesDeps,
+  { workspaceId }: PortalPerson,
+  ref: { id: string; version: string },
+): Promise<PortalFile> {
+  const { record, specText } = await catalog.read({ workspaceId }, { ...ref, withSpec: true });
+  if (specText === undefined)
+    throw new TrackportError('not-found', { detail: 'This version has no spec.' });
+  return {
+    fileName: `${record.id}-${record.version}.json`,
+    mediaType: 'application/json',
+    content: specText,
+  };
 }
 
 async function listPage(
@@ -38,14 +64,12 @@ async function listPage(
     searchProblem === undefined
       ? await catalog.list({ workspaceId }, toRequest(query))
       : { items: [], pagination: { hasMore: false } };
-  const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();
-  const facts = { versions, pagination, query, words, mayWrite, searchProblem };
+  const facts = { versions, pagination, query, words, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',
     meta: [html`Workspace ${code(cut(workspaceId, 60))}`],
-    ...(mayWrite && { actions: link({ href: NEW_PATH, text: 'Create draft', look: 'primary' }) }),
     body: catalogListView(facts, { timeZone, nowMs: clock.now() }),
     ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
   };

@@ -1,4 +1,36 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { Draft } from '#catalog/version/content-check.ts';
+import { catalogPages } from '#portal/pages/catalog/routes.ts';
+import { buildCatalog } from '../../../support/catalog.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
+
+export const origin = {
+  workspaceId: 'default',
+  actor: { kind: 'token', subject: 'owner', clientId: 'tool' },
+} as const;
+
+/** The pages of a catalog in a portal. */
+export function setUp() {
+  const { catalog, clock } = buildCatalog();
+  const portal = startPortal((routes) => catalogPages(routes, { catalog, clock }));
+  const draft = (facts: Partial<Draft> = {}): Draft => ({
+    id: 'leads',
+    type: 'API',
+    owner: 'team',
+    title: 'Leads',
+    source: 'INLINE',
+    ...facts,
+  });
+  return {
+    ...portal,
+    catalog,
+    clock,
+    draft,
+    create: (facts: Partial<Draft> = {}) => catalog.create(origin, draft(facts)),
+    publish: (version: string) =>
+      catalog.changeLifecycle(origin, { id: 'leads', version, action: 'publish' }),
+  };
+}
 
 /** A version as the catalog stores it. */
 export function versionOf(facts: Partial<VersionRecord> = {}): VersionRecord {
@@ -13,6 +45,7 @@ export function versionOf(facts: Partial<VersionRecord> = {}): VersionRecord {
     lifecycle: 'PUBLISHED',
     findings: [],
     createdAt: Date.parse('2026-03-03T09:00:00Z'),
+    publishedAt: Date.parse('2026-03-03T09:00:00Z'),
     updatedAt: Date.parse('2026-11-12T10:30:00Z'),
     serial: 1,
     revision: 1,

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Catalog } from '#catalog/index.ts';
+import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { PortalPage } from '../../page.ts';
+import type { PortalPerson } from '../../person.ts';
+import { html } from '../../html.ts';
+import { code, foreign, link } from '../../shell/parts.ts';
+import { artifactView } from './artifact-view.ts';
+import { artifactPath, CATALOG_PATH, catalogPath, text } from './query.ts';
+import { lifecycleBadge } from './words.ts';
+
+export const ofArtifact = {
+  scope: 'catalog:read',
+  params: z.object({ id: z.string() }),
+} as const;
+
+export const artifactQuery = z.strictObject({ version: text, cursor: text });
+
+type ArtifactQuery = z.output<typeof artifactQuery>;
+type Deps = { catalog: Catalog; clock: Pick<Clock, 'now'> };
+type Given = { person: PortalPerson; id: string; query: ArtifactQuery };
+
+const PAGE_VERSIONS = 25;
+const LAST_CHANGES = 6;
+
+/** The page of one artifact, about one of its versions. */
+export async function artifactPage(
+  { catalog, clock }: Deps,
+  { person, id, query }: Given,
+): Promise<PortalPage> {
+  const { workspaceId, timeZone } = person;
+  const reader = { workspaceId };
+  const { cursor } = query;
+  const page = { id, limit: PAGE_VERSIONS, ...(cursor !== undefined && { cursor }) };
+  const { items: versions, pagination } = await catalog.listVersions(reader, page);
+  const defaultVersion = (await readDefault(catalog, reader, id))?.record.version;
+  const version = query.version ?? defaultVersion ?? versions[0]?.version;
+  const ref = { id, ...(version !== undefined && { version }) };
+  const shown = await catalog.read(reader, { ...ref, withSpec: true });
+  const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
+  const facts = { person, shown, versions, pagination, cursor, defaultVersion, entries };
+  return framed(shown, {
+    defaultVersion,
+    body: artifactView(facts, { timeZone, nowMs: clock.now() }),
+  });
+}
+
+/** The version that a read without one returns, if any. */
+async function readDefault(
+  catalog: Catalog,
+  reader: CatalogReader,
+  id: string,
+): Promise<VersionView | undefined> {
+  try {
+    return await catalog.read(reader, { id, withSpec: false });
+  } catch (error) {
+    if (isTrackportError(error) && error.code === 'no-published-version') return undefined;
+    throw error;
+  }
+}
+
+type Frame = Pick<PortalPage, 'body'> & {
+  defaultVersion: string | undefined;
+};
+
+function framed({ record }: VersionView, { defaultVersion, body }: Frame): PortalPage {
+  const { id, title, type, owner, groupPath, lifecycle } = record;
+  const group = groupPath !== undefined && {
+    href: catalogPath({ groupPath }),
+    text: groupPath,
+  };
+  return {
+    title,
+    section: 'catalog',
+    crumbs: [{ href: CATALOG_PATH, text: 'Catalog' }, ...(group ? [group] : [])],
+    badge: lifecycleBadge(lifecycle, { fill: true }),
+    meta: [
+      code(id),
+      type,
+      defaultVersion === undefined
+        ? 'No default version'
+        : html`Default
+          ${link({ href: artifactPath(id, { version: defaultVersion }), text: code(defaultVersion) })}`,
+      foreign(owner, 60),
+    ],
+    body,
+  };
+}

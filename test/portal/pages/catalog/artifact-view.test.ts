@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
+import type { ArtifactFacts } from '#portal/pages/catalog/artifact-view.ts';
+import { excerptOf } from '#portal/pages/catalog/excerpt.ts';
+import { DAY } from '#shared/clock.ts';
+import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';
+import { versionOf } from './support.ts';
+
+function viewOf(facts: Partial<VersionView> = {}): VersionView {
+  return { record: versionOf(), counts: { versions: 1, members: 0 }, ...facts };
+}
+
+const render = (facts: Partial<ArtifactFacts> = {}): string =>
+  flat(
+    artifactView(
+      {
+        person,
+        shown: viewOf(),
+        versions: [versionOf()],
+        pagination: { hasMore: false },
+        defaultVersion: '2.3.0',
+        entries: [],
+        ...facts,
+      },
+      reader,
+    ),
+  );
+
+describe('an artifact', () => {
+  test('draws the life of its versions, what is announced outlined', () => {
+    const record = versionOf({
+      lifecycle: 'DEPRECATED',
+      publishedAt: reader.nowMs - 100 * DAY,
+      deprecatedAt: reader.nowMs - 10 * DAY,
+      sunsetAt: reader.nowMs + 90 * DAY,
+    });
+    const page = render({ versions: [record] });
+    expect(page).toContain('published 13 Aug 2026, deprecated 11 Nov 2026, sunset 19 Feb 2027, ');
+    expect(page.match(/<rect data-s="ok"|<rect data-s="warn"|<rect class="plan"/g)).toHaveLength(3);
+  });
+
+  test('about to end says so first, with its successor', () => {
+    const record = versionOf({ lifecycle: 'DEPRECATED', sunsetAt: reader.nowMs + DAY });
+    const page = render({ shown: viewOf({ record, successor: '3.0.0' }) });
+    expect(page).toMatch(/2\.3\.0 is deprecated, until.*version=3\.0\.0/);
+    expect(page.indexOf('is deprecated')).toBeLessThan(page.indexOf('h-versions'));
+  });
+
+  test('shows findings, members, counts and who did what', () => {
+    const finding = { pointer: '#/spec/info', code: 'x', detail: 'No title.' };
+    const member = { id: 'pay', type: 'API', title: 'Pay', lifecycle: 'RETIRED' } as const;
+    const page = render({
+      shown: viewOf({
+        record: versionOf({ findings: [finding], counts: { operations: 12 } }),
+        members: [member],
+        counts: { versions: 3, members: 4000, operations: 12 },
+      }),
+      entries: [
+        {
+          at: reader.nowMs,
+          actor: { kind: 'token', subject: 'olga' },
+          action: 'artifact.publish',
+          subject: 'artifact/default/lead-intake',
+          changes: { version: '2.3.0' },
+        },
+      ],
+    });
+    expect(page).toContain('No title.');
+    expect(page).toContain('href="/portal/catalog/pay"');
+    expect(page).toContain('12 operations');
+    expect(page).toContain('3,999 more.');
+    expect(page).toContain('2.3.0 published by<bdi>olga</bdi>');
+    expect(page).toContain('/portal/audit?on=artifact%2Fdefault%2Flead-intake');
+  });
+
+  test('takes no text for markup, and stays small whatever is in it', () => {
+    const finding = { pointer: hostile, code: hostile, detail: hostile };
+    const texts = { description: hostile, owner: hostile, groupPath: hostile, projectId: hostile };
+    const record = versionOf({ ...texts, findings: [finding] });
+    const member = { id: 'a', type: 'API', title: hostile, lifecycle: 'DRAFT' } as const;
+    const shown = viewOf({
+      record,
+      members: [member],
+      specText: hostile,
+      counts: { [hostile]: 1 },
+    });
+    expect(isInert(render({ shown }))).toBe(true);
+    const long = 'x'.repeat(64_000);
+    const big = viewOf({
+      record: versionOf({
+        description: long,
+        owner: long,
+        findings: Array.from({ length: 100 }, () => ({ pointer: long, code: 'x', detail: long })),
+      }),
+      members: Array.from({ length: 1000 }, () => ({ ...member, title: long })),
+      specText: JSON.stringify({ a: long }),
+    });
+    const versions = Array.from({ length: 25 }, (_, at) => versionOf({ version: `1.${at}.0` }));
+    expect(render({ shown: big, versions }).length).toBeLessThan(64_000);
+  });
+});
+
+describe('the excerpt of a spec', () => {
+  test('has the members and elements of compact JSON below each other', () => {
+    const spec = { a: 'x,{"}\\', b: [1, { c: [] }, {}], d: { e: null } };
+    expect(excerptOf(JSON.stringify(spec))).toEqual({
+      text: JSON.stringify(spec, null, 2),
+      isCut: false,
+    });
+  });
+
+  test('is cut by lines and by characters, also within a text', () => {
+    const many = excerptOf(JSON.stringify(Array.from({ length: 100 }, (_, at) => at)));
+    expect(many.text.split('\n')).toHaveLength(60);
+    expect(many.isCut).toBe(true);
+    const long = excerptOf(JSON.stringify({ a: 'x'.repeat(5_000_000), b: 1 }));
+    expect(long.text.length).toBeLessThan(7_000);
+    expect(long.isCut).toBe(true);
+  });
+});
