@@ -53,6 +53,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
     /** The types and sources that are known now. */
     words: (): Words => deps().words,
+    /** Whether findings of a spec stop it from being published. */
+    stopsAtFindings: () => deps().findings === 'block',
     /** What is wrong with a sunset. */
     problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, ports.clock.now()),
     /** What is wrong with the words of a list's filters. */

@@ -6,6 +6,7 @@ import { issueAddressOf } from '#adapters/github/issue-address.ts';
 import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
+import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Config } from '#config/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -42,6 +43,7 @@ export type PortalParts = {
   tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
   claimedLeads: ClaimedLeads;
+  bodies: Pick<BodyReaders, 'specText'>;
 } & Omit<OverviewParts, 'checks' | 'publicUrl'> &
   ChecksParts;
 
@@ -81,6 +83,7 @@ function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
     ...parts,
     overview: composeOverview({ ...parts, publicUrl, checks }),
     catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
+    readSpecText: parts.bodies.specText,
     readLabels: () => readLabels(tracker),
     defaultLimit: () => settings.current().consumers.limitPerMinute,
     issueAddress: issueAddressOf(apiUrl, repository),

@@ -6,6 +6,8 @@ import type { DeliveredEvent, DeliveryFields } from '#partners/intake/read-deliv
 import { parseJsonText } from '#shared/text/json.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 
+export { readSpecText as specText } from '#catalog/spec/spec-text.ts';
+
 export function parse({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown {
   return parseJsonText(bytes, rules);
 }

@@ -1,5 +1,7 @@
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
+import { readSpecText } from '#catalog/spec/spec-text.ts';
+import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -17,8 +19,12 @@ export type BodyReaders = {
   /** As `parseJsonText`, which it is for most texts. */
   parse: (bytes: Buffer, rules: JsonRules) => unknown;
   specBody: ReadSpecBody;
+  specText: ReadSpecText;
   delivery: ReadDelivery;
 };
+
+/** YAML costs many times what JSON does. */
+const INLINE_YAML_CHARACTERS_MAX = 16 * 1024;
 
 /** All throw `overloaded` when the thread is. */
 export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): BodyReaders {
@@ -31,6 +37,10 @@ export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): B
         : parseJsonText(bytes, rules),
     specBody: (bytes) =>
       isHeavy(bytes) ? thread.run('specBody', bytes).catch(refuseThread) : readSpecBody(bytes),
+    specText: async (text) =>
+      text.length > INLINE_YAML_CHARACTERS_MAX
+        ? thread.run('specText', text).catch(refuseThread)
+        : readSpecText(text),
     delivery: (bytes, fields) =>
       isHeavy(bytes)
         ? thread.run('delivery', { bytes, fields }).catch(refuseThread)

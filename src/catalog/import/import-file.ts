@@ -1,6 +1,4 @@
-import { TrackportError } from '#shared/errors.ts';
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
-import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
   ID_CHARACTERS_MAX,
@@ -13,6 +11,7 @@ import type { Draft } from '../version/content-check.ts';
 import { toArtifactDraft } from './import-artifact.ts';
 import { foldText } from '../version/search-terms.ts';
 import { specKindOf } from '../spec/spec-check.ts';
+import { jsonOfYaml, refuseYaml } from '../spec/yaml-json.ts';
 
 /** A file as it was found: its name without folders, and its bytes. */
 export type ImportFile = { name: string; bytes: Uint8Array };
@@ -35,43 +34,23 @@ const VERSION_SOURCE_CHARACTERS_MAX = 256;
  * @throws {validation-failed} when it is no artifact
  */
 export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
-  const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(bytes);
+  const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(textOfBytes(bytes), refuseFile);
   const document = parseJsonText(json, specJsonRules);
   return specKindOf(document) === 'other'
     ? { version: FIRST_VERSION, ...toArtifactDraft(document) }
     : toSpecDraft(document as Record<string, unknown>, name);
 }
 
-/** YAML 1.2 core. Whole numbers keep every digit. */
-function jsonOfYaml(bytes: Uint8Array): Buffer {
-  const read = readYaml(textOfBytes(bytes), { intAsBigInt: true });
-  if ('faults' in read) return refuseYaml(read.faults.map(renderYamlFault).join('; '));
-  return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
-}
-
 function textOfBytes(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return refuseYaml('it is not in UTF-8');
+    return refuseFile('it is not in UTF-8');
   }
 }
 
 /** @throws {malformed-json} always */
-function refuseYaml(reason: string): never {
-  throw new TrackportError('malformed-json', {
-    detail: `The file is not one YAML document: ${reason}.`,
-  });
-}
-
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
-
-function writeNumber(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return rawJSON(value.toString());
-  if (typeof value === 'number' && !Number.isFinite(value))
-    return refuseYaml('JSON has no infinite numbers');
-  return value;
-}
+const refuseFile = (reason: string): never => refuseYaml('The file', reason);
 
 function toSpecDraft(document: Record<string, unknown>, fileName: string): ImportedDraft {
   const info = objectOf(document['info']);

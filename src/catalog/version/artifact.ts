@@ -33,7 +33,7 @@ export const MEMBERS_MAX = 1000;
 export const VERSIONS_MAX = 1000;
 export const SPEC_BYTES_MAX = 5 * 1024 * 1024;
 /** Objects and arrays in a spec may nest this deep, the spec itself counted. */
-const SPEC_DEPTH_MAX = 64;
+export const SPEC_DEPTH_MAX = 64;
 
 /**
  * How a JSON text that holds a spec is read: one level deeper than the spec may be, with every number

@@ -1,8 +1,8 @@
-import type { Catalog } from '#catalog/index.ts';
-
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { auditPages } from './audit/routes.ts';
 import type { AuditPagesDeps } from './audit/routes.ts';
+import type { CatalogPagesDeps } from './catalog/deps.ts';
+import { catalogPages } from './catalog/routes.ts';
 import { consumerPages } from './consumers/routes.ts';
 import type { ConsumerPagesDeps } from './consumers/page-makers.ts';
 import { overviewPages } from './overview/routes.ts';
@@ -16,7 +16,8 @@ import type { ReceiptPagesDeps } from './receipts/receipt-deps.ts';
 export type PagesDeps = AuditPagesDeps &
   ConsumerPagesDeps &
   PartnerPagesDeps &
-  ReceiptPagesDeps & { catalog: Catalog; overview: OverviewDeps };
+  ReceiptPagesDeps &
+  CatalogPagesDeps & { overview: OverviewDeps };
 
 /** Every page of the portal with its actions; each area has a folder. */
 export function addPages(portal: PortalRoutes, deps: PagesDeps): void {
@@ -24,5 +25,6 @@ export function addPages(portal: PortalRoutes, deps: PagesDeps): void {
   consumerPages(portal, deps);
   receiptPages(portal, deps);
   partnerPages(portal, deps);
+  catalogPages(portal, deps);
   auditPages(portal, deps);
 }

@@ -2,14 +2,15 @@ import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
 import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
+import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import { html } from '../../html.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
+import type { CatalogPagesDeps } from './deps.ts';
 import { artifactView } from './artifact-view.ts';
-import { artifactPath, CATALOG_PATH, catalogPath, text } from './query.ts';
+import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH, text, withQuery } from './query.ts';
 import { lifecycleBadge } from './words.ts';
 
 export const ofArtifact = {
@@ -20,7 +21,7 @@ export const ofArtifact = {
 export const artifactQuery = z.strictObject({ version: text, cursor: text });
 
 type ArtifactQuery = z.output<typeof artifactQuery>;
-type Deps = { catalog: Catalog; clock: Pick<Clock, 'now'> };
+type Deps = Pick<CatalogPagesDeps, 'catalog' | 'clock'>;
 type Given = { person: PortalPerson; id: string; query: ArtifactQuery };
 
 const PAGE_VERSIONS = 25;
@@ -43,6 +44,7 @@ export async function artifactPage(
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
   const facts = { person, shown, versions, pagination, cursor, defaultVersion, entries };
   return framed(shown, {
+    person,
     defaultVersion,
     body: artifactView(facts, { timeZone, nowMs: clock.now() }),
   });
@@ -63,15 +65,17 @@ async function readDefault(
 }
 
 type Frame = Pick<PortalPage, 'body'> & {
+  person: PortalPerson;
   defaultVersion: string | undefined;
 };
 
-function framed({ record }: VersionView, { defaultVersion, body }: Frame): PortalPage {
-  const { id, title, type, owner, groupPath, lifecycle } = record;
+function framed({ record }: VersionView, { person, defaultVersion, body }: Frame): PortalPage {
+  const { id, version, title, type, owner, groupPath, lifecycle } = record;
   const group = groupPath !== undefined && {
     href: catalogPath({ groupPath }),
     text: groupPath,
   };
+  const created = withQuery(NEW_PATH, { id, version });
   return {
     title,
     section: 'catalog',
@@ -86,6 +90,9 @@ function framed({ record }: VersionView, { defaultVersion, body }: Frame): Porta
           ${link({ href: artifactPath(id, { version: defaultVersion }), text: code(defaultVersion) })}`,
       foreign(owner, 60),
     ],
+    ...(may(person, 'catalog:write') && {
+      actions: link({ href: created, text: 'Create version', look: 'button' }),
+    }),
     body,
   };
 }

@@ -3,7 +3,6 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { may } from '../../person.ts';
-import type { PortalPerson } from '../../person.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
@@ -22,7 +21,6 @@ import { lifecycleBadge } from './words.ts';
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
   shown: VersionView;
-  person: PortalPerson;
   /** The last changes, newest first. */
   entries: readonly AuditEntry[];
 };
@@ -102,7 +100,7 @@ function findingsCard({ version, lifecycle, findings }: VersionRecord): Html {
 }
 
 /** What validation says, place by place. */
-function findingsList(findings: VersionRecord['findings']): Html {
+export function findingsList(findings: VersionRecord['findings']): Html {
   return list(
     ...findings
       .slice(0, FINDINGS_SHOWN)

@@ -11,7 +11,7 @@ import { code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
-import { artifactPath, CATALOG_PATH, catalogPath } from './query.ts';
+import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from './query.ts';
 import type { CatalogQuery } from './query.ts';
 import { LIFECYCLE_WORDS, standing } from './words.ts';
 
@@ -21,16 +21,17 @@ export type CatalogListFacts = {
   query: CatalogQuery;
   /** Types and sources that one can filter by. */
   words: Words;
+  mayWrite: boolean;
   /** What is wrong with the words that were searched for. */
   searchProblem?: string | undefined;
 };
 
 /** What is there, in which state, and whose it is. */
 export function catalogListView(given: CatalogListFacts, reader: Reader): Html {
-  const { versions, pagination, query } = given;
+  const { versions, pagination, query, mayWrite } = given;
   const { cursor, ...filtered } = query;
   const isFiltered = Object.values(filtered).some((value) => value !== undefined);
-  if (versions.length === 0 && !isFiltered && cursor === undefined) return emptyCatalog();
+  if (versions.length === 0 && !isFiltered && cursor === undefined) return emptyCatalog(mayWrite);
   return plainCard(
     filterForm(given),
     chips({ chips: chipsOf(filtered) }),
@@ -45,13 +46,16 @@ export function catalogListView(given: CatalogListFacts, reader: Reader): Html {
   );
 }
 
-function emptyCatalog(): Html {
+function emptyCatalog(mayWrite: boolean): Html {
   const text =
     'An artifact is an API, an event, a schema or a service, in versions that go from draft to published, deprecated and retired.';
   return empty({
     id: 'empty-catalog',
     heading: 'The catalog is empty',
-    text: `${text} “trackport catalog import” brings them from files.`,
+    text: mayWrite
+      ? `${text} Create the first one here, or bring files with “trackport catalog import”.`
+      : `${text} Whoever has the scope catalog:write can create one.`,
+    ...(mayWrite && { next: link({ href: NEW_PATH, text: 'Create draft', look: 'primary' }) }),
   });
 }
 

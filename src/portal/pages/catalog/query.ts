@@ -3,6 +3,8 @@ import { lifecycles } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/version/read-catalog.ts';
 
 export const CATALOG_PATH = '/portal/catalog';
+/** No id can be a hyphen alone. */
+export const NEW_PATH = `${CATALOG_PATH}/-/new`;
 
 const TEXT_CHARACTERS_MAX = 512;
 
@@ -53,6 +55,11 @@ export function withQuery(path: string, query: Address): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
   const search = new URLSearchParams(given).toString();
   return search === '' ? path : `${path}?${search}`;
+}
+
+/** A page or an action of one version. */
+export function versionPath(id: string, version: string, below: string): string {
+  return [artifactPath(id), 'versions', encodeURIComponent(version), below].join('/');
 }
 
 /** The page of one artifact. */

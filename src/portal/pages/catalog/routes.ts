@@ -1,23 +1,20 @@
 import { z } from 'zod';
-import type { Catalog } from '#catalog/index.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
-import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
+import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
 import { html } from '../../html.ts';
-import { code, cut } from '../../shell/parts.ts';
+import { code, cut, link } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact-page.ts';
+import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.ts';
+import type { CatalogPagesDeps } from './deps.ts';
+import { createPages } from './page-makers.ts';
 import { catalogListView } from './list-view.ts';
-import { CATALOG_PATH, catalogQuery, toFilters } from './query.ts';
+import { CATALOG_PATH, catalogQuery, NEW_PATH, text, toFilters } from './query.ts';
 import type { CatalogQuery } from './query.ts';
-
-export type CatalogPagesDeps = {
-  catalog: Catalog;
-  clock: Pick<Clock, 'now'>;
-};
 
 const PAGE_ARTIFACTS = 50;
 
@@ -33,6 +30,28 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
   portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
     specFile(deps, person, { ...params, ...query }),
   );
+  addForms(portal, deps);
+}
+
+/** Forms and questions, with what they do. */
+function addForms(portal: PortalRoutes, deps: CatalogPagesDeps): void {
+  const pages = createPages(deps);
+  const query = z.strictObject({ id: text, version: text });
+  portal.page(NEW_PATH, { scope: 'catalog:write', query }, ({ person, query: { id, version } }) =>
+    pages.create(
+      { ...(id !== undefined && { id }), ...(version !== undefined && { version }) },
+      { person },
+    ),
+  );
+  for (const below of ['edit', 'delete'] as const)
+    portal.page(`${VERSION_PATH}/${below}`, writing, ({ person, params }) =>
+      pages[below](params, { person }),
+    );
+  for (const below of ['publish', 'deprecate', 'retire'] as const)
+    portal.page(`${VERSION_PATH}/${below}`, publishing, ({ person, params }) =>
+      pages[below](params, { person }),
+    );
+  addCatalogActions(portal, deps, pages);
 }
 
 const specQuery = z.strictObject({ version: z.string() });
@@ -64,12 +83,14 @@ async function listPage(
     searchProblem === undefined
       ? await catalog.list({ workspaceId }, toRequest(query))
       : { items: [], pagination: { hasMore: false } };
+  const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();
-  const facts = { versions, pagination, query, words, searchProblem };
+  const facts = { versions, pagination, query, words, mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',
     meta: [html`Workspace ${code(cut(workspaceId, 60))}`],
+    ...(mayWrite && { actions: link({ href: NEW_PATH, text: 'Create draft', look: 'primary' }) }),
     body: catalogListView(facts, { timeZone, nowMs: clock.now() }),
     ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
   };

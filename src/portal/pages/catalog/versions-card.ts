@@ -1,5 +1,6 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Pagination } from '#shared/page.ts';
+import type { PortalPerson } from '../../person.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { card } from '../../shell/card.ts';
@@ -7,11 +8,13 @@ import { code, link, note, tag } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { count, counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
+import { offeredActions } from './actions-offered.ts';
 import { artifactPath } from './query.ts';
 import { lifecycleBadge } from './words.ts';
 
 export type VersionsFacts = {
   id: string;
+  person: PortalPerson;
   versions: readonly VersionRecord[];
   pagination: Pagination;
   /** Where this page of versions begins; undefined for the highest. */
@@ -39,7 +42,7 @@ export function versionsCard(given: VersionsFacts, reader: Reader): Html {
   );
 }
 
-function versionTable({ versions, defaultVersion }: VersionsFacts, reader: Reader): Html {
+function versionTable({ versions, person, defaultVersion }: VersionsFacts, reader: Reader): Html {
   return table<VersionRecord>({
     caption: 'Versions, highest first',
     rows: versions,
@@ -58,6 +61,12 @@ function versionTable({ versions, defaultVersion }: VersionsFacts, reader: Reade
       },
       { label: 'Sunset', cell: ({ sunsetAt }) => sunsetAt && time(sunsetAt, reader, 'day') },
       { label: 'Findings', kind: 'number', cell: findingsLink },
+      {
+        label: 'Actions',
+        kind: 'acts',
+        cell: (record) =>
+          offeredActions(record, { person, isDefault: record.version === defaultVersion }),
+      },
     ],
   });
 }

@@ -7,6 +7,8 @@ import { DAY } from '#shared/clock.ts';
 import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
+const everything = [...person.scopes, 'catalog:write', 'catalog:publish'];
+
 function viewOf(facts: Partial<VersionView> = {}): VersionView {
   return { record: versionOf(), counts: { versions: 1, members: 0 }, ...facts };
 }
@@ -15,7 +17,7 @@ const render = (facts: Partial<ArtifactFacts> = {}): string =>
   flat(
     artifactView(
       {
-        person,
+        person: { ...person, scopes: everything },
         shown: viewOf(),
         versions: [versionOf()],
         pagination: { hasMore: false },
@@ -28,6 +30,42 @@ const render = (facts: Partial<ArtifactFacts> = {}): string =>
   );
 
 describe('an artifact', () => {
+  test('says which version is the default, and what each one’s state allows', () => {
+    const page = render({
+      versions: [
+        versionOf({ version: '3', lifecycle: 'DRAFT' }),
+        versionOf(),
+        versionOf({ version: '1', lifecycle: 'DEPRECATED', deprecatedAt: reader.nowMs - DAY }),
+        versionOf({ version: '0', lifecycle: 'RETIRED' }),
+      ],
+    });
+    expect(page).toMatch(/2\.<wbr \/>3\.<wbr \/>0<\/code><\/a><span class="tag">default<\/span>/);
+    const below = Array.from(page.matchAll(/versions\/([\w.]+)\/(\w+)"/g), ([, of, what]) => [
+      of,
+      what,
+    ]);
+    expect(below).toEqual([
+      ['3', 'publish'],
+      ['3', 'edit'],
+      ['3', 'delete'],
+      ['2.3.0', 'deprecate'],
+      ['2.3.0', 'edit'],
+      ['1', 'deprecate'],
+      ['1', 'retire'],
+      ['1', 'edit'],
+      ['1', 'reinstate'],
+      ['1', 'default'],
+    ]);
+  });
+
+  test('offers nothing that the person may not do', () => {
+    const versions = [versionOf({ lifecycle: 'DRAFT' }), versionOf({ lifecycle: 'DEPRECATED' })];
+    const seen = (scopes: string[]) => render({ person: { ...person, scopes }, versions });
+    expect(seen(['catalog:read'])).not.toContain('/versions/');
+    expect(seen(['catalog:read', 'catalog:write'])).not.toMatch(/\/(publish|retire|reinstate)"/);
+    expect(seen(['catalog:read', 'catalog:publish'])).not.toMatch(/\/(edit|delete)"/);
+  });
+
   test('draws the life of its versions, what is announced outlined', () => {
     const record = versionOf({
       lifecycle: 'DEPRECATED',

@@ -12,6 +12,7 @@ const render = (facts: Partial<CatalogListFacts> = {}): string =>
         pagination: { hasMore: false },
         query: {},
         words: { types: ['API', 'GROUP'], sources: ['GIT'] },
+        mayWrite: true,
         ...facts,
       },
       reader,
@@ -61,9 +62,11 @@ describe('the list of the catalog', () => {
     expect(page).toMatch(/href="\/portal\/catalog\?type=API"[^>]*>Newest/);
   });
 
-  test('says what to do when it is empty', () => {
-    expect(render({ versions: [] })).toContain('trackport catalog import');
-    expect(render({ versions: [], query: { q: 'x' } })).toContain('Show all');
+  test('says what to do when it is empty, to those who may', () => {
+    const nothing = { versions: [] };
+    expect(render(nothing)).toContain('href="/portal/catalog/-/new"');
+    expect(render({ ...nothing, mayWrite: false })).not.toContain('/-/new');
+    expect(render({ ...nothing, query: { q: 'x' } })).toContain('Show all');
   });
 
   test('takes no text for markup, and cuts long ones', () => {

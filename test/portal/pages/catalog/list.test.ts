@@ -57,12 +57,13 @@ describe('the list of the catalog', () => {
     expect((await reader.get('/portal/catalog?type=NOVEL')).status).toBe(400);
   });
 
-  test('is for those with catalog:read', async () => {
+  test('is for those with catalog:read, and offers nothing that they may not do', async () => {
     const { signIn, create } = setUp();
     await create();
     const page = async (scopes: string[]) => (await signIn(scopes)).get('/portal/catalog');
     expect((await page(['trackport:admin'])).status).toBe(403);
     const { body } = await page(['catalog:read']);
     expect(body).toContain('/portal/catalog/leads');
+    expect(body).not.toContain('/-/new');
   });
 });

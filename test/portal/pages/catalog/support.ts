@@ -1,6 +1,8 @@
+import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { catalogPages } from '#portal/pages/catalog/routes.ts';
+import { systemClock } from '#shared/clock.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
@@ -12,7 +14,8 @@ export const origin = {
 /** The pages of a catalog in a portal. */
 export function setUp() {
   const { catalog, clock } = buildCatalog();
-  const portal = startPortal((routes) => catalogPages(routes, { catalog, clock }));
+  const { specText: readSpecText } = createBodyReaders({ clock: systemClock });
+  const portal = startPortal((routes) => catalogPages(routes, { catalog, readSpecText, clock }));
   const draft = (facts: Partial<Draft> = {}): Draft => ({
     id: 'leads',
     type: 'API',

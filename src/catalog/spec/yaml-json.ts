@@ -1,0 +1,27 @@
+import { TrackportError } from '#shared/errors.ts';
+import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
+
+/** `refuse` gets in words why a text is not one document. */
+type Refuse = (reason: string) => never;
+
+/** YAML 1.2 core as JSON text. Whole numbers keep every digit. Throws as `refuse` does. */
+export function jsonOfYaml(text: string, refuse: Refuse): Buffer {
+  const read = readYaml(text, { intAsBigInt: true });
+  if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
+  const writeNumber = (_key: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return rawJSON(value.toString());
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return refuse('JSON has no infinite numbers');
+    return value;
+  };
+  return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+/** @throws {malformed-json} always */
+export function refuseYaml(what: string, reason: string): never {
+  throw new TrackportError('malformed-json', {
+    detail: `${what} is not one YAML document: ${reason}.`,
+  });
+}

@@ -1,0 +1,60 @@
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import { may } from '../../person.ts';
+import type { PortalPerson } from '../../person.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { actionButton } from '../../shell/forms.ts';
+import { link } from '../../shell/parts.ts';
+import { versionPath } from './query.ts';
+
+type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit';
+
+const LINKS: Readonly<Record<Below, string>> = {
+  edit: 'Edit',
+  publish: 'Publish…',
+  deprecate: 'Deprecate…',
+  retire: 'Retire…',
+  delete: 'Delete…',
+};
+
+/** What a state allows, in the order of its use. */
+const WRITING: Readonly<Record<Lifecycle, readonly Below[]>> = {
+  DRAFT: ['edit', 'delete'],
+  PUBLISHED: ['edit'],
+  DEPRECATED: ['edit'],
+  RETIRED: [],
+};
+const PUBLISHING: Readonly<Record<Lifecycle, readonly Below[]>> = {
+  DRAFT: ['publish'],
+  PUBLISHED: ['deprecate'],
+  DEPRECATED: ['deprecate', 'retire'],
+  RETIRED: [],
+};
+
+/** What this person can do about a version, as links and buttons. */
+export function offeredActions(
+  record: VersionRecord,
+  { person, isDefault }: { person: PortalPerson; isDefault: boolean },
+): Html {
+  const { id, version, lifecycle } = record;
+  const mayPublish = may(person, 'catalog:publish');
+  const offered = [
+    ...(mayPublish ? PUBLISHING[lifecycle] : []),
+    ...(may(person, 'catalog:write') ? WRITING[lifecycle] : []),
+  ];
+  const press = (below: string, text: string): Html =>
+    actionButton({
+      action: versionPath(id, version, below),
+      person,
+      text,
+      look: 'small',
+      more: version,
+    });
+  const links = offered.map((below) => {
+    const text = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : LINKS[below];
+    return html`${link({ href: versionPath(id, version, below), text, more: version })} `;
+  });
+  const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
+  return html`${links}${mayPublish && lifecycle === 'DEPRECATED' && press('reinstate', 'Reinstate')}
+  ${canBeDefault && press('default', 'Make default')}`;
+}

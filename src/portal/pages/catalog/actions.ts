@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import type { Precondition } from '#catalog/version/entity-tag.ts';
+import type { Caller, VersionView } from '#catalog/version/version-view.ts';
+import { refuse } from '#shared/errors.ts';
+import { counted } from '../../shell/times.ts';
+import type { PortalPerson } from '../../person.ts';
+import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
+import type { CatalogPagesDeps } from './deps.ts';
+import {
+  describeForm,
+  DRAFT_FORM_BYTES_MAX,
+  draftForm,
+  newDraftForm,
+  problem,
+  toContent,
+  toDraft,
+} from './draft-form.ts';
+import { atSpec, typedSpecOf } from './draft-spec.ts';
+import type { CatalogPageMakers, VersionName } from './page-makers.ts';
+import { artifactPath, CATALOG_PATH, NEW_PATH } from './query.ts';
+
+export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
+const params = z.object({ id: z.string(), version: z.string() });
+export const writing = { scope: 'catalog:write', params } as const;
+export const publishing = { scope: 'catalog:publish', params } as const;
+
+const seen = z.string();
+
+/** Everything that is done about the catalog; each goes through the same use case as the API. */
+export function addCatalogActions(
+  portal: PortalRoutes,
+  deps: CatalogPagesDeps,
+  pages: CatalogPageMakers,
+): void {
+  addDrafts(portal, deps, pages);
+  addDescribe(portal, deps, pages);
+  addDelete(portal, deps, pages);
+  addPublish(portal, deps, pages);
+  addDeprecate(portal, deps, pages);
+  addRetire(portal, deps, pages);
+  addReversible(portal, deps);
+}
+
+type Asking = Pick<ActionRequest<unknown, unknown>, 'person' | 'origin'>;
+
+const callerOf = ({ person, origin }: Asking): Caller => ({
+  workspaceId: person.workspaceId,
+  ...origin,
+});
+
+const asSeen = (tag: string): Precondition => ({ kind: 'tags', tags: [tag] });
+
+function shown({ record }: VersionView, notice: string): ActionResult {
+  return { location: artifactPath(record.id, { version: record.version }), notice };
+}
+
+function withFindings(view: VersionView, what: string): ActionResult {
+  const { version, findings } = view.record;
+  const found = findings.length > 0 && ` Its spec has ${counted(findings.length, 'finding')}.`;
+  return shown(view, `Draft ${version} was ${what}.${found || ''}`);
+}
+
+function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+  const { catalog } = deps;
+  const formBytesMax = DRAFT_FORM_BYTES_MAX;
+  const withSpec = async (
+    { workspaceId }: PortalPerson,
+    form: Parameters<typeof typedSpecOf>[2],
+  ): Promise<{ specText?: string }> => {
+    const specText = await typedSpecOf(deps, workspaceId, form);
+    return specText === undefined ? {} : { specText };
+  };
+  portal.action(
+    NEW_PATH,
+    {
+      scope: 'catalog:write',
+      form: newDraftForm,
+      formBytesMax,
+      onProblems: (back) => pages.create({}, back),
+    },
+    async ({ form, ...asking }) => {
+      const draft = { ...toDraft(form), ...(await withSpec(asking.person, form)) };
+      return withFindings(await atSpec(() => catalog.create(callerOf(asking), draft)), 'created');
+    },
+  );
+  portal.action(
+    `${VERSION_PATH}/edit`,
+    {
+      ...writing,
+      form: draftForm,
+      formBytesMax,
+      onProblems: (back) => pages.edit(back.params, back),
+    },
+    async ({ form, params: name, ...asking }) => {
+      const content = { ...toContent(form), ...(await withSpec(asking.person, form)) };
+      const input = { ...name, content, ifMatch: asSeen(form.seen) };
+      return withFindings(await atSpec(() => catalog.replace(callerOf(asking), input)), 'saved');
+    },
+  );
+}
+
+function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+  portal.action(
+    `${VERSION_PATH}/describe`,
+    { ...writing, form: describeForm, onProblems: (back) => pages.edit(back.params, back) },
+    async ({ form, params: name, ...asking }) => {
+      const { title, owner, description, groupPath } = form;
+      const patch = {
+        title,
+        owner,
+        description: description.trim() || null,
+        groupPath: groupPath || null,
+      };
+      const input = { ...name, patch, ifMatch: asSeen(form.seen) };
+      const view = await deps.catalog.patch(callerOf(asking), input);
+      return shown(view, 'The changes were saved.');
+    },
+  );
+}
+
+const typedForm = z.object({ typed: z.string().trim(), seen });
+
+function addDelete(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+  portal.action(
+    `${VERSION_PATH}/delete`,
+    { ...writing, form: typedForm, onProblems: (back) => pages.delete(back.params, back) },
+    async ({ form, params: name, ...asking }) => {
+      requireTyped(form.typed, name);
+      const { workspaceId } = asking.person;
+      const { counts } = await deps.catalog.read({ workspaceId }, { ...name, withSpec: false });
+      await deps.catalog.delete(callerOf(asking), { ...name, ifMatch: asSeen(form.seen) });
+      const isGone = counts['versions'] === 1;
+      return {
+        location: isGone ? CATALOG_PATH : artifactPath(name.id),
+        notice: `Draft ${name.version} was deleted.`,
+      };
+    },
+  );
+}
+
+function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+  portal.action(
+    `${VERSION_PATH}/publish`,
+    {
+      ...publishing,
+      form: z.object({ seen }),
+      onProblems: (back) => pages.publish(back.params, back),
+    },
+    async ({ form, params: name, ...asking }) => {
+      const change = { ...name, action: 'publish' as const, ifMatch: asSeen(form.seen) };
+      const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
+      return shown(view, `${name.version} is published.`);
+    },
+  );
+}
+
+const deprecateForm = z.object({
+  sunset: z
+    .union([z.literal(''), z.iso.date('Choose a day, such as 2027-06-01.')])
+    .transform((day) => (day === '' ? undefined : Date.parse(day))),
+  seen,
+});
+
+function addDeprecate(
+  portal: PortalRoutes,
+  deps: CatalogPagesDeps,
+  pages: CatalogPageMakers,
+): void {
+  portal.action(
+    `${VERSION_PATH}/deprecate`,
+    {
+      ...publishing,
+      form: deprecateForm,
+      onProblems: (back) => pages.deprecate(back.params, back),
+    },
+    async ({ form, params: name, ...asking }) => {
+      const { sunset: sunsetAt } = form;
+      const view = await deps.catalog.changeLifecycle(callerOf(asking), {
+        ...name,
+        action: 'deprecate',
+        ifMatch: asSeen(form.seen),
+        ...(sunsetAt !== undefined && { sunsetAt }),
+      });
+      return shown(view, `${name.version} is deprecated.`);
+    },
+  );
+}
+
+function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+  portal.action(
+    `${VERSION_PATH}/retire`,
+    { ...publishing, form: typedForm, onProblems: (back) => pages.retire(back.params, back) },
+    async ({ form, params: name, ...asking }) => {
+      requireTyped(form.typed, name);
+      const change = { ...name, action: 'retire' as const, ifMatch: asSeen(form.seen) };
+      const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
+      return shown(view, `${name.version} is retired.`);
+    },
+  );
+}
+
+/** What can be undone needs no page that asks. */
+function addReversible(portal: PortalRoutes, { catalog }: CatalogPagesDeps): void {
+  portal.action(`${VERSION_PATH}/reinstate`, publishing, async ({ params: name, ...asking }) => {
+    const change = { ...name, action: 'reinstate' as const };
+    const view = await catalog.changeLifecycle(callerOf(asking), change);
+    return shown(view, `${name.version} is published again.`);
+  });
+  portal.action(`${VERSION_PATH}/default`, publishing, async ({ params: name, ...asking }) => {
+    const view = await catalog.setDefault(callerOf(asking), name);
+    return shown(view, `${name.version} is the default now.`);
+  });
+}
+
+function requireTyped(typed: string, { version }: VersionName): void {
+  if (typed === version) return;
+  refuse([problem('typed', 'mismatch', 'This is not the version. Type it exactly.')]);
+}

@@ -1,0 +1,172 @@
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import { DAY } from '#shared/clock.ts';
+import type { FormProblem, TypedFields } from '../../page.ts';
+import type { PortalPerson } from '../../person.ts';
+import { html } from '../../html.ts';
+import type { Html, HtmlValue } from '../../html.ts';
+import { list } from '../../shell/card.ts';
+import { input } from '../../shell/fields.ts';
+import { confirmation } from '../../shell/forms.ts';
+import type { ConfirmationFacts } from '../../shell/forms.ts';
+import { errorSummary, problemOf, remark } from '../../shell/notice.ts';
+import { code, foreign, link } from '../../shell/parts.ts';
+import { count, counted, timeText } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { findingsList } from './artifact-view.ts';
+import { artifactPath, versionPath } from './query.ts';
+
+export type ConfirmFacts = {
+  view: VersionView;
+  person: PortalPerson;
+  /** What the person saw: the entity tag that the action asks for. */
+  seen: string;
+  problems?: readonly FormProblem[];
+  typed?: TypedFields;
+};
+
+/** Asks before content is frozen; says what validation found. */
+export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
+  const { findings, version, specText } = { ...given.view.record, ...given.view };
+  const found = counted(findings.length, 'finding');
+  const isStopped = findings.length > 0 && given.stops;
+  const heading = isStopped ? `${found}: it cannot be published like this` : found;
+  const clean = specText === undefined ? 'It has no spec' : 'No findings';
+  return confirm('Not published', given, {
+    below: 'publish',
+    warning:
+      findings.length === 0
+        ? remark('ok', clean)
+        : remark(isStopped ? 'bad' : 'warn', heading, findingsList(findings)),
+    consequences: [
+      'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+      'Title, description, owner and group can still be changed.',
+      'It cannot become a draft again. It can be deprecated, and later retired.',
+    ],
+    submit: `Publish ${version}`,
+  });
+}
+
+/** Asks until when a version stays, and shows what takes its place and what it holds. */
+export function deprecateView(
+  given: ConfirmFacts & { next: string | undefined },
+  reader: Reader,
+): Html {
+  const { view, typed = {}, problems = [], next } = given;
+  const { version, lifecycle, sunsetAt } = view.record;
+  const isAgain = lifecycle === 'DEPRECATED';
+  const known = sunsetAt === undefined ? '' : new Date(sunsetAt).toISOString().slice(0, 10);
+  const value = typed['sunset'];
+  return confirm(isAgain ? 'Not changed' : 'Not deprecated', given, {
+    below: 'deprecate',
+    consequences: [
+      html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
+      ${code('Sunset')}.`,
+      next === undefined
+        ? 'No other version is published: nothing takes its place yet.'
+        : html`Its successor is ${code(next)}.`,
+      isAgain
+        ? 'Nothing retires by itself on the date.'
+        : 'Nothing retires by itself on the date. Reinstating undoes it.',
+    ],
+    fields: [
+      input({
+        name: 'sunset',
+        label: 'Sunset: from when it may stop',
+        type: 'date',
+        min: new Date(reader.nowMs + DAY).toISOString().slice(0, 10),
+        value: typeof value === 'string' ? value : known,
+        note: isAgain
+          ? 'Counts from 00:00 UTC of that day.'
+          : 'Optional. Counts from 00:00 UTC of that day.',
+        error: problemOf(problems, 'sunset'),
+      }),
+      membersOf(view),
+    ],
+    submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
+  });
+}
+
+const MEMBERS_SHOWN = 20;
+
+function membersOf({ members = [], counts }: VersionView): Html {
+  if (members.length === 0) return html``;
+  const rest = (counts['members'] ?? members.length) - Math.min(members.length, MEMBERS_SHOWN);
+  const items: HtmlValue[] = members
+    .slice(0, MEMBERS_SHOWN)
+    .map(
+      ({ id, title, type }) =>
+        html`${link({ href: artifactPath(id), text: foreign(title, 80) })}, ${type}`,
+    );
+  return html`<div>
+    <h2>What it holds</h2>
+    ${list(...items, ...(rest > 0 ? [`${count(rest)} more`] : []))}
+    <p class="note">These stay as they are: only the version itself is deprecated.</p>
+  </div>`;
+}
+
+/** Asks for the version before it is gone for good. */
+export function retireView(given: ConfirmFacts, reader: Reader): Html {
+  const { record, successor } = given.view;
+  const { version, sunsetAt } = record;
+  const isEarly = sunsetAt !== undefined && sunsetAt > reader.nowMs;
+  return confirm('Not retired', given, {
+    below: 'retire',
+    ...(isEarly && {
+      warning: remark(
+        'warn',
+        `Its sunset is ahead: ${timeText(sunsetAt, reader, 'day')}`,
+        'Readers were told that they can rely on it until then.',
+      ),
+    }),
+    consequences: [
+      'Readers who name no version never get it any more.',
+      successor === undefined
+        ? 'No other version takes its place.'
+        : html`Its successor is ${code(successor)}.`,
+      'It stays readable by its name. This cannot be undone.',
+    ],
+    fields: [typedField(given)],
+    submit: `Retire ${version}`,
+    danger: true,
+  });
+}
+
+/** Asks for the version before a draft is deleted. */
+export function deleteView(given: ConfirmFacts): Html {
+  const { record, counts } = given.view;
+  return confirm('Not deleted', given, {
+    below: 'delete',
+    consequences: [
+      'The draft goes with its spec; the audit keeps that it was there.',
+      ...(counts['versions'] === 1 ? ['It is the only version: the artifact goes with it.'] : []),
+      'This cannot be undone.',
+    ],
+    fields: [typedField(given)],
+    submit: `Delete draft ${record.version}`,
+    danger: true,
+  });
+}
+
+function typedField({ view, problems = [] }: ConfirmFacts): Html {
+  return input({
+    name: 'typed',
+    label: html`Type the version: ${code(view.record.version)}`,
+    error: problemOf(problems, 'typed'),
+  });
+}
+
+type Question = Omit<ConfirmationFacts, 'action' | 'person' | 'cancel'> & { below: string };
+
+function confirm(heading: string, given: ConfirmFacts, { below, ...question }: Question): Html {
+  const { view, person, seen, problems = [] } = given;
+  const { id, version }: VersionRecord = view.record;
+  const summary = problems.length > 0 && errorSummary({ heading, problems });
+  return html`${summary}${confirmation({
+    ...question,
+    action: versionPath(id, version, below),
+    person,
+    values: { seen },
+    cancel: { href: artifactPath(id, { version }), text: 'Cancel' },
+  })}`;
+}

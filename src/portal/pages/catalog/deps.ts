@@ -1,0 +1,10 @@
+import type { Catalog } from '#catalog/index.ts';
+import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
+import type { Clock } from '#shared/clock.ts';
+
+export type CatalogPagesDeps = {
+  catalog: Catalog;
+  /** Specs as people write them, JSON or YAML. */
+  readSpecText: ReadSpecText;
+  clock: Pick<Clock, 'now'>;
+};

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Content, VersionRecord } from '#catalog/version/artifact.ts';
+import { SPEC_BYTES_MAX } from '#catalog/version/artifact.ts';
+import type { Draft } from '#catalog/version/content-check.ts';
+import { refuse } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+
+/** A form writes one byte as three at most. Beside the spec there are members and short texts. */
+export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);
+
+const line = z.string('must be given once').trim();
+const lines = z.string('must be given once').transform((text) => text.replaceAll('\r\n', '\n'));
+
+const contentFields = {
+  type: line,
+  owner: line,
+  title: line,
+  description: lines,
+  source: line,
+  projectId: line,
+  groupPath: line,
+  members: lines,
+  counts: lines,
+  spec: lines,
+  /** A version whose spec stays where the text is empty. */
+  specOf: line.optional(),
+  /** A box: the spec goes. */
+  withoutSpec: z.string().optional(),
+};
+
+export const newDraftForm = z.object({ id: line, version: line, ...contentFields });
+export const draftForm = z.object({ ...contentFields, seen: line });
+export const describeForm = z.object({
+  owner: line,
+  title: line,
+  description: lines,
+  groupPath: line,
+  seen: line,
+});
+
+/** What is written about a version, as the form has it. */
+export type ContentFields = z.output<z.ZodObject<typeof contentFields>>;
+
+/** The content that a form describes, without its spec. @throws {validation-failed} for counts */
+export function toContent(form: ContentFields): Omit<Content, 'specText'> {
+  const { type, owner, title, source } = form;
+  const members = form.members.split(/[\s,]+/).filter((id) => id !== '');
+  const counts = toCounts(form.counts);
+  return {
+    type,
+    owner,
+    title,
+    source,
+    ...filled('description', form.description.trim()),
+    ...filled('projectId', form.projectId),
+    ...filled('groupPath', form.groupPath),
+    ...(members.length > 0 && { members }),
+    ...(counts && { counts }),
+  };
+}
+
+/** A draft from its form, without its spec. @throws {validation-failed} for counts */
+export function toDraft(form: z.output<typeof newDraftForm>): Draft {
+  const { id, version } = form;
+  return { ...toContent(form), id, ...(version !== '' && { version }) };
+}
+
+function filled<Name extends string>(name: Name, text: string): Partial<Record<Name, string>> {
+  return text === '' ? {} : ({ [name]: text } as Record<Name, string>);
+}
+
+/** `name: 12`, one a line. */
+function toCounts(text: string): Record<string, number> | undefined {
+  const given = text.split('\n').filter((one) => one.trim() !== '');
+  if (given.length === 0) return undefined;
+  const counts = new Map(given.map(toCount));
+  return Object.fromEntries(counts);
+}
+
+function toCount(text: string): [string, number] {
+  const [, name = '', digits = ''] = /^(.*\S)\s*:\s*(\d{1,16})\s*$/.exec(text) ?? [];
+  if (name === '')
+    refuse([problem('counts', 'pattern', 'A count is a name, a colon and a whole number.')]);
+  return [name, Number(digits)];
+}
+
+/** What is wrong with one field of a form. */
+export function problem(field: string, code: string, detail: string): FieldProblem {
+  return { pointer: `#/${field}`, code, detail };
+}
+
+/** A version's content as the form shows it; the spec apart. */
+export function toFields(record: VersionRecord): Record<keyof ContentFields, string> {
+  const { type, owner, title, source } = record;
+  const { description = '', projectId = '', groupPath = '', members = [], counts = {} } = record;
+  return {
+    type,
+    owner,
+    title,
+    source,
+    description,
+    projectId,
+    groupPath,
+    members: members.join('\n'),
+    counts: Object.entries(counts)
+      .map(([name, n]) => `${name}: ${n}`)
+      .join('\n'),
+    spec: '',
+    specOf: '',
+    withoutSpec: '',
+  };
+}

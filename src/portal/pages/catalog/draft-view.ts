@@ -1,0 +1,126 @@
+import type { Words } from '#catalog/version/content-check.ts';
+import type { FormProblem, TypedFields } from '../../page.ts';
+import type { PortalPerson } from '../../person.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { plainCard, row } from '../../shell/card.ts';
+import { check, input, select, textArea } from '../../shell/fields.ts';
+import { button, postForm } from '../../shell/forms.ts';
+import { errorSummary, problemOf } from '../../shell/notice.ts';
+import { link } from '../../shell/parts.ts';
+import { bytes } from '../../shell/times.ts';
+
+export type DraftFormFacts = {
+  person: PortalPerson;
+  /** Where the form goes. */
+  action: string;
+  /** `new`: with id and version, `draft`: everything, `describe`: what may change once published. */
+  kind: 'new' | 'draft' | 'describe';
+  /** What the form holds. */
+  fields: TypedFields;
+  /** Values that nobody types. */
+  hidden?: Readonly<Record<string, string>>;
+  words: Words;
+  /** Bytes of a spec that is too long to be shown in the form, and stays unless another is given. */
+  specBytes?: number | undefined;
+  problems?: readonly FormProblem[];
+  cancel: string;
+};
+
+const LABELS = {
+  id: 'Id',
+  version: 'Version',
+  type: 'Type',
+  title: 'Title',
+  owner: 'Owner',
+  description: 'Description',
+  groupPath: 'Group path',
+  projectId: 'Project',
+  source: 'Source',
+  members: 'Members',
+  counts: 'Counts',
+  spec: 'Spec',
+};
+
+type Name = keyof typeof LABELS;
+
+const SUBMITS = { new: 'Create draft', draft: 'Save draft', describe: 'Save' } as const;
+
+/** The form for a version: a new one, a draft, or what may still change of another one. */
+export function draftFormView(given: DraftFormFacts): Html {
+  const { person, action, kind, hidden = {}, problems = [], cancel } = given;
+  const buttons = row(
+    button(SUBMITS[kind], { look: 'primary' }),
+    link({ href: cancel, text: 'Cancel', look: 'button' }),
+  );
+  const heading = kind === 'new' ? 'Not created' : 'Not saved';
+  const summary = problems.length > 0 && errorSummary({ heading, problems, labels: LABELS });
+  const form = postForm(
+    { action, person, values: hidden, look: 'body' },
+    kind === 'new' && nameFields(given),
+    descriptiveFields(given),
+    kind !== 'describe' && contentFields(given),
+    buttons,
+  );
+  return html`${summary}${plainCard(form)}`;
+}
+
+function textField(given: DraftFormFacts, name: Name, note?: string): Html {
+  return input({
+    ...common(given, name),
+    ...(note !== undefined && { note }),
+  });
+}
+
+function common({ fields, problems = [] }: DraftFormFacts, name: Name) {
+  const value = fields[name];
+  return {
+    name,
+    label: LABELS[name],
+    value: typeof value === 'string' ? value : '',
+    error: problemOf(problems, name),
+  };
+}
+
+function nameFields(given: DraftFormFacts): Html {
+  return html`${textField(
+    given,
+    'id',
+    'Letters, digits, dots, underscores and hyphens. It never changes.',
+  )}${textField(given, 'version', 'Empty: 1.0.0, then the next minor of the highest one.')}`;
+}
+
+function descriptiveFields(given: DraftFormFacts): Html {
+  return html`${textField(given, 'title')}${textField(given, 'owner', 'A team or a person.')}${textArea(
+    { ...common(given, 'description'), rows: 4 },
+  )}${textField(given, 'groupPath', 'Segments with / between them, such as sales/leads.')}`;
+}
+
+function contentFields(given: DraftFormFacts): Html {
+  const { types, sources } = given.words;
+  const choices = (words: readonly string[]) => words.map((value) => ({ value, label: value }));
+  const lists = html`${textArea({
+    ...common(given, 'members'),
+    rows: 3,
+    note: 'Ids of artifacts, one a line. A GROUP without any has those below its group path.',
+  })}${textArea({ ...common(given, 'counts'), rows: 2, note: 'Such as operations: 12, one a line.' })}`;
+  return html`${select({ ...common(given, 'type'), choices: choices(types) })}${select({
+    ...common(given, 'source'),
+    choices: choices(sources),
+  })}${textField(given, 'projectId')}${lists}${specFields(given)}`;
+}
+
+function specFields(given: DraftFormFacts): Html {
+  const { specBytes, fields } = given;
+  const hasSpec = specBytes !== undefined;
+  const note = hasSpec
+    ? `Empty: the spec stays as it is (${bytes(specBytes)}). JSON or YAML, at most 5 MiB.`
+    : 'JSON or YAML, at most 5 MiB. OpenAPI and AsyncAPI are validated; findings stop no draft.';
+  const box = check({
+    name: 'withoutSpec',
+    label: 'Without a spec',
+    value: 'yes',
+    checked: fields['withoutSpec'] === 'yes',
+  });
+  return html`${textArea({ ...common(given, 'spec'), rows: 16, note })}${hasSpec && box}`;
+}

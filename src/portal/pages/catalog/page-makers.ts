@@ -1,0 +1,174 @@
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { chooseRepresentative } from '#catalog/version/default-version.ts';
+import { VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import { entityTagOf } from '#catalog/version/entity-tag.ts';
+import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
+import { taggedOf } from '#catalog/version/version-view.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
+import type { PortalPerson } from '../../person.ts';
+import type { Html } from '../../html.ts';
+import type { Reader } from '../../shell/times.ts';
+import { deleteView, deprecateView, publishView, retireView } from './confirm-views.ts';
+import type { ConfirmFacts } from './confirm-views.ts';
+import type { CatalogPagesDeps } from './deps.ts';
+import { toFields } from './draft-form.ts';
+import { formerSpecOf, specFieldsOf } from './draft-spec.ts';
+import { draftFormView } from './draft-view.ts';
+import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
+import { explainStale } from './stale.ts';
+
+export type CatalogPageMakers = ReturnType<typeof createPages>;
+
+export type VersionName = { id: string; version: string };
+/** Who asks, and what was typed and is wrong when a form came back. */
+type FormRequest = { person: PortalPerson; typed?: TypedFields; problems?: readonly FormProblem[] };
+type Confirm = (given: ConfirmFacts, reader: Reader, others: VersionRecord[]) => Html;
+
+/** Pages with forms, as a reader and a form that came back show them alike. */
+export function createPages(deps: CatalogPagesDeps) {
+  const { catalog, clock } = deps;
+  const read = ({ workspaceId }: PortalPerson, name: VersionName): Promise<VersionView> =>
+    catalog.read({ workspaceId }, { ...name, withSpec: true });
+  const confirm =
+    (title: string, view: Confirm) =>
+    async (
+      name: VersionName,
+      { person, problems = [], typed }: FormRequest,
+    ): Promise<PortalPage> => {
+      const { workspaceId, timeZone } = person;
+      const shown = await read(person, name);
+      const page = { id: name.id, limit: VERSIONS_MAX };
+      const { items } = await catalog.listVersions({ workspaceId }, page);
+      const facts = {
+        view: shown,
+        person,
+        seen: seenOf(shown),
+        problems: problems.map((one) => explainStale(one)),
+        ...(typed && { typed }),
+      };
+      const others = items.filter(({ version }) => version !== shown.record.version);
+      const reader = { timeZone, nowMs: clock.now() };
+      return below(shown.record, `${title} ${name.version}`, view(facts, reader, others));
+    };
+  return {
+    create: (from: Partial<VersionName>, request: FormRequest) => createPage(deps, from, request),
+    edit: async (name: VersionName, request: FormRequest) => editPage(deps, name, request),
+    publish: confirm('Publish', (given) =>
+      publishView({ ...given, stops: catalog.stopsAtFindings() }),
+    ),
+    deprecate: confirm('Deprecate', (given, reader, others) =>
+      deprecateView({ ...given, next: given.view.successor ?? nextOf(others) }, reader),
+    ),
+    retire: confirm('Retire', retireView),
+    delete: confirm('Delete draft', deleteView),
+  };
+}
+
+/** Stands for what a person saw of a version. */
+const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));
+
+/** What readers get when the only better version goes. */
+function nextOf(others: readonly VersionRecord[]): string | undefined {
+  const published = others.filter(({ lifecycle }) => lifecycle === 'PUBLISHED');
+  return chooseRepresentative(published, undefined)?.version;
+}
+
+async function createPage(
+  deps: CatalogPagesDeps,
+  from: Partial<VersionName>,
+  request: FormRequest,
+): Promise<PortalPage> {
+  const { person, typed, problems = [] } = request;
+  const { fields, specBytes, specOf } = typed
+    ? await typedFields(deps, person, typed)
+    : await fieldsFrom(deps, person, from);
+  const { id } = from;
+  return {
+    title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
+    section: 'catalog',
+    crumbs: [{ href: CATALOG_PATH, text: 'Catalog' }],
+    body: draftFormView({
+      person,
+      action: NEW_PATH,
+      kind: 'new',
+      fields,
+      hidden: { specOf },
+      words: deps.catalog.words(),
+      specBytes,
+      problems,
+      cancel: id === undefined ? CATALOG_PATH : artifactPath(id),
+    }),
+  };
+}
+
+type FormFields = { fields: TypedFields; specBytes?: number | undefined; specOf: string };
+
+/** A new draft starts empty, or with what another version says. */
+async function fieldsFrom(
+  { catalog }: CatalogPagesDeps,
+  { workspaceId }: PortalPerson,
+  { id, version }: Partial<VersionName>,
+): Promise<FormFields> {
+  if (id === undefined || version === undefined)
+    return { fields: { id: id ?? '', source: 'INLINE' }, specOf: '' };
+  const view = await catalog.read({ workspaceId }, { id, version, withSpec: true });
+  const { spec, ...rest } = specFieldsOf(view.specText, view.record);
+  return { fields: { ...toFields(view.record), spec, id: view.record.id, version: '' }, ...rest };
+}
+
+async function typedFields(
+  deps: CatalogPagesDeps,
+  { workspaceId }: PortalPerson,
+  typed: TypedFields,
+): Promise<FormFields> {
+  const specOf = typeof typed['specOf'] === 'string' ? typed['specOf'] : '';
+  const former = await formerSpecOf(deps, workspaceId, specOf);
+  return {
+    fields: typed,
+    specOf,
+    ...(former !== undefined && { specBytes: Buffer.byteLength(former) }),
+  };
+}
+
+async function editPage(
+  deps: CatalogPagesDeps,
+  name: VersionName,
+  { person, typed, problems = [] }: FormRequest,
+): Promise<PortalPage> {
+  const { workspaceId } = person;
+  const { catalog } = deps;
+  const view = await catalog.read({ workspaceId }, { ...name, withSpec: true });
+  const { record } = view;
+  requireEditable(record);
+  const current = toFields(record);
+  const { spec, ...rest } = specFieldsOf(view.specText, record);
+  const { fields, specBytes, specOf } = typed
+    ? await typedFields(deps, person, typed)
+    : { fields: { ...current, spec }, ...rest };
+  const isDraft = record.lifecycle === 'DRAFT';
+  const form = draftFormView({
+    person,
+    action: versionPath(record.id, record.version, isDraft ? 'edit' : 'describe'),
+    kind: isDraft ? 'draft' : 'describe',
+    fields,
+    hidden: { seen: seenOf(view), ...(isDraft && { specOf }) },
+    words: catalog.words(),
+    specBytes,
+    problems: problems.map((one) => explainStale(one, { current, typed })),
+    cancel: artifactPath(record.id, { version: record.version }),
+  });
+  return below(record, `Edit ${record.version}`, form);
+}
+
+function below({ id, title, version }: VersionRecord, heading: string, body: Html): PortalPage {
+  return {
+    title: heading,
+    section: 'catalog',
+    crumbs: [
+      { href: CATALOG_PATH, text: 'Catalog' },
+      { href: artifactPath(id, { version }), text: title },
+    ],
+    body,
+  };
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { DAY } from '#shared/clock.ts';
+import { origin, setUp } from './support.ts';
+
+const ref = { workspaceId: 'default' };
+const scopes = ['catalog:read', 'catalog:write', 'catalog:publish'];
+const at = (below: string, version = '1.0.0') =>
+  `/portal/catalog/leads/versions/${version}/${below}`;
+
+const fields = {
+  id: 'leads',
+  version: '',
+  type: 'API',
+  owner: 'team',
+  title: 'Leads',
+  description: 'What leads are.\r\nAll of them.',
+  source: 'INLINE',
+  projectId: '',
+  groupPath: 'sales/leads',
+  members: '',
+  counts: 'operations: 12\r\n\r\nschemas: 3',
+  spec: 'a: 1\r\nb: [x]\r\n',
+};
+
+async function open() {
+  const portal = setUp();
+  const owner = await portal.signIn(scopes);
+  const seenAt = async (path: string): Promise<string> => {
+    const { status, body } = await owner.get(path);
+    expect(status).toBe(200);
+    return (/name="seen" value="([^"]+)"/.exec(body)?.[1] ?? '').replaceAll('&quot;', '"');
+  };
+  const submit = async (path: string, typed: Record<string, string>) => {
+    const { status, location, body } = await owner.post(path, typed);
+    expect(body).toBe('');
+    expect(status).toBe(303);
+    return owner.get(location ?? '');
+  };
+  /** Opens the page that asks, and confirms. */
+  const confirm = async (path: string, typed: Record<string, string> = {}) =>
+    submit(path, { ...typed, seen: await seenAt(path) });
+  const read = (version = '1.0.0') =>
+    portal.catalog.read(ref, { id: 'leads', version, withSpec: true });
+  return { ...portal, owner, seenAt, submit, confirm, read };
+}
+
+describe('a draft', () => {
+  test('is created from a form, with its spec in YAML', async () => {
+    const { submit, read } = await open();
+    const { body } = await submit('/portal/catalog/-/new', fields);
+    expect(body).toContain('Draft 1.0.0 was created.');
+    const { record, specText } = await read();
+    expect(record).toMatchObject({
+      lifecycle: 'DRAFT',
+      owner: 'team',
+      description: 'What leads are.\nAll of them.',
+      groupPath: 'sales/leads',
+      counts: { operations: 12, schemas: 3 },
+    });
+    expect(record).not.toHaveProperty('projectId');
+    expect(record).not.toHaveProperty('members');
+    expect(specText).toBe('{"a":1,"b":["x"]}');
+  });
+
+  test('with findings says so', async () => {
+    const { submit } = await open();
+    const { body } = await submit('/portal/catalog/-/new', { ...fields, spec: 'openapi: 3.1.0' });
+    expect(body).toMatch(/Its spec has \d+ findings\./);
+  });
+
+  test('that is wrong comes back with all that was typed and every fault', async () => {
+    const { owner, catalog } = await open();
+    const wrong = { ...fields, id: '-', title: '', members: 'a b a', groupPath: '/' };
+    const { status, body } = await owner.post('/portal/catalog/-/new', wrong);
+    expect(status).toBe(422);
+    for (const name of ['id', 'title', 'members', 'groupPath'])
+      expect(body).toContain(`href="#${name}"`);
+    expect(body).toContain('a: 1');
+    const bad = await owner.post('/portal/catalog/-/new', { ...fields, spec: 'a: [', counts: 'x' });
+    expect(bad.body).toContain('href="#counts"');
+    const spec = await owner.post('/portal/catalog/-/new', { ...fields, spec: 'a: [' });
+    expect(spec.body).toContain('href="#spec"');
+    expect((await catalog.list(ref, { limit: 1 })).items).toEqual([]);
+  });
+
+  test('of 5 MiB fits, a larger one is refused at its field', async () => {
+    const { owner, submit, read } = await open();
+    const text = (length: number) => JSON.stringify({ a: '{'.repeat(length) });
+    const fits = text(5 * 1024 * 1024 - 8);
+    await submit('/portal/catalog/-/new', { ...fields, spec: fits });
+    expect((await read()).specText).toBe(fits);
+    const spec = text(5 * 1024 * 1024);
+    const over = await owner.post('/portal/catalog/-/new', { ...fields, id: 'other', spec });
+    expect(over.status).toBe(422);
+    expect(over.body).toContain('href="#spec"');
+  });
+
+  test('starts from another version, whose long spec stays unless one is given', async () => {
+    const { owner, create, submit, read } = await open();
+    const specText = JSON.stringify({ a: 'x'.repeat(20_000) });
+    await create({ specText, description: 'Of the first', members: ['b', 'c'] });
+    const form = (await owner.get('/portal/catalog/-/new?id=leads&version=1.0.0')).body;
+    expect(form).toContain('Of the first');
+    expect(form).toContain('value="leads 1.0.0"');
+    expect(form).not.toContain('xxxxxxxxxx');
+    await submit('/portal/catalog/-/new', { ...fields, spec: '', specOf: 'leads 1.0.0' });
+    expect((await read('1.1.0')).specText).toBe(specText);
+    const none = { ...fields, spec: '', specOf: 'leads 1.0.0', withoutSpec: 'yes' };
+    await submit('/portal/catalog/-/new', none);
+    expect(await read('1.2.0')).not.toHaveProperty('specText');
+  });
+
+  test('is edited as it was seen, and not over what another person saved', async () => {
+    const { owner, create, read, confirm, seenAt, catalog, draft } = await open();
+    await create({ specText: '{"n":12345678901234567890}' });
+    const { body } = await owner.get(at('edit'));
+    expect(body).toContain('&quot;n&quot;: 12345678901234567890');
+    await confirm(at('edit'), { ...fields, title: 'Mine' });
+    expect((await read()).record.title).toBe('Mine');
+    const seen = await seenAt(at('edit'));
+    const ifMatch = { kind: 'any' } as const;
+    const content = draft({ title: 'Theirs', description: 'What leads are.\nAll of them.' });
+    await catalog.replace(origin, { id: 'leads', version: '1.0.0', content, ifMatch });
+    const late = await owner.post(at('edit'), { ...fields, title: 'Mine again', seen });
+    expect(late.status).toBe(422);
+    expect(late.body).toContain('Somebody else has changed this version');
+    expect(late.body).toContain('differs from yours in: title, group path, counts.');
+    expect(late.body).toContain('value="Mine again"');
+    expect((await read()).record.title).toBe('Theirs');
+    const fresh =
+      /name="seen" value="([^"]+)"/.exec(late.body)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    await owner.post(at('edit'), { ...fields, title: 'Mine again', seen: fresh });
+    expect((await read()).record.title).toBe('Mine again');
+  });
+
+  test('is deleted by its typed version, and the artifact with its last one', async () => {
+    const { owner, create, confirm, seenAt, read } = await open();
+    await create();
+    const seen = await seenAt(at('delete'));
+    const wrong = await owner.post(at('delete'), { typed: '1.0', seen });
+    expect(wrong.status).toBe(422);
+    expect(wrong.body).toContain('This is not the version.');
+    await read();
+    const { body } = await confirm(at('delete'), { typed: '1.0.0' });
+    expect(body).toContain('Draft 1.0.0 was deleted.');
+    await expect(read()).rejects.toMatchObject({ code: 'artifact-not-found' });
+  });
+});
+
+describe('a version', () => {
+  test('is published, described, deprecated with a sunset, reinstated and retired', async () => {
+    const { create, confirm, submit, seenAt, read } = await open();
+    await create();
+    await confirm(at('publish'));
+    expect((await read()).record.lifecycle).toBe('PUBLISHED');
+    const described = { title: 'New title', owner: 'team', description: '', groupPath: 'a/b' };
+    await submit(at('describe'), { ...described, seen: await seenAt(at('edit')) });
+    expect((await read()).record).toMatchObject({ title: 'New title', groupPath: 'a/b' });
+    await confirm(at('deprecate'), { sunset: '2030-06-01' });
+    expect((await read()).record).toMatchObject({
+      lifecycle: 'DEPRECATED',
+      sunsetAt: Date.parse('2030-06-01T00:00:00Z'),
+    });
+    await confirm(at('deprecate'), { sunset: '2031-06-01' });
+    expect((await read()).record.sunsetAt).toBe(Date.parse('2031-06-01'));
+    await submit(at('reinstate'), {});
+    expect((await read()).record.lifecycle).toBe('PUBLISHED');
+    await confirm(at('deprecate'), { sunset: '' });
+    await confirm(at('retire'), { typed: '1.0.0' });
+    expect((await read()).record.lifecycle).toBe('RETIRED');
+  });
+
+  test('with findings shows them before it is published, and is stopped by them', async () => {
+    const { owner, create, seenAt, read } = await open();
+    await create({ specText: '{"openapi":"3.1.0"}' });
+    const { body } = await owner.get(at('publish'));
+    expect(body).toContain('it cannot be published like this');
+    const stopped = await owner.post(at('publish'), { seen: await seenAt(at('publish')) });
+    expect(stopped.status).toBe(422);
+    expect((await read()).record.lifecycle).toBe('DRAFT');
+  });
+
+  test('is published only as it was seen', async () => {
+    const { owner, create, seenAt, catalog, draft, read } = await open();
+    await create();
+    const seen = await seenAt(at('publish'));
+    const ifMatch = { kind: 'any' } as const;
+    const content = draft({ title: 'Sneaked in' });
+    await catalog.replace(origin, { id: 'leads', version: '1.0.0', content, ifMatch });
+    const late = await owner.post(at('publish'), { seen });
+    expect(late.status).toBe(422);
+    expect(late.body).toContain('Look again, then confirm.');
+    expect((await read()).record.lifecycle).toBe('DRAFT');
+  });
+
+  test('gets no sunset that is over or no day', async () => {
+    const { owner, create, publish, seenAt, clock, read } = await open();
+    await create();
+    await publish('1.0.0');
+    const seen = await seenAt(at('deprecate'));
+    const past = new Date(clock.now() - DAY).toISOString().slice(0, 10);
+    for (const sunset of [past, 'soon']) {
+      const { status, body } = await owner.post(at('deprecate'), { sunset, seen });
+      expect(status).toBe(422);
+      expect(body).toContain('id="sunset-error"');
+      expect(body).toContain(`value="${sunset}"`);
+    }
+    expect((await read()).record.lifecycle).toBe('PUBLISHED');
+  });
+
+  test('tells before it is deprecated what takes its place and what it holds', async () => {
+    const { owner, create, publish } = await open();
+    await create();
+    await publish('1.0.0');
+    expect((await owner.get(at('deprecate'))).body).toContain('nothing takes its place yet');
+    await create({ version: '2.0.0', members: ['pay'] });
+    await create({ id: 'pay', title: 'Pay' });
+    await publish('2.0.0');
+    expect((await owner.get(at('deprecate'))).body).toMatch(/Its successor is <code>2\./);
+    expect((await owner.get(at('deprecate', '2.0.0'))).body).toMatch(/Its successor is <code>1\./);
+  });
+
+  test('becomes the default', async () => {
+    const { create, publish, submit, catalog } = await open();
+    for (const version of ['1.0.0', '2.0.0']) {
+      await create({ version });
+      await publish(version);
+    }
+    await submit(at('default'), {});
+    const { record } = await catalog.read(ref, { id: 'leads', withSpec: false });
+    expect(record.version).toBe('1.0.0');
+  });
+
+  test('is changed by nobody without the scope, and of no other workspace', async () => {
+    const { signIn, create, catalog, read } = await open();
+    await create();
+    const reader = await signIn(['catalog:read']);
+    const writer = await signIn(['catalog:read', 'catalog:write']);
+    const publisher = await signIn(['catalog:read', 'catalog:publish']);
+    for (const below of ['edit', 'describe', 'delete']) {
+      expect((await reader.post(at(below), {})).status).toBe(403);
+      expect((await publisher.post(at(below), {})).status).toBe(403);
+    }
+    for (const below of ['publish', 'deprecate', 'retire', 'reinstate', 'default'])
+      expect((await writer.post(at(below), {})).status).toBe(403);
+    const principal = { subject: 'x', clientId: 'portal', scopes, workspaceId: 'other' };
+    const stranger = await signIn(scopes, { principal });
+    expect((await stranger.get(at('publish'))).status).toBe(404);
+    expect((await stranger.post(at('publish'), { seen: '"x"' })).status).toBe(404);
+    expect((await read()).record).toMatchObject({ lifecycle: 'DRAFT', revision: 1 });
+    expect((await catalog.list({ workspaceId: 'other' }, { limit: 1 })).items).toEqual([]);
+  });
+});
