@@ -507,6 +507,8 @@ export function describeReceiptStore(engine: string, open: Open): void {
         await fixture.settle(found, { position: 1, outcome: 'REJECTED' });
         const other = await idOf(receipt({ events: [event('c', { eventId: 'e-2' })] }));
         await fixture.settle(other, { outcome: 'FAILED', leadIds: ['24'] });
+        expect((await store.previewReplay({ leadId: 24 })).queued).toEqual({ FAILED: 1 });
+        expect((await store.previewReplay({ eventId: 'e-1' })).queued).toEqual({ UNMATCHED: 1 });
         expect((await replayAll({ eventId: 'e-3' })).queued).toBe(0);
         expect((await replayAll({ eventId: 'e-1', outcome: 'UNMATCHED' })).queued).toBe(1);
         expect((await replayAll({ leadId: 24 })).queued).toBe(1);
@@ -521,7 +523,15 @@ export function describeReceiptStore(engine: string, open: Open): void {
         expect(await store.purge(AT + 51)).toMatchObject({ payloads: 1 });
         await fixture.settle(id, { position: 1, outcome: 'FAILED', at: AT + 60 });
         expect(await replayAll({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
+        const preview = { queued: { FAILED: 1 }, left: { FAILED: 1 } };
+        expect(await store.previewReplay({ status: 'FAILED' })).toEqual(preview);
+        expect(await store.previewReplay({})).toEqual(preview);
+        expect(await store.previewReplay({ partnerId: 'crm-two' })).toEqual({
+          queued: {},
+          left: {},
+        });
         expect(await replayAll({ status: 'FAILED' })).toEqual({ queued: 1, left: { FAILED: 1 } });
+        expect(await store.previewReplay({})).toEqual({ queued: {}, left: { FAILED: 1 } });
         expect(await replay(id)).toEqual({ queued: 0, left: { FAILED: 1, PENDING: 1 } });
         expect((await store.read(id))?.events[0]?.outcome).toBe('FAILED');
       });

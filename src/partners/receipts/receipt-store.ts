@@ -72,6 +72,26 @@ export type ReplayResult = {
   left: Partial<Record<Outcome, number>>;
 };
 
+/** What a replay would do, in numbers of events. */
+export type ReplayPreview = {
+  /** Those that can be worked again: UNMATCHED and FAILED ones. */
+  queued: Partial<Record<Outcome, number>>;
+  /** Those of the same outcomes that have lost their payload. */
+  left: Partial<Record<Outcome, number>>;
+};
+
+/** How many events of one outcome have their payload, or have lost it. */
+export type DeadLetterCount = { outcome: Outcome; isKept: boolean; count: number };
+
+/** A preview from what a store counts. */
+export function toReplayPreview(counts: readonly DeadLetterCount[]): ReplayPreview {
+  const of = (isKept: boolean): Partial<Record<Outcome, number>> =>
+    Object.fromEntries(
+      counts.filter((one) => one.isKept === isKept).map(({ outcome, count }) => [outcome, count]),
+    );
+  return { queued: of(true), left: of(false) };
+}
+
 /** A receipt as its status address shows it: no personal data, and no issue numbers. */
 export type ReceiptReport = Pick<Receipt, 'id' | 'status'> & {
   events: readonly (Pick<
@@ -122,6 +142,8 @@ export type ReceiptStore = {
    * only what lost its payload. @throws {store-unavailable}
    */
   replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult>;
+  /** What `replayAll` would do now. @throws {store-unavailable} */
+  previewReplay(filter: ReceiptFilter): Promise<ReplayPreview>;
   /**
    * Forgets same-event keys first seen, and drops payloads of events settled, before `before`
    * (milliseconds since the Unix epoch); returns how many of each. @throws {store-unavailable}

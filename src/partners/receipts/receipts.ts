@@ -8,7 +8,7 @@ import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 /** What operators' work with receipts is made of. */
 export type ReceiptsPorts = {
-  store: Pick<ReceiptStore, 'list' | 'read' | 'replay' | 'replayAll'>;
+  store: Pick<ReceiptStore, 'list' | 'read' | 'replay' | 'replayAll' | 'previewReplay'>;
   cursors: ReadReceiptsDeps['cursors'];
   clock: Pick<Clock, 'now'>;
   /** Called when events wait because of a replay. */
@@ -28,5 +28,7 @@ export function createReceipts(ports: ReceiptsPorts) {
     replay: (id: string, origin: ReplayOrigin) => replayReceipt(ports, id, origin),
     replayAll: (filter: ReceiptFilter, origin: ReplayOrigin) =>
       replayReceipts(ports, filter, origin),
+    /** What `replayAll` would do now. @throws {store-unavailable} */
+    previewReplay: (filter: ReceiptFilter) => ports.store.previewReplay(filter),
   };
 }

@@ -1,6 +1,8 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
+import { toReplayPreview } from '#partners/receipts/receipt-store.ts';
 import type {
+  DeadLetterCount,
   ReceiptFilter,
   ReceiptStore,
   ReplayResult,
@@ -55,7 +57,7 @@ const DROP_PAYLOADS = `
 /** Puts dead letters back into the queue, and ends the time for which they are kept. */
 export function createReceiptReplayer(
   database: Database,
-): Pick<ReceiptStore, 'replay' | 'replayAll' | 'purge'> {
+): Pick<ReceiptStore, 'replay' | 'replayAll' | 'previewReplay' | 'purge'> {
   const inChunks = async (sql: string, before: number): Promise<number> => {
     for (let sum = 0; ;) {
       const changes = await claimTransaction(database, (session) => session.run(sql, { before }));
@@ -77,6 +79,14 @@ export function createReceiptReplayer(
         const left = toCounts(await countDropped(session, filter));
         return queue(session, await receiptsToReplay(session, filter), { entry, left });
       }),
+    previewReplay: async (filter) =>
+      toReplayPreview(
+        await database.all<DeadLetterCount>(
+          `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
+           WHERE ${ENDED_BADLY} AND receipt IN (${foundBy(filter)}) GROUP BY 1, 2`,
+          filter,
+        ),
+      ),
     purge: async (before) => ({
       keys: await inChunks(FORGET_SAME_EVENTS, before),
       payloads: await inChunks(DROP_PAYLOADS, before),

@@ -1,5 +1,6 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Database } from '../database.ts';
+import { createReplayPreview } from './preview-replay.ts';
 import { createReceiptReader } from './read.ts';
 import { receiptWrites } from './write-family.ts';
 import type { ReceiptWriteOptions } from './write-family.ts';
@@ -18,6 +19,7 @@ export function createReceiptStore({ database, ...options }: ReceiptStoreDeps): 
       payloads: await untilNothing(() => write('dropPayloads', before)),
     }),
     ...createReceiptReader(database.handle),
+    ...createReplayPreview(database.handle),
   };
 }
 

@@ -124,7 +124,7 @@ function filterChips(filtered: ReceiptsFilters): Html {
 }
 
 /** Each filter in force by its name, with how it reads. */
-function filterWords(filtered: ReceiptsFilters): [keyof ReceiptsFilters, string][] {
+export function filterWords(filtered: ReceiptsFilters): [keyof ReceiptsFilters, string][] {
   const { status, outcome } = filtered;
   return givenFilters(filtered).map(([name, value]) => {
     if (name === 'status' && status) return [name, `status ${STATUS_WORDS[status].words}`];

@@ -69,6 +69,11 @@ export const receiptsQuery = z
   .strictObject({ ...filters, cursor })
   .transform((given, context): ReceiptsQuery => settle(given, context));
 
+/** What the form of a replay carries: the filters, and what was typed. */
+export const receiptsForm = z
+  .object({ ...filters, cursor: cursor.transform(() => undefined), typed: z.string().trim() })
+  .transform(({ typed, ...given }, context) => ({ typed, filters: settle(given, context) }));
+
 function settle({ by, id, ...given }: Given, context: z.RefinementCtx): ReceiptsQuery {
   const query = by === undefined || id === undefined ? given : { ...given, [by]: id };
   const { leadId } = query;

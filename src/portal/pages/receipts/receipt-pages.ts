@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<NotQueuedReason, string>> = {
 };
 
 /** What a replay did, in a sentence. */
-function replayWords({ queued, notQueued = {} }: Replayed): string {
+export function replayWords({ queued, notQueued = {} }: Replayed): string {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
   const rest = left.map(([reason, n]) => `${n} ${REASONS[reason]}`).join(', ');
   const done =

@@ -1,7 +1,11 @@
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { Html } from '../../html.ts';
 import { claimPages } from './claim-pages.ts';
 import { receiptListView } from './list-view.ts';
-import { RECEIPTS_PATH, receiptsQuery, toFilter } from './query.ts';
+import { link } from '../../shell/parts.ts';
+import { givenFilters, RECEIPTS_PATH, receiptsPath, receiptsQuery, toFilter } from './query.ts';
+import type { ReceiptsQuery } from './query.ts';
+import { replayPages } from './replay-pages.ts';
 import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';
@@ -11,6 +15,7 @@ const PAGE_RECEIPTS = 50;
 /** Receipts, what became of their events, and the claims of deletions on leads. */
 export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
   listPage(portal, deps);
+  replayPages(portal, deps);
   receiptPage(portal, deps);
   claimPages(portal, deps);
 }
@@ -31,7 +36,18 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
       title: 'Receipts',
       section: 'receipts',
       meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
+      actions: replayAll(query),
       body: receiptListView(facts, readerOf(deps, person)),
     };
+  });
+}
+
+/** Offered where a filter narrows the list: everything at once is never meant. */
+function replayAll({ cursor: _cursor, ...filters }: ReceiptsQuery): Html | undefined {
+  if (givenFilters(filters).length === 0) return undefined;
+  return link({
+    href: receiptsPath(filters, 'replay'),
+    text: 'Replay all that match…',
+    look: 'button',
   });
 }

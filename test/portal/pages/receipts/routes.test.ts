@@ -158,3 +158,53 @@ describe('a wrong claim', () => {
     expect(refused).toMatchObject({ status: 403 });
   });
 });
+
+describe('all that match', () => {
+  const failedOf = '/portal/receipts/replay?partnerId=crm-one&outcome=FAILED';
+
+  test('are worked again after their number was typed, and no others', async () => {
+    const { admin, deliver, settle, receipts } = await openReceiptPages();
+    const one = await deliver({ eventId: 'e-1', leadId: '24' });
+    const two = await deliver({ eventId: 'e-2', leadId: '25' });
+    const other = await deliver({ eventId: 3, objectId: 7 }, { from: 'crm-two' });
+    await settle({ outcome: 'FAILED', lastError: 'locked' });
+    const list = await admin.get('/portal/receipts?partnerId=crm-one&outcome=FAILED');
+    expect(list.body).toContain(`href="${failedOf.replace('&', '&amp;')}"`);
+    const confirm = await admin.get(failedOf);
+    expect(confirm.body).toContain('Type the number of events: 2');
+    expect(confirm.body).toContain('partner crm-one, an event is Failed.');
+    const form = { partnerId: 'crm-one', outcome: 'FAILED', typed: '3' };
+    const wrong = await admin.post('/portal/receipts/replay', form);
+    expect(wrong).toMatchObject({ status: 422 });
+    expect(wrong.body).toContain('This is not the number of events that match now: 2.');
+    expect(wrong.body).toContain('name="partnerId" value="crm-one"');
+    const done = await submit(admin, '/portal/receipts/replay', { ...form, typed: '2' });
+    expect(done.path).toBe('/portal/receipts');
+    expect(done.body).toContain('2 events queued: work begins now.');
+    const statuses = [one, two, other].map(
+      async ({ receipt }) => (await receipts.read(receipt.id))?.status,
+    );
+    expect(await Promise.all(statuses)).toEqual(['ACCEPTED', 'ACCEPTED', 'FAILED']);
+  });
+
+  test('that lost what they said stay, and are counted', async () => {
+    const { admin, deliver, settle, receipts, clock } = await openReceiptPages();
+    await deliver({ eventId: 'e-1', leadId: '24' });
+    await settle({ outcome: 'FAILED', lastError: 'locked' });
+    await receipts.purge(clock.now() + 1);
+    const { body } = await admin.get(failedOf);
+    expect(body).toContain('Nothing to replay');
+    expect(body).toContain('1 more cannot be worked again');
+    expect(body).not.toContain('name="typed"');
+  });
+
+  test('are never all: without a filter it is neither offered nor done', async () => {
+    const { admin, deliver, settle, receipts } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    await settle({ outcome: 'FAILED', lastError: 'locked' });
+    expect((await admin.get('/portal/receipts')).body).not.toContain('Replay all');
+    const everything = await admin.post('/portal/receipts/replay', { typed: '1' });
+    expect(everything.status).toBeGreaterThanOrEqual(400);
+    expect((await receipts.read(receipt.id))?.status).toBe('FAILED');
+  });
+});
