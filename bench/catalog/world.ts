@@ -1,4 +1,5 @@
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
@@ -34,6 +35,7 @@ export function openCatalog({
     clock: systemClock,
     cursors,
     checkSpec: createSpecChecker({ clock: systemClock }),
+    diffSpecs: createSpecDiffer({ clock: systemClock }),
     rules: () => ({ types: [], sources: [], findings: 'block' }),
   });
 }

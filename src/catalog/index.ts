@@ -1,3 +1,5 @@
+import { diffVersions } from './diff/diff-versions.ts';
+import type { DiffRequest } from './diff/diff-versions.ts';
 import { importFiles } from './import/import-files.ts';
 import type { ImportRequest } from './import/import-files.ts';
 import { changeLifecycle, setDefault, sunsetProblems } from './lifecycle/change-lifecycle.ts';
@@ -40,6 +42,7 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
       listVersions(ports, reader, request),
     listAudit: (reader: Reader, request: PageRequest & { id: string }) =>
       listAudit(ports, reader, request),
+    diff: (reader: Reader, request: DiffRequest) => diffVersions(ports, reader, request),
     create: (caller: Caller, draft: Draft) => createVersion(deps(), caller, draft),
     replace: (caller: Caller, input: ReplaceInput) => replaceVersion(deps(), caller, input),
     patch: (caller: Caller, input: PatchInput) => patchVersion(deps(), caller, input),

@@ -1,4 +1,5 @@
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -21,6 +22,7 @@ export function composeCatalog({
     clock,
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),
+    diffSpecs: createSpecDiffer({ clock }),
     rules,
   });
 }

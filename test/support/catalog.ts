@@ -5,6 +5,7 @@ import type { Database } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogPorts, CatalogRules } from '#catalog/index.ts';
@@ -44,6 +45,7 @@ export function buildCatalog(
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: systemClock }),
+    diffSpecs: createSpecDiffer({ clock: systemClock }),
     rules: () => catalogRules,
     ...facts,
   });

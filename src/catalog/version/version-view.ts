@@ -7,6 +7,7 @@ import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from '..
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
+import type { SpecDiffer } from '../diff/diff-specs.ts';
 import type { SpecChecker } from '../spec/spec-check.ts';
 
 /** What the catalog's use cases need. */
@@ -15,6 +16,7 @@ export type CatalogDeps = {
   clock: Pick<Clock, 'now'>;
   cursors: CursorSealer;
   checkSpec: SpecChecker;
+  diffSpecs: SpecDiffer;
   words: Words;
   /** Whether findings stop a version from being published. */
   findings: 'block' | 'warn';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
+import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -18,7 +19,7 @@ export const ofArtifact = {
   params: z.object({ id: z.string() }),
 } as const;
 
-export const artifactQuery = z.strictObject({ version: text, cursor: text });
+export const artifactQuery = z.strictObject({ version: text, cursor: text, from: text, to: text });
 
 type ArtifactQuery = z.output<typeof artifactQuery>;
 type Deps = Pick<CatalogPagesDeps, 'catalog' | 'clock'>;
@@ -42,12 +43,24 @@ export async function artifactPage(
   const ref = { id, ...(version !== undefined && { version }) };
   const shown = await catalog.read(reader, { ...ref, withSpec: true });
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
-  const facts = { person, shown, versions, pagination, cursor, defaultVersion, entries };
+  const diff = await chosenDiff(catalog, reader, { id, ...query });
+  const facts = { diff, person, shown, versions, pagination, cursor, defaultVersion, entries };
   return framed(shown, {
     person,
     defaultVersion,
     body: artifactView(facts, { timeZone, nowMs: clock.now() }),
   });
+}
+
+/** Of two versions that the address names; undefined where it names none. */
+async function chosenDiff(
+  catalog: Catalog,
+  reader: CatalogReader,
+  { id, from, to }: ArtifactQuery & { id: string },
+): Promise<VersionDiff | undefined> {
+  if (from === undefined && to === undefined) return undefined;
+  const names = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return catalog.diff(reader, { id, ...names });
 }
 
 /** The version that a read without one returns, if any. */

@@ -1,4 +1,5 @@
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
+import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
@@ -11,6 +12,7 @@ import { badge, code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { codeBlock } from '../../shell/texts.ts';
 import { bytes, count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
+import { diffCard } from './diff-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { lanesCard } from './lanes-card.ts';
 import { artifactPath, catalogPath, withQuery } from './query.ts';
@@ -21,6 +23,8 @@ import { lifecycleBadge } from './words.ts';
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
   shown: VersionView;
+  /** Of two versions that were chosen. */
+  diff?: VersionDiff | undefined;
   /** The last changes, newest first. */
   entries: readonly AuditEntry[];
 };
@@ -38,6 +42,7 @@ export function artifactView(given: ArtifactFacts, reader: Reader): Html {
   const beside = html`${aboutCard(shown, reader)}
   ${record.findings.length > 0 && findingsCard(record)} ${membersCard(shown)}`;
   return html`${endNotice(shown, reader)}${split(main, beside)}
+  ${diffCard({ id: record.id, versions, diff: given.diff })}
   ${pair(specCard(shown), auditCard(given, reader))}`;
 }
 

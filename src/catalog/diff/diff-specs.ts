@@ -1,0 +1,49 @@
+import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
+import { orderChanges, toChange } from './change.ts';
+import type { Change, Changes } from './change.ts';
+import { differences } from './differences.ts';
+import { openApiJudge } from './openapi-impact.ts';
+
+/** The specs as they are stored; undefined for none. */
+export type SpecPair = { before: string | undefined; after: string | undefined };
+
+/** `diffSpecs`, wherever it runs. */
+export type SpecDiffer = (specs: SpecPair) => Promise<Changes>;
+
+/** What changed between two specs. Only of OpenAPI documents anything is said to break or not to. */
+export function diffSpecs({ before, after }: SpecPair): Changes {
+  const [former, latter] = [before, after].map((text) =>
+    text === undefined ? undefined : read(text),
+  );
+  if (former === undefined || latter === undefined) return oneChange(former, latter);
+  const isJudged = isOpenApi(former) && isOpenApi(latter);
+  const judge = isJudged ? openApiJudge(former, latter) : () => 'unclassified' as const;
+  return orderChanges(changesOf());
+
+  function* changesOf(): Generator<Change> {
+    for (const difference of differences(former, latter)) {
+      const change = toChange(difference, judge(difference));
+      yield { ...change, path: `/spec${change.path}` };
+    }
+  }
+}
+
+function oneChange(former: unknown, latter: unknown): Changes {
+  if (former === latter) return { changes: [], truncated: false };
+  const kind = former === undefined ? ('added' as const) : ('removed' as const);
+  return {
+    changes: [{ path: '/spec', kind, impact: 'unclassified', text: kind }],
+    truncated: false,
+  };
+}
+
+function read(text: string): Record<string, unknown> {
+  const rules = { ...specJsonRules, depthMax: SPEC_DEPTH_MAX };
+  const value = parseJsonText(Buffer.from(text), rules);
+  return isRecord(value) ? value : {};
+}
+
+function isOpenApi(document: Record<string, unknown>): boolean {
+  return typeof document['openapi'] === 'string' || typeof document['swagger'] === 'string';
+}

@@ -1,0 +1,74 @@
+import { refuse } from '#shared/errors.ts';
+import { VERSIONS_MAX } from '../version/artifact.ts';
+import type { VersionRecord } from '../version/artifact.ts';
+import { isReadable } from '../version/default-version.ts';
+import { listVersions } from '../version/read-catalog.ts';
+import type { Reader } from '../version/read-catalog.ts';
+import { compareVersions } from '../version/version-order.ts';
+import { readRecord } from '../version/version-view.ts';
+import type { CatalogDeps } from '../version/version-view.ts';
+import { orderChanges, toChange } from './change.ts';
+import type { Changes, Impact } from './change.ts';
+import { differences } from './differences.ts';
+
+export type DiffRequest = { id: string; from?: string; to?: string };
+
+/** `breaking`: whether any change is known to break. Breaking changes come first. */
+export type VersionDiff = Changes & { from: string; to: string; breaking: boolean };
+
+type Deps = Pick<CatalogDeps, 'store' | 'cursors' | 'diffSpecs'>;
+
+/**
+ * What changed between two versions of an artifact: its own fields and its spec. `to` is by default
+ * the default version, `from` the highest PUBLISHED or DEPRECATED one below it.
+ * @throws {artifact-not-found} @throws {no-published-version}
+ * @throws {validation-failed} where `from` is needed @throws {overloaded}
+ */
+export async function diffVersions(
+  deps: Deps,
+  reader: Reader,
+  { id, ...wanted }: DiffRequest,
+): Promise<VersionDiff> {
+  const to = wanted.to === undefined ? {} : { version: wanted.to };
+  const latter = await readRecord(deps, reader, { id, ...to, withSpec: true });
+  const version = wanted.from ?? (await versionBelow(deps, reader, latter.record));
+  const former = await readRecord(deps, reader, { id, version, withSpec: true });
+  const specs = await deps.diffSpecs({ before: former.specText, after: latter.specText });
+  const own = fieldChanges(former.record, latter.record);
+  const { changes, truncated } = orderChanges([...own, ...specs.changes]);
+  return {
+    from: former.record.version,
+    to: latter.record.version,
+    breaking: changes.some(({ impact }) => impact === 'breaking'),
+    changes,
+    truncated: truncated || specs.truncated,
+  };
+}
+
+async function versionBelow(deps: Deps, reader: Reader, record: VersionRecord): Promise<string> {
+  const { items } = await listVersions(deps, reader, { id: record.id, limit: VERSIONS_MAX });
+  const below = items.find((one) => isReadable(one) && compareVersions(one, record) < 0);
+  if (below) return below.version;
+  return refuse([
+    {
+      parameter: 'from',
+      code: 'required',
+      detail: `Name the version to compare with: none below ${record.version} is PUBLISHED or DEPRECATED.`,
+    },
+  ]);
+}
+
+const DESCRIPTIVE: ReadonlySet<string> = new Set(['title', 'description', 'owner', 'groupPath']);
+
+function fieldChanges(former: VersionRecord, latter: VersionRecord) {
+  const found = [...differences(ownFields(former), ownFields(latter))];
+  return found.map((difference) => toChange(difference, impactOf(difference.at[0])));
+}
+
+const impactOf = (field = ''): Impact => (DESCRIPTIVE.has(field) ? 'compatible' : 'unclassified');
+
+function ownFields(record: VersionRecord): Record<string, unknown> {
+  const { type, owner, title, description, source, projectId, groupPath, members, counts } = record;
+  const fields = { type, owner, title, description, source, projectId, groupPath, members, counts };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

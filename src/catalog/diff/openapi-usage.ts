@@ -1,0 +1,51 @@
+import { isRecord } from '#shared/text/json.ts';
+
+/** Whether callers send what is described there, or get it. */
+export type Direction = 'request' | 'response';
+
+/** Shared definitions by their pointer, such as `components/schemas/Lead`, and where they are used. */
+export type Usage = ReadonlyMap<string, ReadonlySet<Direction>>;
+
+const TURNS: Readonly<Record<string, Direction | 'unknown'>> = {
+  parameters: 'request',
+  requestBody: 'request',
+  responses: 'response',
+  callbacks: 'unknown',
+};
+
+/** Follows every reference from the operations of a document, each once for each direction. */
+export function usageOf(document: Record<string, unknown>): Usage {
+  const usage = new Map<string, Set<Direction>>();
+  const open: [value: unknown, direction: Direction | undefined][] = [
+    [document['paths'], undefined],
+  ];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, direction] = next;
+    if (typeof value !== 'object' || value === null) continue;
+    const target = isRecord(value) ? value['$ref'] : undefined;
+    if (typeof target === 'string' && direction && isNew(usage, target, direction))
+      open.push([resolve(document, target), direction]);
+    for (const [name, member] of Object.entries(value)) {
+      const turn = direction === undefined && Object.hasOwn(TURNS, name) ? TURNS[name] : direction;
+      if (turn !== 'unknown') open.push([member, turn]);
+    }
+  }
+  return usage;
+}
+
+function isNew(usage: Map<string, Set<Direction>>, target: string, direction: Direction): boolean {
+  const name = target.replace(/^#\//, '');
+  const known = usage.get(name) ?? new Set();
+  if (known.has(direction)) return false;
+  usage.set(name, known.add(direction));
+  return true;
+}
+
+function resolve(document: Record<string, unknown>, target: string): unknown {
+  if (!target.startsWith('#/')) return undefined;
+  const parts = target.slice('#/'.length).split('/');
+  return parts.reduce<unknown>((value, part) => {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }, document);
+}

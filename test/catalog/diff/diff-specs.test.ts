@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+
+type Json = Record<string, unknown>;
+
+const text = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+const diff = (before: unknown, after: unknown) =>
+  diffSpecs({ before: text(before), after: text(after) });
+/** `impact path` of each change. */
+const impacts = (before: unknown, after: unknown) =>
+  diff(before, after).changes.map(({ impact, path }) => `${impact} ${path.replace('/spec', '')}`);
+
+const api = (operation: Json, schemas: Json = {}): Json => ({
+  openapi: '3.1.0',
+  paths: { '/a': { get: operation } },
+  components: { schemas },
+});
+const limit = (required: boolean) => ({ name: 'limit', in: 'query', required });
+const asks = (schema: Json) => api({ requestBody: { content: { json: { schema } } } });
+const gives = (schema: Json) => api({ responses: { 200: { content: { json: { schema } } } } });
+const judged = (before: Json, after: Json) =>
+  impacts(before, after).map((one) => one.split(' ')[0]);
+
+describe('a change of an OpenAPI document', () => {
+  const [ok, missing] = [{ 200: {} }, { 200: {}, 404: {} }];
+  test.each([
+    ['a path', { ...api({}), paths: { '/a': { get: {} }, '/b': {} } }, api({}), '/paths/~1b'],
+    ['an operation', api({}), { ...api({}), paths: { '/a': {} } }, '/paths/~1a/get'],
+    [
+      'a response',
+      api({ responses: missing }),
+      api({ responses: ok }),
+      '/paths/~1a/get/responses/404',
+    ],
+  ])('that removes %s is breaking', (what, full, less, at) => {
+    expect(impacts(full, less)).toEqual([`breaking ${at}`]);
+    const added = what === 'a response' ? 'unclassified' : 'compatible';
+    expect(impacts(less, full)).toEqual([`${added} ${at}`]);
+  });
+
+  test('that asks for a parameter is breaking, one that offers it not', () => {
+    const at = '/paths/~1a/get/parameters/query:limit';
+    const [none, offered, required] = [[], [limit(false)], [limit(true)]].map((parameters) =>
+      api({ parameters }),
+    );
+    expect(impacts(none, offered)).toEqual([`compatible ${at}`]);
+    expect(impacts(none, required)).toEqual([`breaking ${at}`]);
+    expect(impacts(offered, required)).toEqual([`breaking ${at}/required`]);
+    expect(impacts(required, offered)).toEqual([`compatible ${at}/required`]);
+  });
+
+  test('of what a value may be is judged by who sends it', () => {
+    const [wide, narrow] = [{ enum: ['a', 'b'] }, { enum: ['a'] }];
+    expect(judged(asks(wide), asks(narrow))).toEqual(['breaking']);
+    expect(judged(asks(narrow), asks(wide))).toEqual(['compatible']);
+    expect(judged(gives(wide), gives(narrow))).toEqual(['compatible']);
+    expect(judged(gives(narrow), gives(wide))).toEqual(['unclassified']);
+    const [free, strict] = [{ required: ['a'] }, { required: ['a', 'b'] }];
+    expect(judged(asks(free), asks(strict))).toEqual(['breaking']);
+    expect(judged(gives(free), gives(strict))).toEqual(['compatible']);
+    const [more, less] = [{ properties: { a: {}, b: {} } }, { properties: { a: {} } }];
+    expect(judged(gives(more), gives(less))).toEqual(['breaking']);
+    expect(judged(gives(less), gives(more))).toEqual(['compatible']);
+  });
+
+  test('of a type is breaking, but not where everything that was good stays good', () => {
+    const change = (make: typeof asks, before: string, after: string) =>
+      judged(make({ type: before }), make({ type: after }));
+    expect(change(asks, 'string', 'integer')).toEqual(['breaking']);
+    expect(change(asks, 'integer', 'number')).toEqual(['compatible']);
+    expect(change(gives, 'integer', 'number')).toEqual(['breaking']);
+    expect(change(gives, 'number', 'integer')).toEqual(['compatible']);
+  });
+
+  test('of a shared schema counts where it is used, also through others', () => {
+    const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const schemas = (words: string[]) => ({
+      Lead: { properties: { kind: reference('Kind') } },
+      Kind: { enum: words },
+    });
+    const asking = { requestBody: { content: { json: { schema: reference('Lead') } } } };
+    const change = (operation: Json) =>
+      impacts(api(operation, schemas(['a', 'b'])), api(operation, schemas(['a'])));
+    expect(change(asking)).toEqual(['breaking /components/schemas/Kind/enum/b']);
+    expect(change({})).toEqual(['unclassified /components/schemas/Kind/enum/b']);
+  });
+
+  test('of words for people is compatible, of names like them not', () => {
+    expect(judged(asks({ description: 'x' }), asks({ description: 'y' }))).toEqual(['compatible']);
+    const change = (make: (type: string) => Json) => judged(gives(make('a')), gives(make('b')));
+    expect(change((type) => ({ properties: { title: { type } } }))).toEqual(['breaking']);
+    expect(change((type) => ({ example: { type } }))).toEqual(['compatible']);
+    expect(change((type) => ({ default: { type } }))).toEqual(['unclassified']);
+    const named = (word: string) => gives({ properties: { enum: { [word]: 1 } } });
+    expect(judged(named('minimum'), named('maximum'))).not.toContain('breaking');
+  });
+
+  test('of references that lead to themselves is found', () => {
+    const schema = { $ref: '#/components/schemas/A' };
+    const loop = (type: string) =>
+      api({ requestBody: { schema } }, { A: { type, properties: { a: schema } } });
+    expect(impacts(loop('object'), loop('array'))).toEqual(['breaking /components/schemas/A/type']);
+  });
+});
+
+test('of other documents nothing is said to break', () => {
+  expect(impacts({ paths: { a: 1 } }, { paths: {} })).toEqual(['unclassified /paths/a']);
+});
+
+test('a spec that came or went is one change', () => {
+  expect(impacts(undefined, { a: 1 })).toEqual(['unclassified ']);
+  expect(impacts({ a: 1 }, undefined)).toEqual(['unclassified ']);
+  expect(impacts(undefined, undefined)).toEqual([]);
+});
+
+test('numbers that a double cannot hold are told apart', () => {
+  const [before, after] = ['0', '1'].map((end) => `{"n":1234567890123456789${end}}`);
+  expect(diffSpecs({ before, after }).changes).toEqual([
+    {
+      path: '/spec/n',
+      kind: 'changed',
+      impact: 'unclassified',
+      text: 'from 12345678901234567890 to 12345678901234567891',
+    },
+  ]);
+});
+
+test('breaking changes come first and are never among those that are left out', () => {
+  const paths = (from: number, n: number) =>
+    Object.fromEntries(Array.from({ length: n }, (_, at) => [`/p${from + at}`, {}]));
+  const of = (from: number, n: number) => ({ openapi: '3', paths: paths(from, n) });
+  const { changes, truncated } = diff(of(0, 10), of(100, 2000));
+  expect(changes).toHaveLength(1000);
+  expect(truncated).toBe(true);
+  expect(changes.filter(({ impact }) => impact === 'breaking')).toEqual(changes.slice(0, 10));
+});
+
+const documents = fc.dictionary(
+  fc.string().filter((name) => name !== '__proto__'),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+test('a document differs in nothing from itself, and from another alike in both ways', () => {
+  fc.assert(
+    fc.property(documents, documents, (one, other) => {
+      fc.pre(!JSON.stringify([one, other]).includes('__proto__'));
+      expect(diff(one, one).changes).toEqual([]);
+      const there = diff(one, other).changes.map(({ path }) => path);
+      const back = diff(other, one).changes.map(({ path }) => path);
+      expect(there.toSorted()).toEqual(back.toSorted());
+    }),
+  );
+});

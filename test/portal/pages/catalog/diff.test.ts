@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { Change } from '#catalog/diff/change.ts';
+import { diffCard } from '#portal/pages/catalog/diff-card.ts';
+import { flat, hostile, isInert } from '../../shell/support.ts';
+import { setUp, versionOf } from './support.ts';
+
+const api = (paths: string[]) =>
+  JSON.stringify({ openapi: '3.1.0', paths: Object.fromEntries(paths.map((path) => [path, {}])) });
+
+async function withVersions() {
+  const portal = setUp();
+  await portal.create({ specText: api(['/a', '/b']) });
+  await portal.create({ version: '2.0.0', specText: api(['/a', '/c']), owner: 'others' });
+  return { ...portal, reader: await portal.signIn(['catalog:read']) };
+}
+
+describe('two versions', () => {
+  test('are compared by the address, breaking changes first', async () => {
+    const { reader } = await withVersions();
+    const { status, body } = await reader.get('/portal/catalog/leads?from=1.0.0&to=2.0.0');
+    expect(status).toBe(200);
+    const page = flat(body);
+    const at = (words: string) => page.indexOf(words);
+    expect(page).toContain('3 changes from 1.0.0 to 2.0.0');
+    expect(page).toContain('1 breaking');
+    expect(at('Breaking</span>')).toBeLessThan(at('Compatible</span>'));
+    expect(page).toContain('from &quot;team&quot; to &quot;others&quot;');
+    expect(page).toMatch(/<option value="1\.0\.0" selected>.*<option value="2\.0\.0" selected>/);
+  });
+
+  test('are not compared before they are chosen, nor where there is one', async () => {
+    const { reader, create } = await withVersions();
+    const { body } = await reader.get('/portal/catalog/leads');
+    expect(body).toContain('Compare');
+    expect(body).not.toContain('changes from');
+    await create({ id: 'one' });
+    expect((await reader.get('/portal/catalog/one')).body).not.toContain('Compare');
+  });
+
+  test('that are not both there are an error', async () => {
+    const { reader } = await withVersions();
+    expect((await reader.get('/portal/catalog/leads?from=9&to=2.0.0')).status).toBe(404);
+    expect((await reader.get('/portal/catalog/leads?to=2.0.0')).status).toBe(400);
+  });
+
+  test('are by default the default version and the highest one below it', async () => {
+    const { catalog, create, publish } = setUp();
+    const versions = ['1.0.0', '2.0.0', '3.0.0', '4.0.0'];
+    for (const version of versions) await create({ version, specText: '{}' });
+    await publish('1.0.0');
+    await publish('3.0.0');
+    const compared = catalog.diff({ workspaceId: 'default' }, { id: 'leads' });
+    expect(await compared).toMatchObject({
+      from: '1.0.0',
+      to: '3.0.0',
+      breaking: false,
+      changes: [],
+    });
+    const none = catalog.diff({ workspaceId: 'default' }, { id: 'leads', to: '1.0.0' });
+    await expect(none).rejects.toMatchObject({ code: 'validation-failed' });
+    const others = catalog.diff({ workspaceId: 'other' }, { id: 'leads' });
+    await expect(others).rejects.toMatchObject({ code: 'artifact-not-found' });
+  });
+});
+
+test('the table of changes takes no text for markup, and is cut', () => {
+  const change = {
+    path: `/${hostile}`,
+    kind: 'changed',
+    impact: 'breaking',
+    text: hostile,
+  } as const;
+  const card = (changes: Change[]) =>
+    flat(
+      diffCard({
+        id: 'leads',
+        versions: [versionOf(), versionOf({ version: '1' })],
+        diff: { from: '1', to: '2.3.0', breaking: true, changes, truncated: true },
+      }) ?? '',
+    );
+  expect(isInert(card([change]))).toBe(true);
+  const many = card(Array.from({ length: 1000 }, () => ({ ...change, path: 'x'.repeat(64_000) })));
+  expect(many).toContain('more than 1,000 changes');
+  expect(many.length).toBeLessThan(40_000);
+});
