@@ -1,4 +1,6 @@
 /** The management portal as one area of the server. */
+import type { FastifyRequest } from 'fastify';
+
 import type { SignIn } from '#access/sessions/sign-in.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Area, HttpApp, HttpContext } from '#http/http-app.ts';
@@ -68,8 +70,11 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
 
 function refuseTheRest(app: HttpApp, guard: SessionGuard): void {
   app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
-  app.all('/portal/*', PORTAL_ROUTE, async (request) => {
+  const refuse = async (request: FastifyRequest): Promise<never> => {
     await guard.find(request);
     throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
-  });
+  };
+  app.all('/portal/*', PORTAL_ROUTE, refuse);
+  const method = ['POST', 'PUT', 'PATCH', 'DELETE'];
+  app.route({ ...PORTAL_ROUTE, method, url: '/portal', handler: refuse });
 }

@@ -104,6 +104,15 @@ describe('a page', () => {
     }
   });
 
+  test('is all that the portal sends, whatever the method', async () => {
+    const { app } = startPortal(things());
+    for (const method of ['POST', 'PUT', 'DELETE'] as const)
+      for (const url of ['/portal', '/portal/things', '/portal/sign-in']) {
+        const { statusCode, headers } = await app.inject({ method, url });
+        expect([statusCode, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      }
+  });
+
   test('of an ended session is one of nobody', async () => {
     const { signIn, clock } = startPortal(things());
     const admin = await signIn();

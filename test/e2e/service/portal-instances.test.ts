@@ -1,0 +1,102 @@
+/** The portal where no two requests of a person need meet the same process. */
+import { expect, onTestFinished, test } from 'vitest';
+import { startIssuer } from '#sandbox/issuer/issuer.ts';
+import { emptyPostgres } from '../../support/postgres/database.ts';
+import { signIn } from '../../support/sign-in.ts';
+import { createWorld, serve } from '../support/world.ts';
+
+/** Nothing listens there: what the issuer leads to is taken to an instance by hand. */
+const PUBLIC_URL = 'http://127.0.0.1:4711';
+const SLOW = { timeout: 90_000 };
+
+const cookiesOf = (response: Response): string =>
+  response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
+
+const open = (address: string, cookie = ''): Promise<Response> =>
+  fetch(address, { redirect: 'manual', headers: { cookie, connection: 'close' } });
+
+const post = (address: string, cookie: string, fields: Record<string, string>): Promise<Response> =>
+  fetch(address, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: PUBLIC_URL },
+    body: new URLSearchParams(fields),
+  });
+
+async function startPortals(settings: Record<string, unknown>, count: number) {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  const { config } = await createWorld({
+    identity: { issuer: issuer.url, audience: issuer.audience },
+    portal: { clientId: issuer.portalClientId },
+    ...settings,
+  });
+  const urls: string[] = [];
+  for (let at = 0; at < count; at += 1) urls.push((await serve(config)).url);
+  return { issuer, urls };
+}
+
+/** A person who meets another instance with each request; what each says after the sign-out. */
+async function walk(urls: string[], issuer: Parameters<typeof signIn>[0]): Promise<number[]> {
+  let turn = 0;
+  const next = (path: string): string => `${urls[(turn += 1) % urls.length]}${path}`;
+  const started = await open(next('/portal/sign-in/start?to=/portal/time-zone'));
+  const sent = new URL(started.headers.get('location') ?? '').searchParams;
+  const { callback } = await signIn(issuer, { parameters: Object.fromEntries(sent) });
+  const back = await open(next(`/portal/callback?${callback.toString()}`), cookiesOf(started));
+  expect([back.status, back.headers.get('location')]).toEqual([303, '/portal/time-zone']);
+  const cookie = cookiesOf(back).split('; ').at(-1) ?? '';
+
+  const page = await (await open(next('/portal/time-zone'), cookie)).text();
+  expect(page).toContain('Olivia Owner');
+  const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const chosen = { formToken, timeZone: 'Asia/Tokyo', returnTo: '/portal/time-zone' };
+  expect((await post(next('/portal/time-zone'), cookie, chosen)).status).toBe(303);
+  for (const _each of urls)
+    expect(await (await open(next('/portal/time-zone'), cookie)).text()).toContain(
+      'Times in Asia/Tokyo',
+    );
+
+  expect((await post(next('/portal/sign-out'), cookie, { formToken })).status).toBe(200);
+  return Promise.all(urls.map(async (url) => (await open(`${url}/portal`, cookie)).status));
+}
+
+test('two instances on one PostgreSQL know the same sessions', SLOW, async () => {
+  const settings = {
+    server: { publicUrl: PUBLIC_URL },
+    store: { url: (await emptyPostgres()).url },
+    secretKey: Buffer.alloc(32, 9).toString('base64'),
+  };
+  const { issuer, urls } = await startPortals(settings, 2);
+  expect(await walk(urls, issuer)).toEqual([303, 303]);
+});
+
+test('two processes on one port and one SQLite file do so, too', SLOW, async () => {
+  const { issuer, urls } = await startPortals(
+    { server: { publicUrl: PUBLIC_URL, processes: 2 } },
+    1,
+  );
+  for (let round = 0; round < 4; round += 1) expect(await walk(urls, issuer)).toEqual([303]);
+});
+
+const tellLoaded = new URL('../support/tell-loaded.ts', import.meta.url);
+
+test('without the key `portal` there is none, and nothing of it is loaded', SLOW, async () => {
+  const ofPortal = /\/src\/portal\/portal\.ts|\/openid-client\//;
+  const { config } = await createWorld();
+  const { run, url } = await serve(config, { preload: tellLoaded });
+  for (const path of ['/portal', '/portal/sign-in', '/portal/assets/portal.css']) {
+    const response = await open(`${url}${path}`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+  }
+  expect(run.stderr()).not.toMatch(ofPortal);
+
+  const identity = { issuer: 'http://127.0.0.1:9', audience: 'trackport' };
+  const withPortal = await createWorld({ identity, portal: { clientId: 'portal' } });
+  const { run: other } = await serve(withPortal.config, { preload: tellLoaded });
+  expect(other.stderr()).toMatch(ofPortal);
+});
