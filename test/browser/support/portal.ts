@@ -50,11 +50,14 @@ export type SandboxPortal = {
   url: string;
   /** What it logged so far. */
   log: () => string;
+  /** What it printed: commands to paste. */
+  printed: () => string;
 };
 
 /** A sandbox in this process, stopped when the running test ends. */
 export async function startSandboxPortal(): Promise<SandboxPortal> {
   const lines: string[] = [];
+  const printed: string[] = [];
   const service = await startSandboxService({
     environment: {},
     port: '0',
@@ -69,10 +72,10 @@ export async function startSandboxPortal(): Promise<SandboxPortal> {
         writeNow: (bytes) => bytes.length,
       }),
     }),
-    print: () => undefined,
+    print: (text) => void printed.push(text),
   });
   onTestFinished(() => service.stop());
-  return { url: service.url, log: () => lines.join('') };
+  return { url: service.url, log: () => lines.join(''), printed: () => printed.join('') };
 }
 
 /** From wherever the portal asks for a sign-in to the page that was asked for. */
