@@ -12,7 +12,7 @@ import { refusal, refusalTitle } from '../shell/refusal.ts';
 import type { RefusalFacts } from '../shell/refusal.ts';
 import type { ErrorViews, Failed } from './error-pages.ts';
 import type { PortalRefusalKind } from './refusal.ts';
-import { ownPath, signInPath } from './return-path.ts';
+import { ownPath } from './return-path.ts';
 
 export type ErrorViewsDeps = {
   /** `owner/name`. */
@@ -89,7 +89,7 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
   const { request, error, refusal } = failed;
   const before = pageBefore(request, publicUrl);
   const isOwnScope = error.code === 'insufficient-scope' && !refusal;
-  return html`${isOwnScope && link({ href: signInPath('/portal'), text: 'Sign in again', look: 'button' })}
+  return html`${isOwnScope && link({ href: `${publicUrl}/portal/sign-in/start`, text: 'Sign in again', look: 'button' })}
   ${request.method === 'POST' && before !== '/portal' && link({ href: before, text: 'Back', look: 'primary' })}
   ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
 }

@@ -85,7 +85,10 @@ describe('a page', () => {
   test('refuses who lacks its scope, what its query does not know, and what cannot exist', async () => {
     const { signIn } = startPortal(things());
     const reader = await signIn(['catalog:read']);
-    expect(await reader.get('/portal/things')).toMatchObject({ status: 403 });
+    const refused = await reader.get('/portal/things');
+    expect(refused).toMatchObject({ status: 403 });
+    // Not the page that asks for a sign-in: to who is signed in it shows nothing.
+    expect(refused.body).toContain('/portal/sign-in/start">Sign in again');
     const admin = await signIn();
     expect(await admin.get('/portal/things?colour=red')).toMatchObject({ status: 400 });
     expect(await admin.get('/portal/things/abc')).toMatchObject({ status: 404 });
