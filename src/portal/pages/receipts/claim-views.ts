@@ -90,8 +90,8 @@ export function releaseView(given: ReleaseFacts, reader: Reader): Html {
       'All claims on it end. Readers see it again as soon as it is approved on the tracker and does not carry the deleted label.',
       html`What was done to issue ${issueLink(number, issueAddress)} stays: put labels, title and
       text back there by hand.`,
-      'The deletions that had claimed it leave it alone from then on; a new one claims it anew.',
-      'It goes into the audit log. To undo it, replay the receipt, or have the partner send again.',
+      'The deletions that had claimed it leave it alone from then on.',
+      'It goes into the audit log. Only a deletion that the partner sends again hides it anew, or the replay of a receipt that ended Unmatched for this release.',
     ],
     fields: [
       input({
