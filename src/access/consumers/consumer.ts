@@ -53,15 +53,21 @@ export function keyStateAt(key: Key, now: number): KeyState {
 export const NAME_CHARACTERS_MAX = 200;
 export const LIMIT_PER_MINUTE_MAX = 1_000_000;
 
-/** The trimmed name: 1 to 200 characters, no control characters. @throws {validation-failed} */
+/** Blanks and characters that no font shows: a name of nothing else can be neither read nor clicked. */
+const UNSEEN = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]*$/u;
+
+/**
+ * The trimmed name: 1 to 200 characters, one of them visible, no control characters.
+ * @throws {validation-failed}
+ */
 export function parseConsumerName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
+  if (UNSEEN.test(trimmed) || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
     refuse([
       {
         pointer: '#/name',
         code: 'out-of-range',
-        detail: `A name has 1 to ${NAME_CHARACTERS_MAX} characters and no control characters.`,
+        detail: `A name has 1 to ${NAME_CHARACTERS_MAX} characters, one of them visible, and no control characters.`,
       },
     ]);
   return trimmed;

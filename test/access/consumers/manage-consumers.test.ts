@@ -26,6 +26,14 @@ describe('creating a consumer', () => {
     expect(keyIdOf(out.key)).toBe(keyAt(created.consumer, 0).keyId);
   });
 
+  test.each(['\u200b', '\u3164', '\u202e \u2066', '\u00ad'])(
+    'takes no name that nobody can see: %j',
+    async (name) => {
+      const refused = access.consumers.create({ name }, origin);
+      await expect(refused).rejects.toMatchObject({ code: 'validation-failed' });
+    },
+  );
+
   test('stores no secret', async () => {
     const { consumer, issued } = await create();
     const secret = issued.key.reveal().slice(17, 49);
