@@ -5,6 +5,7 @@ import { link } from '../../shell/parts.ts';
 import type { State } from '../../shell/parts.ts';
 import { counted, duration } from '../../shell/times.ts';
 import { receiptsPath } from '../receipts/query.ts';
+import { STANDBY_WORD } from './health-lines.ts';
 import type { HealthLine } from './health-lines.ts';
 
 /** What waits and what did not end well. */
@@ -97,11 +98,25 @@ function partConcern({ name, label, word, state }: HealthLine): Concern {
   return { ...concern, action: link({ href: '#set-up', text: 'Set it up', look: 'button' }) };
 }
 
-/** What stands below the verdict: the rest of what is not well, and what is. */
+/** The verdict where nothing is amiss. What nobody knows of is not called well. */
+export function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: string } {
+  if (lines.every(isSettled)) return { state: 'ok', heading: 'All is well' };
+  return { state: 'wait', heading: 'Nothing is amiss, but not all is known yet' };
+}
+
+/** What stands below the verdict: the rest of what is not well, what nobody knows, and what is well. */
 export function restOf(concerns: readonly Concern[], lines: readonly HealthLine[]): string {
   const others = concerns.slice(1).map(({ heading }) => `${heading}.`);
+  const open = lines
+    .filter((line) => (line.state === 'mute' || line.state === 'wait') && !isSettled(line))
+    .map(({ label, word }) => `${label}: ${word.toLowerCase()}.`);
   const well = lines.filter(({ state }) => state === 'ok').map(({ label }) => label.toLowerCase());
-  return [...others, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
+  return [...others, ...open, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** A worker that stands by is as it should be. */
+function isSettled({ state, word }: HealthLine): boolean {
+  return state === 'ok' || word === STANDBY_WORD;
 }
 
 function wellSentence(names: readonly string[]): string {

@@ -25,12 +25,15 @@ const LABELS: Readonly<Record<string, string>> = {
   processes: 'Processes',
 };
 
+/** Of a worker that another instance works for. */
+export const STANDBY_WORD = 'Stands by';
+
 type Look = { state: State; word: string };
 
 const LOOKS: Readonly<Record<string, Look>> = {
   ok: { state: 'ok', word: 'Ok' },
   complete: { state: 'ok', word: 'Complete' },
-  standby: { state: 'mute', word: 'Stands by' },
+  standby: { state: 'mute', word: STANDBY_WORD },
   unknown: { state: 'mute', word: 'Not known yet' },
   starting: { state: 'wait', word: 'Starting' },
   crawling: { state: 'wait', word: 'Being filled' },

@@ -14,7 +14,14 @@ import { count, duration, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { RECEIPTS_PATH } from '../receipts/query.ts';
 import { OUTCOME_WORDS } from '../receipts/words.ts';
-import { concernsOf, OLDEST_MAX_MS, PENDING_PATH, restOf, weekOf } from './concerns.ts';
+import {
+  calmVerdict,
+  concernsOf,
+  OLDEST_MAX_MS,
+  PENDING_PATH,
+  restOf,
+  weekOf,
+} from './concerns.ts';
 import type { Queue } from './concerns.ts';
 import type { HealthLine } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
@@ -78,7 +85,7 @@ function verdict(lines: readonly HealthLine[], queue: Queue | undefined, reader:
   const concerns = concernsOf(lines, queue, reader.nowMs);
   const [first] = concerns;
   const text = restOf(concerns, lines);
-  if (!first) return notice({ state: 'ok', id: 'verdict', heading: 'All is well', text });
+  if (!first) return notice({ ...calmVerdict(lines), id: 'verdict', text });
   const { state, heading, action } = first;
   return notice({ state, id: 'verdict', heading, text, actions: action });
 }

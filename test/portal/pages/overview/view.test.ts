@@ -50,6 +50,21 @@ test('when nothing is amiss the first words say so', () => {
   expect(text).not.toContain('Next steps');
 });
 
+test.each([
+  ['tracker', 'unknown', 'Tracker: not known yet. Store and webhook are well.'],
+  ['directory', 'crawling', 'Directory: being filled. Store and webhook are well.'],
+])('while the %s is %s, not all is well', (name, state, words) => {
+  const text = page({ lines: [line('store'), line(name, state)] });
+  expect(verdictIn(text)).toBe('Nothing is amiss, but not all is known yet');
+  expect(text).toContain(words);
+});
+
+test('a worker that stands by is as it should be', () => {
+  expect(verdictIn(page({ lines: [line('store'), line('worker', 'standby')] }))).toBe(
+    'All is well',
+  );
+});
+
 test.each<[string, Partial<OverviewFacts>, string]>([
   ['dead letters', { operation: { ...operation, failed: 2 } }, '2 deletions need a person'],
   [
