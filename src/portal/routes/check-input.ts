@@ -22,5 +22,14 @@ export function checkInput<S extends z.ZodType>(
   if (result.success) return { kind: 'good', value: result.data };
   const issues = result.error.issues.slice(0, PROBLEMS_MAX);
   const problems = issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
-  return { kind: 'bad', problems: problems.slice(0, PROBLEMS_MAX) };
+  return {
+    kind: 'bad',
+    problems: problems.slice(0, PROBLEMS_MAX).map((problem) => toWords(part, problem)),
+  };
+}
+
+/** A field of a form has its label before it: whole sentences do without the name in the code. */
+function toWords(part: Part, problem: FieldProblem): FieldProblem {
+  if (part !== 'body') return problem;
+  return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
 }

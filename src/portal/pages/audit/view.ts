@@ -15,7 +15,7 @@ import type { AuditQuery } from './query.ts';
 
 export const AUDIT_PATH = '/portal/audit';
 
-const CHANGES_CHARACTERS_MAX = 160;
+const CHANGES_CHARACTERS_MAX = 120;
 
 export type AuditViewFacts = {
   entries: readonly AuditEntryOut[];

@@ -1,6 +1,6 @@
 import type { IssuedKey } from '#access/keys/issue-key.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { ShownSecret } from '../../page.ts';
+import type { FormProblem, ShownSecret } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import {
   grantsDigest,
@@ -37,7 +37,11 @@ export function addConsumerActions(
 function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
   portal.action(
     `${CONSUMERS_PATH}/new`,
-    { scope, form: newConsumerForm, onProblems: (back) => pages.create(back) },
+    {
+      scope,
+      form: newConsumerForm,
+      onProblems: (back) => pages.create({ ...back, problems: back.problems.map(inWords) }),
+    },
     async ({ form, origin }) => {
       await checkLabels(pages, form);
       const { name, lifetime, limitPerMinute } = form;
@@ -79,6 +83,12 @@ function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
   );
 }
 
+/** The API offers to force a name that another consumer has; the portal does not. */
+function inWords(problem: FormProblem): FormProblem {
+  if (problem.code !== 'duplicate') return problem;
+  return { ...problem, detail: 'Another consumer has this name. Choose another one.' };
+}
+
 function refuseOtherGrants(): never {
   throw new TrackportError('precondition-failed', {
     detail:
@@ -108,8 +118,10 @@ function addSettings(
     {
       ...ofConsumer,
       form: nameForm,
-      onProblems: ({ person, params, problems }) =>
-        pages.show(params.id, { person, returned: { heading: 'Name not saved', problems } }),
+      onProblems: ({ person, params, ...back }) => {
+        const problems = back.problems.map(inWords);
+        return pages.show(params.id, { person, returned: { heading: 'Name not saved', problems } });
+      },
     },
     async ({ form, params: { id }, origin }) => {
       await consumers.update({ id, patch: form }, origin);

@@ -5,11 +5,11 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Choice } from '../../shell/fields.ts';
 
-/** Boxes: none sends nothing, one a text, several a list. */
+/** Boxes: none sends nothing, one a text, several a list. Each counts once. */
 const boxes = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .transform((value) => (value === undefined ? [] : [value].flat()));
+  .transform((value) => (value === undefined ? [] : [...new Set([value].flat())]));
 
 const visibility = {
   sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),

@@ -13,6 +13,10 @@ import { consumerPath, CONSUMERS_PATH, consumersPath } from './query.ts';
 import type { ConsumersQuery } from './query.ts';
 import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge } from './words.ts';
 
+/** What a row shows of a name, and how many labels; the consumer's page shows all. */
+const NAME_CHARACTERS = 80;
+const LABELS = 2;
+
 export type ConsumerListFacts = {
   consumers: readonly Consumer[];
   pagination: Pagination;
@@ -99,10 +103,11 @@ function consumerTable(consumers: readonly Consumer[], reader: Reader): Html {
     columns: [
       {
         label: 'Name',
-        cell: ({ id, name }) => link({ href: consumerPath(id), text: foreign(name) }),
+        cell: ({ id, name }) =>
+          link({ href: consumerPath(id), text: foreign(name, NAME_CHARACTERS) }),
       },
       { label: 'State', cell: (consumer) => standingBadge(consumer, reader) },
-      { label: 'May read', cell: ({ grants }) => grantWords(grants) },
+      { label: 'May read', cell: ({ grants }) => grantWords(grants, LABELS) },
       {
         label: 'Active keys',
         kind: 'number',

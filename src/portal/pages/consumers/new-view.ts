@@ -81,7 +81,7 @@ export function typedVisibility(typed: TypedFields): Visibility {
   const sees = textOf(typed['sees']);
   return {
     sees: sees === 'labels' || sees === 'nothing' ? sees : 'all',
-    label: [typed['label'] ?? []].flat(),
+    label: [...new Set([typed['label'] ?? []].flat())],
   };
 }
 

@@ -6,7 +6,8 @@ import { createPages, ofConsumer, ofKey, scope } from './page-makers.ts';
 import type { ConsumerPagesDeps } from './page-makers.ts';
 import { CONSUMERS_PATH, consumersQuery, toFilter } from './query.ts';
 
-const PAGE_CONSUMERS = 50;
+/** With the longest names and labels the page stays below 50 KB. */
+const PAGE_CONSUMERS = 30;
 
 /** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
 export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): void {

@@ -63,6 +63,9 @@ function goneWords(labels: KnownLabels): string {
   return 'names' in labels ? '(not in the tracker any more)' : '';
 }
 
+/** Unknown labels that are named at a time. */
+const PROBLEMS_MAX = 5;
+
 /** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
 export function labelProblems(
   { sees, label }: Visibility,
@@ -73,8 +76,8 @@ export function labelProblems(
   if (label.length === 0)
     return [{ pointer: '#/label', code: 'required', detail: 'Choose at least one label.' }];
   const known = new Set(['names' in labels ? labels.names : [], before].flat().map(fold));
-  const unknown = label.filter((name) => !known.has(fold(name)));
-  return unknown.map((name) => ({
+  const unknown = new Set(label.filter((name) => !known.has(fold(name))));
+  return [...unknown].slice(0, PROBLEMS_MAX).map((name) => ({
     pointer: '#/label',
     code: 'unknown-label',
     detail:

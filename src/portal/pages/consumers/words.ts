@@ -27,12 +27,14 @@ export function standingBadge(consumer: Consumer, { nowMs }: Reader, look = {}):
   return badge(state, words, look);
 }
 
-/** What a consumer may read, in words and labels. */
-export function grantWords(grants: readonly Grant[]): HtmlValue {
+/** What a consumer may read, in words and at most so many labels. */
+export function grantWords(grants: readonly Grant[], labelsMax = Infinity): HtmlValue {
   const [grant] = grants;
   if (grant === undefined) return note('nothing yet');
   if (grant.labels === undefined) return 'all leads';
-  return html`${grant.labels.map((label) => html`${tag(foreign(label, 60))} `)}`;
+  const more = grant.labels.length - labelsMax;
+  const shown = grant.labels.slice(0, labelsMax);
+  return html`${shown.map((label) => html`${tag(foreign(label, 60))} `)}${more > 0 && note(`and ${more} more`)}`;
 }
 
 /** When the first of its keys ends. */

@@ -203,3 +203,24 @@ describe('the list', () => {
     expect(await reader.post('/portal/consumers/new', newConsumer)).toMatchObject({ status: 403 });
   });
 });
+
+test('a label that is unknown many times over is named once', async () => {
+  const { admin } = await setUp();
+  const label = Array.from({ length: 900 }, () => 'bug');
+  const form = { ...newConsumer, limitPerMinute: '', label };
+  const { status, body } = await admin.post('/portal/consumers/new', form);
+  expect(status).toBe(422);
+  expect(Buffer.byteLength(body)).toBeLessThan(10_000);
+});
+
+test('what is wrong with a field is said in words of the page', async () => {
+  const { admin } = await setUp();
+  await create(admin, { name: 'Cockpit' });
+  const form = { ...newConsumer, limitPerMinute: '' };
+  const empty = await admin.post('/portal/consumers/new', { ...form, name: '' });
+  expect(empty.body).toContain('Give it a name.');
+  expect(empty.body).not.toContain('`name`');
+  const twice = await admin.post('/portal/consumers/new', form);
+  expect(twice.body).toContain('Another consumer has this name');
+  expect(twice.body).not.toContain('force');
+});

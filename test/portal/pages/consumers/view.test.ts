@@ -89,3 +89,13 @@ test('a key that ends soon, an overlap and a key for ever read differently', () 
   expect(expiry({ expiresAt: nowMs + 6 * DAY })).toMatch(/data-s="warn"><time[^>]*>in 6 days/);
   expect(expiry({ expiresAt: nowMs + 60 * DAY })).toContain('20 Jan 2027');
 });
+
+test('a list of the longest names and labels stays below 50 KB', () => {
+  const labels = Array.from({ length: 20 }, (_, at) => `${'"<'.repeat(24)}${at}`);
+  const long = consumer({ name: '"<'.repeat(100), grants: [{ action: 'leads:read', labels }] });
+  const consumers = Array.from({ length: 30 }, () => long);
+  const facts = { consumers, pagination: { hasMore: false }, query: consumersQuery.parse({}) };
+  const text = consumerListView(facts, reader).toString();
+  expect(text).toContain('and 18 more');
+  expect(Buffer.byteLength(text)).toBeLessThan(46_000);
+});
