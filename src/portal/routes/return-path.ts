@@ -1,6 +1,9 @@
 const PATH_CHARACTERS_MAX = 2000;
 const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
 
+/** Browsers resolve dot segments, encoded ones as well, and read `//` as a host. */
+const LEADS_AWAY = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
 /**
  * A path of the portal to come back to, out of what anybody can put into an address; else its first
  * page. The parts of sign-in lead nowhere, and a path with `\` or `//` could leave this service.
@@ -8,7 +11,7 @@ const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
 export function ownPath(given: unknown): string {
   if (typeof given !== 'string' || given.length > PATH_CHARACTERS_MAX) return '/portal';
   const [path = ''] = given.split('?');
-  const isOwn = OWN_PATH.test(given) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path);
+  const isOwn = OWN_PATH.test(given) && !LEADS_AWAY.test(path);
   const isSignIn = /^\/portal\/(?:sign-in|sign-out|signed-out|callback)/.test(path);
   return isOwn && !isSignIn ? given : '/portal';
 }
