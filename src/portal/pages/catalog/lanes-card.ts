@@ -1,5 +1,5 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { DAY } from '#shared/clock.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import type { Html } from '../../html.ts';
 import { card } from '../../shell/card.ts';
 import { lanes } from '../../shell/lanes.ts';
@@ -20,9 +20,11 @@ export function lanesCard(
 ): Html {
   const shown = versions.slice(0, LANES_MAX);
   const { nowMs } = reader;
-  const fromMs = Math.min(nowMs - DAY, ...shown.map(startOf));
+  const fromMs = Math.min(nowMs - MINUTE, ...shown.map(startOf));
   const untilMs = Math.max(nowMs, ...shown.map(({ sunsetAt }) => sunsetAt ?? nowMs));
-  const day = (ms: number): string => timeText(ms, reader, 'day');
+  // The oldest version reaches over the whole width, however young it is.
+  const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
+  const day = (ms: number): string => timeText(ms, reader, style);
   const states = (['DRAFT', 'PUBLISHED', 'DEPRECATED'] as const).map((one) => LIFECYCLE_WORDS[one]);
   return card(
     { id: 'h-life', heading: 'Life of the versions' },

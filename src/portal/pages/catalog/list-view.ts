@@ -136,7 +136,7 @@ function filterForm({ query, words, searchProblem }: CatalogListFacts): Html {
         label: 'Rows',
         value: query.versions,
         choices: [
-          { value: '', label: 'One per artifact' },
+          { value: '', label: 'Artifacts' },
           { value: 'all', label: LABELS.versions },
         ],
       }),

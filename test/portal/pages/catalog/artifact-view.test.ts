@@ -3,7 +3,7 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
 import type { ArtifactFacts } from '#portal/pages/catalog/artifact-view.ts';
 import { excerptOf } from '#portal/pages/catalog/excerpt.ts';
-import { DAY } from '#shared/clock.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
@@ -76,6 +76,13 @@ describe('an artifact', () => {
     const page = render({ versions: [record] });
     expect(page).toContain('published 13 Aug 2026, deprecated 11 Nov 2026, sunset 19 Feb 2027, ');
     expect(page.match(/<rect data-s="ok"|<rect data-s="warn"|<rect class="plan"/g)).toHaveLength(3);
+  });
+
+  test('that is young has a picture, too', () => {
+    const createdAt = reader.nowMs - 10 * MINUTE;
+    const page = render({ versions: [versionOf({ lifecycle: 'DRAFT', createdAt })] });
+    expect(page).toContain('<rect data-s="wait" x="0" y="5" width="100"');
+    expect(page).toContain('21 Nov 14:52 to 21 Nov 15:02');
   });
 
   test('about to end says so first, with its successor', () => {
