@@ -21,6 +21,7 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import { createLastKnown } from '#shared/resilience/last-known.ts';
+import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import { composeCatalog } from './catalog.ts';
@@ -48,6 +49,8 @@ export type PortalParts = {
   ChecksParts;
 
 const PURGE_EVERY_MS = HOUR;
+/** A page does not wait longer for the tracker: it can do without its labels. */
+const LABELS_WAIT_MS = 1500;
 const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
@@ -84,7 +87,7 @@ function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
     overview: composeOverview({ ...parts, publicUrl, checks }),
     catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
     readSpecText: parts.bodies.specText,
-    readLabels: () => readLabels(tracker),
+    readLabels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
     defaultLimit: () => settings.current().consumers.limitPerMinute,
     issueAddress: issueAddressOf(apiUrl, repository),
     portalClientId: portal.clientId,

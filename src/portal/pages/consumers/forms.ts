@@ -5,15 +5,14 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Choice } from '../../shell/fields.ts';
 
-/** Boxes: none sends nothing, one a text, several a list. Each counts once. */
-const boxes = z
+const labels = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .transform((value) => (value === undefined ? [] : [...new Set([value].flat())]));
+  .transform((sent) => toLabels(sent));
 
 const visibility = {
   sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),
-  label: boxes,
+  label: labels,
 };
 
 /** How long a new key works. */
@@ -60,6 +59,15 @@ export const rotateForm = z.object({
     .enum(['0', '1', '24', '168', '720'], 'Choose how long the old key stays good.')
     .transform((hours) => Number(hours) * HOUR),
 });
+
+/**
+ * The labels of a field as it was sent, each once. Boxes: none sends nothing, one a text, several a
+ * list. A text area: a name on each line.
+ */
+export function toLabels(sent: string | readonly string[] | undefined): string[] {
+  const lines = [sent ?? []].flat().flatMap((text) => text.split('\n'));
+  return [...new Set(lines.map((line) => line.trim()))].filter((line) => line !== '');
+}
 
 /** Grants as the use case takes them. */
 export function toGrants({ sees, label }: z.output<typeof grantsForm> | Visibility): GrantInput[] {

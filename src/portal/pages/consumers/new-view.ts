@@ -7,7 +7,7 @@ import { input, select } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
-import { LIFETIMES } from './forms.ts';
+import { LIFETIMES, toLabels } from './forms.ts';
 import type { Visibility } from './forms.ts';
 import { CONSUMERS_PATH } from './query.ts';
 import { visibilityFields } from './visibility.ts';
@@ -81,7 +81,7 @@ export function typedVisibility(typed: TypedFields): Visibility {
   const sees = textOf(typed['sees']);
   return {
     sees: sees === 'labels' || sees === 'nothing' ? sees : 'all',
-    label: [...new Set([typed['label'] ?? []].flat())],
+    label: toLabels(typed['label']),
   };
 }
 

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { Access } from '#access/index.ts';
-import { consumerNotFound } from '#access/consumers/consumer.ts';
+import { consumerNotFound, keyStateAt } from '#access/consumers/consumer.ts';
+import { refuseRevoked } from '#access/consumers/consumer-change.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { Reader } from '../../shell/times.ts';
@@ -50,6 +52,7 @@ export function createPages(deps: ConsumerPagesDeps) {
     (title: string, view: (given: ConfirmFacts, at: Reader) => ConsumerPage['body']) =>
     async (id: string, given: Asking): Promise<PortalPage> => {
       const consumer = await read(id);
+      refuseRevoked(consumer);
       return below(consumer, title, view({ ...given, consumer }, reader(given.person)));
     };
   const confirmKey =
@@ -60,6 +63,7 @@ export function createPages(deps: ConsumerPagesDeps) {
     async ({ id, keyId }: KeyName, given: Asking): Promise<PortalPage> => {
       const consumer = await read(id);
       const key = consumer.keys.find((one) => one.keyId === keyId) ?? consumerNotFound();
+      refuseEnded(key, clock.now());
       return below(consumer, title, view({ ...given, consumer, key }, reader(given.person)));
     };
   return {
@@ -79,6 +83,16 @@ export function createPages(deps: ConsumerPagesDeps) {
     confirmRotateKey: confirmKey('Rotate key', rotateKeyView),
     confirmRevokeKey: confirmKey('Revoke key', revokeKeyView),
   };
+}
+
+/** Its page offers nothing about such a key; an old tab may. @throws {invalid-lifecycle-transition} */
+function refuseEnded(key: Key, now: number): void {
+  const current = keyStateAt(key, now);
+  if (current === 'active') return;
+  throw new TrackportError('invalid-lifecycle-transition', {
+    detail: `This key is ${current} already: nothing is left to do about it.`,
+    extensions: { current, allowed: [] },
+  });
 }
 
 type ConsumerPage = PortalPage & { section: 'consumers' };

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { checks } from '../../shell/fields.ts';
+import { checks, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
 import { remark } from '../../shell/notice.ts';
 import type { Visibility } from './forms.ts';
@@ -30,8 +30,12 @@ export function visibilityFields(
   ${labelFields(label, labels, errors.label)}`;
 }
 
+/** More labels than these are typed, not ticked: a page of boxes would be long, and slow to read. */
+const BOXES_MAX = 60;
+
 function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
   const known = 'names' in labels ? labels.names : [];
+  if (known.length > BOXES_MAX) return labelLines(chosen, known.length, error);
   const folded = new Set(known.map(fold));
   const gone = chosen.filter((name) => !folded.has(fold(name)));
   const choices = [
@@ -56,6 +60,17 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     choices,
     error,
     note: 'These labels exist in the tracker. Names compare without regard to case.',
+  });
+}
+
+function labelLines(chosen: readonly string[], known: number, error?: string): Html {
+  return textArea({
+    name: 'label',
+    label: 'Labels that a lead must carry, all of them',
+    value: chosen.map((name) => cut(name, 60)).join('\n'),
+    rows: 5,
+    note: `One on each line. The tracker has ${known} labels; only those can be granted. Names compare without regard to case.`,
+    ...(error !== undefined && { error }),
   });
 }
 

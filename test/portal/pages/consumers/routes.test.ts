@@ -86,6 +86,18 @@ describe('a consumer', () => {
     expect(body).toContain('The tracker has no label “mars”.');
   });
 
+  test('gets labels by lines where the tracker has too many for boxes', async () => {
+    const many = Array.from({ length: 312 }, (_, at) => `label ${at}`);
+    const { admin, access } = await setUp({ labels: many });
+    const { body } = await admin.get('/portal/consumers/new');
+    expect(body).toContain('<textarea');
+    expect(body.length).toBeLessThan(10_000);
+    await create(admin, { label: 'label 3\r\n\r\n label 311 \r\nlabel 3' });
+    expect((await onlyConsumer(access)).grants).toEqual([
+      { action: 'leads:read', labels: ['label 3', 'label 311'] },
+    ]);
+  });
+
   test('can be made without labels while the tracker is away', async () => {
     const { admin } = await setUp({ labels: null });
     expect((await admin.get('/portal/consumers/new')).body).toContain('cannot be asked');
@@ -114,6 +126,8 @@ describe('a consumer', () => {
     expect(await isKeyGood(access, key)).toBe(false);
     const { body } = await admin.get(path);
     expect(body).not.toContain('action="/portal/consumers');
+    for (const page of [`${path}/revoke`, `${path}/keys/new`])
+      expect(await admin.get(page)).toMatchObject({ status: 409 });
   });
 });
 
@@ -168,6 +182,8 @@ describe('a key', () => {
     expect(await isKeyGood(access, key)).toBe(true);
     await submit(admin, revoke, { typed: added?.keyId ?? '' });
     expect(await isKeyGood(access, key)).toBe(false);
+    for (const page of [revoke, `${path}/keys/${added?.keyId}/rotate`])
+      expect(await admin.get(page)).toMatchObject({ status: 409 });
   });
 
   test('of another consumer, or of none, is not there', async () => {
