@@ -21,6 +21,7 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import { createLastKnown } from '#shared/resilience/last-known.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
@@ -40,7 +41,9 @@ export type PortalParts = {
   config: { tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'> };
   settings: Reloadable<Config>;
   identity: Identity;
-  store: Pick<Store, 'secretKey' | 'cursors'> & { stores: Pick<Stores, 'sessions' | 'artifacts'> };
+  store: Pick<Store, 'secretKey' | 'cursors'> & {
+    stores: Pick<Stores, 'sessions' | 'artifacts' | 'idempotency'>;
+  };
   tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
   claimedLeads: ClaimedLeads;
@@ -71,6 +74,7 @@ export function composePortal(
       audience: rules.audience,
       sessions,
       sealer,
+      idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
       formKey: deriveKey(store.secretKey, 'forms'),
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),

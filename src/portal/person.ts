@@ -10,6 +10,8 @@ export type PortalPerson = {
   scopes: readonly string[];
   /** Bound to the session; every form carries it as `formToken`. */
   formToken: string;
+  /** New with every page: what must not be done twice is known again by it. */
+  formId: string;
   /** An IANA name such as `Europe/Berlin`; `UTC` until the person chose. */
   timeZone: string;
 };

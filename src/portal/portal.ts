@@ -17,6 +17,7 @@ import { createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { createSessionGuard } from './routes/session-guard.ts';
 import type { SessionGuard } from './routes/session-guard.ts';
+import type { Idempotency } from '#shared/idempotency.ts';
 import { createPageRenderer } from './shell/page.ts';
 import type { FrameFacts } from './shell/page.ts';
 import { createAttempts } from './sign-in/attempts.ts';
@@ -30,6 +31,7 @@ export type PortalDeps = FrameFacts & {
   signIn: SignIn;
   /** Seals sign-ins under way. */
   sealer: Sealer;
+  idempotency: Idempotency;
   /** 32 bytes for the tokens of forms. */
   formKey: Buffer;
   /** As the configuration names it. */

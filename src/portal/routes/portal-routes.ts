@@ -13,6 +13,8 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 
 import type { Once } from '../page.ts';
 import { checkInput, nothing } from './check-input.ts';
+import { doOnce } from './do-once.ts';
+import type { DoOnceDeps } from './do-once.ts';
 import { fieldsOf, FORM_BYTES_MAX, formTokenOf } from './form-body.ts';
 import type { FormTokens } from './form-token.ts';
 import { PORTAL_HEADERS } from './portal-headers.ts';
@@ -23,12 +25,13 @@ import { ONCE_PARAMETER, sendFile, sendPage } from './send-page.ts';
 import type { SendPageDeps } from './send-page.ts';
 import type { SessionGuard } from './session-guard.ts';
 
-export type PortalRoutesDeps = SendPageDeps & {
-  sessions: Pick<Sessions, 'putOnce' | 'takeOnce'>;
-  guard: SessionGuard;
-  formTokens: FormTokens;
-  publicUrl: () => string;
-};
+export type PortalRoutesDeps = SendPageDeps &
+  DoOnceDeps & {
+    sessions: Pick<Sessions, 'putOnce' | 'takeOnce'>;
+    guard: SessionGuard;
+    formTokens: FormTokens;
+    publicUrl: () => string;
+  };
 
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {
@@ -105,21 +108,23 @@ type AnyHandler = (request: ActionRequest<unknown, unknown>) => Promise<ActionRe
 
 /** @throws {PortalRefusal} the form is not one of this session @throws {not-found} */
 function toRun(
-  { guard, sessions, formTokens }: PortalRoutesDeps,
+  { guard, sessions, formTokens, ...once }: PortalRoutesDeps,
   request: FastifyRequest,
-  { form, params = nothing, onProblems }: AnyOptions,
+  { form, params = nothing, onProblems, doneOnce = false }: AnyOptions,
 ) {
   const session = sessionOf(request);
   if (!formTokens.fits(session.digest, formTokenOf(request))) throw new PortalRefusal('stale-form');
+  const sent = { session, path: request.url, typed: fieldsOf(request) };
   return {
     sessions,
     request,
     session,
     person: guard.personOf(session),
     params: paramsOf(request, params),
-    typed: fieldsOf(request),
+    typed: sent.typed,
     form,
     onProblems,
+    around: doneOnce ? (work: () => Promise<string>) => doOnce(once, sent, work) : undefined,
   };
 }
 

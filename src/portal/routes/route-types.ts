@@ -34,6 +34,11 @@ export type ActionOptions<Form extends z.ZodType, Params extends z.ZodType> = {
   /** Default 64 KiB. */
   formBytesMax?: number;
   /**
+   * A form that is sent twice, as by a second click, is done once, and both lead to the same page: for
+   * what shows a secret. Its `postForm` says `isDoneOnce`.
+   */
+  doneOnce?: boolean;
+  /**
    * The form again: for what its schema refused, and for what the use case did by `validation-failed`
    * or another code of 400, 409, 412 or 422. Without it such an error is a page of its own.
    */

@@ -24,6 +24,8 @@ export type ActionRun = {
   typed: TypedFields;
   form: z.ZodType | undefined;
   onProblems: ((request: ProblemsRequest<unknown>) => Promise<PortalPage>) | undefined;
+  /** Sees to it that the work is done once; see `doOnce`. */
+  around: ((work: () => Promise<string>) => Promise<string>) | undefined;
 };
 
 type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
@@ -39,8 +41,9 @@ export async function runAction(
     return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
   try {
     const origin = { actor: actorOf(session.principal), requestId: request.id };
-    const result = await handler({ person, origin, session, params, form: checked.value });
-    return { kind: 'done', location: await locationOf(run, result) };
+    const work = async (): Promise<string> =>
+      locationOf(run, await handler({ person, origin, session, params, form: checked.value }));
+    return { kind: 'done', location: await (run.around ? run.around(work) : work()) };
   } catch (error) {
     if (isTrackportError(error)) return backToForm(run, error);
     throw error;

@@ -9,6 +9,7 @@ import type { PortalPerson } from '../person.ts';
 import { readSessionId } from './cookies.ts';
 import type { PortalCookies } from './cookies.ts';
 import type { FormTokens } from './form-token.ts';
+import { newFormId } from './do-once.ts';
 import { PortalRefusal } from './refusal.ts';
 
 export type SessionGuardDeps = {
@@ -68,6 +69,7 @@ function toPerson({ principal, ...session }: Session, formTokens: FormTokens): P
     workspaceId: principal.workspaceId,
     scopes: principal.scopes,
     formToken: formTokens.of(session.digest),
+    formId: newFormId(),
     timeZone: session.timeZone,
   };
 }

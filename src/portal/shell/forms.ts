@@ -8,7 +8,9 @@ import { hidden, link } from './parts.ts';
 export type PostFormFacts = {
   /** Path of the action. */
   action: string;
-  person: Pick<PortalPerson, 'formToken'>;
+  person: Pick<PortalPerson, 'formToken' | 'formId'>;
+  /** For actions that are `doneOnce`. */
+  isDoneOnce?: boolean;
   /** Values that nobody types. */
   values?: Readonly<Record<string, string>>;
   /** `form`: fields below each other, `body`: the same within a card, `plain`: buttons in a row. */
@@ -18,7 +20,8 @@ export type PostFormFacts = {
 /** A form that changes something. It carries the session's token; the server says what is wrong. */
 export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
   const { action, person, values = {}, look = 'form' } = given;
-  const all = Object.entries({ formToken: person.formToken, ...values });
+  const id = given.isDoneOnce === true && { formId: person.formId };
+  const all = Object.entries({ formToken: person.formToken, ...id, ...values });
   const inside = html`${all.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}${content}`;
   if (look === 'plain') return html`<form method="post" action="${action}">${inside}</form>`;
   return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;

@@ -11,6 +11,7 @@ export const person: PortalPerson = {
   workspaceId: 'corvane',
   scopes: ['trackport:admin', 'catalog:read'],
   formToken: 'token-of-the-session',
+  formId: 'id-of-a-form-on-a-page',
   timeZone: 'UTC',
 };
 

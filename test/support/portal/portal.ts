@@ -5,6 +5,7 @@ import { createSessions } from '#access/sessions/sessions.ts';
 import type { LogoutToken } from '#access/sessions/logout-token.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
+import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -13,6 +14,7 @@ import { portalArea } from '#portal/portal.ts';
 import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../clock.ts';
 import type { FakeClock } from '../clock.ts';
@@ -65,7 +67,9 @@ export function startPortal(
 ): TestPortal {
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));
-  const store = createSessionStore(temporaryDatabase());
+  const database = temporaryDatabase();
+  const store = createSessionStore(database);
+  const idempotency = createIdempotency({ store: createIdempotencyStore(database), clock });
   const sessions = createSessions({ store, sealer, clock });
   const issuer = createFakeIssuerClient();
   const logoutTokens = new Map<string, LogoutToken>();
@@ -90,6 +94,7 @@ export function startPortal(
         sessions,
         signIn,
         sealer,
+        idempotency,
         formKey: randomBytes(32),
         addPages: (portal) => addPages(withToken(portal)),
       }),

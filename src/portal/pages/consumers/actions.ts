@@ -40,6 +40,7 @@ function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
     {
       scope,
       form: newConsumerForm,
+      doneOnce: true,
       onProblems: (back) => pages.create({ ...back, problems: back.problems.map(inWords) }),
     },
     async ({ form, origin }) => {
@@ -182,6 +183,7 @@ function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerP
     {
       ...ofConsumer,
       form: keyForm,
+      doneOnce: true,
       onProblems: ({ person, params, problems }) => pages.newKey(params.id, { person, problems }),
     },
     async ({ form, params: { id }, origin }) => {
@@ -216,6 +218,7 @@ function addRotation(
     {
       ...ofKey,
       form: rotateForm,
+      doneOnce: true,
       onProblems: ({ person, params, problems }) =>
         pages.confirmRotateKey(params, { person, problems }),
     },

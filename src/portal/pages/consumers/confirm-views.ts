@@ -64,6 +64,7 @@ export function rotateKeyView(given: ConfirmFacts & { key: Key }, reader: Reader
   return html`${summaryOf('Not rotated', problems)}${confirmation({
     action: consumerPath(consumer.id, 'keys', key.keyId, 'rotate'),
     person,
+    isDoneOnce: true,
     consequences: [
       html`A new key is made. ${code(key.keyId)} goes on beside it for the time that you choose.`,
       'The new key is shown once, on the next page. Bring it to its consumer within that time.',
@@ -91,6 +92,7 @@ export function newKeyView({ consumer, person, problems = [] }: ConfirmFacts): H
   return html`${summaryOf('No key was made', problems)}${confirmation({
     action: consumerPath(consumer.id, 'keys', 'new'),
     person,
+    isDoneOnce: true,
     consequences: [
       'One more key works beside those that there are, with the same grants.',
       'It is shown once, on the next page. To replace a key, rotate it instead.',

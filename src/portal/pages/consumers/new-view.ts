@@ -70,7 +70,10 @@ export function newConsumerView(given: NewConsumerFacts): Html {
       link({ href: CONSUMERS_PATH, text: 'Cancel', look: 'button' }),
     ),
   ];
-  const form = postForm({ action: `${CONSUMERS_PATH}/new`, person, look: 'body' }, fields);
+  const form = postForm(
+    { action: `${CONSUMERS_PATH}/new`, person, look: 'body', isDoneOnce: true },
+    fields,
+  );
   const summary =
     problems.length > 0 && errorSummary({ heading: 'Not created', problems, labels: FIELDS });
   return html`${summary}${plainCard(form)}`;

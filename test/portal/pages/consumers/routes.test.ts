@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import { consumerPages } from '#portal/pages/consumers/routes.ts';
@@ -5,6 +6,7 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
+import type { FakeClock } from '../../../support/clock.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
 type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
@@ -22,7 +24,7 @@ async function setUp({ labels = ['emea', 'Sales'] }: { labels?: string[] | null 
     }),
   );
   const admin = await portal.signIn();
-  return { ...portal, clock, access, admin };
+  return { ...portal, portalClock: portal.clock, clock, access, admin };
 }
 
 const keyIn = (body: string): string => /tpk_\w+/.exec(body)?.[0] ?? '';
@@ -191,6 +193,61 @@ describe('a key', () => {
     const { path } = await create(admin);
     expect(await admin.get(`${path}/keys/abc/rotate`)).toMatchObject({ status: 404 });
     expect(await admin.get('/portal/consumers/nobody')).toMatchObject({ status: 404 });
+  });
+});
+
+/** Lets a fake clock run until the promise is settled. */
+async function whileTimePasses<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  const state = { isSettled: false };
+  const settled = promise.finally(() => (state.isSettled = true));
+  while (!state.isSettled) {
+    await clock.advance(10);
+    await setImmediate();
+  }
+  return settled;
+}
+
+describe('a form that is sent twice', () => {
+  const idIn = (body: string): string => /name="formId" value="([\w-]{22})"/.exec(body)?.[1] ?? '';
+
+  test('makes one key, and both lead to the page that shows it', async () => {
+    const { admin, access, portalClock } = await setUp();
+    const { path } = await create(admin);
+    const formId = idIn((await admin.get(`${path}/keys/new`)).body);
+    const send = () => admin.post(`${path}/keys/new`, { lifetime: '', formId });
+    const [first, second] = await whileTimePasses(portalClock, Promise.all([send(), send()]));
+    const third = await send();
+    expect((await onlyConsumer(access)).keys).toHaveLength(2);
+    expect([second.location, third.location]).toEqual([first.location, first.location]);
+    expect(keyIn((await admin.get(first.location ?? '')).body)).not.toBe('');
+  });
+
+  test('creates one consumer, and a rotation rotates once', async () => {
+    const { admin, access, portalClock } = await setUp();
+    const formId = idIn((await admin.get('/portal/consumers/new')).body);
+    const form = { ...newConsumer, limitPerMinute: '', formId };
+    const twice = (path: string, fields: Record<string, string>) =>
+      whileTimePasses(
+        portalClock,
+        Promise.all([admin.post(path, fields), admin.post(path, fields)]),
+      );
+    const sent = await twice('/portal/consumers/new', form);
+    expect(sent.map(({ status }) => status)).toEqual([303, 303]);
+    const { id, keys } = await onlyConsumer(access);
+    const rotate = `/portal/consumers/${id}/keys/${keys[0]?.keyId}/rotate`;
+    const again = { overlap: '1', formId: idIn((await admin.get(rotate)).body) };
+    const rotated = await twice(rotate, again);
+    expect(new Set(rotated.map(({ location }) => location)).size).toBe(1);
+    expect((await onlyConsumer(access)).keys).toHaveLength(2);
+  });
+
+  test('that was refused can be mended and sent again', async () => {
+    const { admin, access } = await setUp();
+    const formId = idIn((await admin.get('/portal/consumers/new')).body);
+    const wrong = { ...newConsumer, name: '', limitPerMinute: '', formId };
+    expect(await admin.post('/portal/consumers/new', wrong)).toMatchObject({ status: 422 });
+    await submit(admin, '/portal/consumers/new', { ...wrong, name: 'Cockpit' });
+    await onlyConsumer(access);
   });
 });
 
