@@ -1,17 +1,12 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { modes, openIn } from './support/modes.ts';
 import {
   axeFindingsInBothSchemes,
   describeInBrowser,
   openAs,
   startSandboxPortal,
-  WITHOUT_SCRIPT,
 } from './support/portal.ts';
-
-const modes: [string, BrowserContextOptions][] = [
-  ['with script', {}],
-  ['without script', WITHOUT_SCRIPT],
-];
 
 const spec = (paths: string[]): string =>
   [
@@ -45,9 +40,9 @@ async function publish(page: Page, version: string): Promise<void> {
 describeInBrowser('the catalog in the portal', (open) => {
   test.each(modes)(
     'a draft is published, followed, deprecated with a sunset, compared and retired: %s',
-    async (_mode, options) => {
+    async (_mode, mode) => {
       const { url } = await startSandboxPortal();
-      const { page, complaints } = await open(options);
+      const { page, complaints } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
       await createDraft(page, 'browser-api');
       await publish(page, '1.0.0');
@@ -70,6 +65,7 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByLabel('From').selectOption('1.0.0');
       await page.getByLabel('To', { exact: true }).selectOption('1.1.0');
       await press(page, 'Compare');
+      await page.waitForURL(/from=1\.0\.0/);
       const changes = page.getByRole('table', { name: /^Changes from 1\.0\.0 to 1\.1\.0/ });
       expect(await changes.locator('tbody th').allInnerTexts()).toEqual(['Breaking', 'Compatible']);
 

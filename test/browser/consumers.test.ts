@@ -1,17 +1,12 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { modes, openIn } from './support/modes.ts';
 import {
   axeFindingsInBothSchemes,
   describeInBrowser,
   openAs,
   startSandboxPortal,
-  WITHOUT_SCRIPT,
 } from './support/portal.ts';
-
-const modes: [string, BrowserContextOptions][] = [
-  ['with script', {}],
-  ['without script', WITHOUT_SCRIPT],
-];
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name }).click();
@@ -54,9 +49,9 @@ async function labelOfSomeLeads(url: string, key: string): Promise<string> {
 describeInBrowser('consumers in the portal', (open) => {
   test.each(modes)(
     'a consumer is created, reads, is rotated, revoked and refused; the audit tells it all: %s',
-    async (_mode, options) => {
+    async (_mode, mode) => {
       const { url, log } = await startSandboxPortal();
-      const { page, complaints } = await open(options);
+      const { page, complaints } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
       const key = await createConsumer(page, 'approved');
       const consumer = page.url().split('?')[0] ?? '';
@@ -95,6 +90,7 @@ describeInBrowser('consumers in the portal', (open) => {
       expect((await readLeads(url, next)).status).toBe(401);
 
       await page.getByRole('link', { name: 'All changes' }).click();
+      await page.waitForURL(/\/portal\/audit/);
       const rows = await page.getByRole('table').locator('tbody tr').allInnerTexts();
       const actions = rows.map((row) => /\b(?:consumer|key)\.\w+/.exec(row)?.[0]);
       expect(actions).toEqual(['consumer.revoke', 'key.revoke', 'key.rotate', 'consumer.create']);

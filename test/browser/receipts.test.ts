@@ -1,22 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { modes, openIn } from './support/modes.ts';
 import {
   axeFindingsInBothSchemes,
   describeInBrowser,
   openAs,
   startSandboxPortal,
-  WITHOUT_SCRIPT,
 } from './support/portal.ts';
 
 const WIDTHS = [320, 1280, 1920];
-
-const modes: [string, BrowserContextOptions][] = [
-  ['with script', {}],
-  ['without script', WITHOUT_SCRIPT],
-];
 
 const WRITES_REFUSED = {
   kind: 'status',
@@ -86,9 +81,9 @@ async function reloadUntil(page: Page, text: string): Promise<void> {
 }
 
 describeInBrowser('receipts in the portal', (open) => {
-  test.each(modes)('a dead letter is replayed and ends done: %s', async (_mode, options) => {
+  test.each(modes)('a dead letter is replayed and ends done: %s', async (_mode, mode) => {
     const { url, refuseWrites, acceptWrites, deleteLead } = await startWithPartner();
-    const { page, complaints } = await open(options);
+    const { page, complaints } = await openIn(mode, open);
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
@@ -105,9 +100,9 @@ describeInBrowser('receipts in the portal', (open) => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(modes)('a wrong claim is released by its typed number: %s', async (_mode, options) => {
+  test.each(modes)('a wrong claim is released by its typed number: %s', async (_mode, mode) => {
     const { url, leadId, deleteLead } = await startWithPartner();
-    const { page } = await open(options);
+    const { page } = await openIn(mode, open);
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
     await page.getByRole('link', { name: `Release… lead ${leadId}` }).click();
@@ -118,6 +113,7 @@ describeInBrowser('receipts in the portal', (open) => {
     await page.getByRole('button', { name: 'Release lead' }).click();
     await page.getByText(`Lead ${leadId} was released`).waitFor();
     await page.getByRole('link', { name: 'What was done to its claims' }).click();
+    await page.waitForURL(/\/portal\/audit/);
     expect(await page.getByRole('row').last().innerText()).toContain('claim.release');
   });
 
