@@ -7,8 +7,6 @@ import v8 from 'node:v8';
 // The young generation of this thread has its size, from the command line. From here on the option
 // would only overrule the limits that other threads are given (nodejs/node#43991).
 v8.setFlagsFromString('--max-semi-space-size=0');
-// Collect when the heap has grown by a half since the last time; V8 would let it double or more.
-v8.setFlagsFromString('--heap-growing-percent=50');
 
 // Threads and child processes know the cache by this variable alone; without it each of them loads
 // the compiler that strips types. A folder that cannot be written keeps nobody from starting.
