@@ -1,10 +1,11 @@
 import type { Access } from '#access/index.ts';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { Clock } from '#shared/clock.ts';
+import { withQuery } from '../../address.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { link } from '../../shell/parts.ts';
 import { toCsv } from './csv.ts';
-import { auditPath, auditQuery, toFilter } from './query.ts';
+import { auditQuery, toFilter } from './query.ts';
 import type { AuditQuery } from './query.ts';
 import { AUDIT_PATH, auditView } from './view.ts';
 
@@ -37,7 +38,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
         'Every change, by portal, API or command line. Never a secret, never personal data of leads.',
       ],
       actions: link({
-        href: auditPath(`${AUDIT_PATH}/file`, filtered),
+        href: withQuery(`${AUDIT_PATH}/file`, filtered),
         text: 'Download CSV',
         more: `of what is filtered, the newest ${FILE_ENTRIES_MAX} entries at most`,
         look: 'button',

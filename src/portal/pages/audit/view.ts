@@ -1,6 +1,7 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
 import type { Pagination } from '#shared/page.ts';
+import { withQuery } from '../../address.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import { empty, plainCard } from '../../shell/card.ts';
@@ -10,7 +11,6 @@ import { code, foreign, link, note } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
-import { auditPath } from './query.ts';
 import type { AuditQuery } from './query.ts';
 
 export const AUDIT_PATH = '/portal/audit';
@@ -29,7 +29,7 @@ export type AuditViewFacts = {
 export function auditView(given: AuditViewFacts, reader: Reader): Html {
   const { entries, pagination, query } = given;
   const { cursor, ...filtered } = query;
-  const newest = auditPath(AUDIT_PATH, filtered);
+  const newest = withQuery(AUDIT_PATH, filtered);
   if (entries.length === 0)
     return plainCard(filterForm(query), filterChips(query), nothing(filtered));
   return plainCard(
@@ -40,7 +40,7 @@ export function auditView(given: AuditViewFacts, reader: Reader): Html {
       summary: `${counted(entries.length, 'entry', 'entries')} on this page, newest first`,
       ...(cursor !== undefined && { newest }),
       ...(pagination.nextCursor !== undefined && {
-        older: auditPath(AUDIT_PATH, { ...filtered, cursor: pagination.nextCursor }),
+        older: withQuery(AUDIT_PATH, { ...filtered, cursor: pagination.nextCursor }),
       }),
     }),
   );
@@ -86,7 +86,7 @@ function filterChips({ cursor: _cursor, ...filtered }: AuditQuery): Html {
   return chips({
     chips: given.map(([name, value]) => ({
       label: `${name} ${value}`,
-      href: auditPath(AUDIT_PATH, { ...filtered, [name]: undefined }),
+      href: withQuery(AUDIT_PATH, { ...filtered, [name]: undefined }),
     })),
   });
 }
@@ -94,7 +94,7 @@ function filterChips({ cursor: _cursor, ...filtered }: AuditQuery): Html {
 function entriesTable({ entries, query, portalClientId }: AuditViewFacts, reader: Reader): Html {
   const filtered = { ...query, cursor: undefined };
   const only = (name: 'who' | 'on', value: string): string =>
-    auditPath(AUDIT_PATH, { ...filtered, [name]: value });
+    withQuery(AUDIT_PATH, { ...filtered, [name]: value });
   return table<AuditEntryOut>({
     caption: 'Changes, newest first',
     rows: entries,

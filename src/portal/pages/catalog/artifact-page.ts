@@ -4,6 +4,7 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { cursorParameter, textFilter, withQuery } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
@@ -11,7 +12,7 @@ import { html } from '../../html.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { artifactView } from './artifact-view.ts';
-import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH, text, withQuery } from './query.ts';
+import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from './query.ts';
 import { lifecycleBadge } from './words.ts';
 
 export const ofArtifact = {
@@ -19,7 +20,12 @@ export const ofArtifact = {
   params: z.object({ id: z.string() }),
 } as const;
 
-export const artifactQuery = z.strictObject({ version: text, cursor: text, from: text, to: text });
+export const artifactQuery = z.strictObject({
+  version: textFilter(),
+  cursor: cursorParameter,
+  from: textFilter(),
+  to: textFilter(),
+});
 
 type ArtifactQuery = z.output<typeof artifactQuery>;
 type Deps = Pick<CatalogPagesDeps, 'catalog' | 'clock'>;

@@ -1,38 +1,23 @@
 import { z } from 'zod';
 import { lifecycles } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/version/read-catalog.ts';
+import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
 
 export const CATALOG_PATH = '/portal/catalog';
 /** No id can be a hyphen alone. */
 export const NEW_PATH = `${CATALOG_PATH}/-/new`;
 
-const TEXT_CHARACTERS_MAX = 512;
-
-/** What a form leaves empty is not there. */
-export const text = z
-  .string('must be given once')
-  .max(TEXT_CHARACTERS_MAX, `must have at most ${TEXT_CHARACTERS_MAX} characters`)
-  .trim()
-  .transform((value) => value || undefined)
-  .optional();
-
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
-  z
-    .union([z.literal(''), z.enum(words, 'must be one of the list')])
-    .transform((value) => value || undefined)
-    .optional();
-
 /** The address of the list. */
 export const catalogQuery = z.strictObject({
-  q: text,
-  type: text,
-  lifecycle: oneOf(lifecycles),
-  owner: text,
-  groupPath: text,
-  source: text,
-  projectId: text,
-  versions: oneOf(['all']),
-  cursor: text,
+  q: textFilter(),
+  type: textFilter(),
+  lifecycle: oneOfFilter(lifecycles),
+  owner: textFilter(),
+  groupPath: textFilter(),
+  source: textFilter(),
+  projectId: textFilter(),
+  versions: oneOfFilter(['all']),
+  cursor: cursorParameter,
 });
 
 export type CatalogQuery = z.output<typeof catalogQuery>;
@@ -48,21 +33,15 @@ export function catalogPath(query: CatalogQuery): string {
   return withQuery(CATALOG_PATH, query);
 }
 
-type Address = Readonly<Record<string, string | undefined>>;
-
-/** A path with what is given of a query. */
-export function withQuery(path: string, query: Address): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
-  const search = new URLSearchParams(given).toString();
-  return search === '' ? path : `${path}?${search}`;
-}
-
 /** A page or an action of one version. */
 export function versionPath(id: string, version: string, below: string): string {
   return [artifactPath(id), 'versions', encodeURIComponent(version), below].join('/');
 }
 
 /** The page of one artifact. */
-export function artifactPath(id: string, query: Address = {}): string {
+export function artifactPath(
+  id: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
   return withQuery(`${CATALOG_PATH}/${encodeURIComponent(id)}`, query);
 }

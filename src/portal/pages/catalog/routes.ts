@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
+import { textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
@@ -13,7 +14,7 @@ import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.
 import type { CatalogPagesDeps } from './deps.ts';
 import { createPages } from './page-makers.ts';
 import { catalogListView } from './list-view.ts';
-import { CATALOG_PATH, catalogQuery, NEW_PATH, text, toFilters } from './query.ts';
+import { CATALOG_PATH, catalogQuery, NEW_PATH, toFilters } from './query.ts';
 import type { CatalogQuery } from './query.ts';
 
 const PAGE_ARTIFACTS = 50;
@@ -36,7 +37,7 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
 /** Forms and questions, with what they do. */
 function addForms(portal: PortalRoutes, deps: CatalogPagesDeps): void {
   const pages = createPages(deps);
-  const query = z.strictObject({ id: text, version: text });
+  const query = z.strictObject({ id: textFilter(), version: textFilter() });
   portal.page(NEW_PATH, { scope: 'catalog:write', query }, ({ person, query: { id, version } }) =>
     pages.create(
       { ...(id !== undefined && { id }), ...(version !== undefined && { version }) },

@@ -1,30 +1,19 @@
 import { z } from 'zod';
 import { standings } from '#access/consumers/find-consumers.ts';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
+import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
 
 export const CONSUMERS_PATH = '/portal/consumers';
 
-const TEXT_CHARACTERS_MAX = 512;
-
-const text = z
-  .string('must be given once')
-  .max(TEXT_CHARACTERS_MAX, `must have at most ${TEXT_CHARACTERS_MAX} characters`)
-  .trim()
-  .transform((value) => value || undefined)
-  .optional();
-
 /** The address of the list: what a form leaves empty is no filter. */
 export const consumersQuery = z.strictObject({
-  q: text,
-  state: z
-    .union([z.literal(''), z.enum(standings, 'must be one of the list')])
-    .transform((value) => value || undefined)
-    .optional(),
+  q: textFilter(),
+  state: oneOfFilter(standings),
   expires: z
     .enum(['', '14', '90'], 'must be 14 or 90 days')
     .transform((value) => value || undefined)
     .optional(),
-  cursor: text,
+  cursor: cursorParameter,
 });
 
 export type ConsumersQuery = z.output<typeof consumersQuery>;
@@ -39,9 +28,7 @@ export function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter 
 
 /** The list with these filters; undefined ones are left out. */
 export function consumersPath(query: ConsumersQuery): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
-  const search = new URLSearchParams(given).toString();
-  return search === '' ? CONSUMERS_PATH : `${CONSUMERS_PATH}?${search}`;
+  return withQuery(CONSUMERS_PATH, query);
 }
 
 /** The page of one consumer, or one below it. */

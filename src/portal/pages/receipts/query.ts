@@ -4,33 +4,14 @@ import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { Outcome, ReceiptStatus } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { DAY } from '#shared/clock.ts';
+import { cursorParameter, dayFilter, oneOfFilter, textFilter } from '../../address.ts';
 
 export const RECEIPTS_PATH = '/portal/receipts';
 
-const TEXT_CHARACTERS_MAX = 6144; // a cursor carries the filters
 const IDENTIFIER_CHARACTERS_MAX = 255;
 const PARTNER_ID_CHARACTERS_MAX = 63;
 
-const text = (charactersMax: number) =>
-  z
-    .string('must be given once')
-    .max(charactersMax, `must have at most ${charactersMax} characters`)
-    .trim()
-    .transform((value) => value || undefined)
-    .optional();
-
-const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z
-    .union([z.literal(''), z.enum(values, 'must be one of the list')])
-    .transform((value) => value || undefined)
-    .optional();
-
-const day = z
-  .union([z.literal(''), z.iso.date('must be a day, such as 2026-11-21')])
-  .transform((value) => value || undefined)
-  .optional();
-
-const identifier = text(IDENTIFIER_CHARACTERS_MAX);
+const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
 /** What a receipt can be found by, in the order of the form. */
 export const identifiers = ['leadId', 'externalId', 'eventId', 'correlationId'] as const;
@@ -38,17 +19,17 @@ export const identifiers = ['leadId', 'externalId', 'eventId', 'correlationId'] 
 export type Identifier = (typeof identifiers)[number];
 
 const filters = {
-  partnerId: text(PARTNER_ID_CHARACTERS_MAX),
-  status: oneOf(receiptStatuses),
-  outcome: oneOf(outcomes),
-  from: day,
-  to: day,
+  partnerId: textFilter(PARTNER_ID_CHARACTERS_MAX),
+  status: oneOfFilter(receiptStatuses),
+  outcome: oneOfFilter(outcomes),
+  from: dayFilter,
+  to: dayFilter,
   leadId: identifier,
   externalId: identifier,
   eventId: identifier,
   correlationId: identifier,
   /** Which identifier `id` is: the form has one field for all of them. */
-  by: oneOf(identifiers),
+  by: oneOfFilter(identifiers),
   id: identifier,
 };
 
@@ -60,18 +41,20 @@ export type ReceiptsFilters = {
 /** The same with where the page starts. */
 export type ReceiptsQuery = ReceiptsFilters & { cursor?: string | undefined };
 
-type Given = z.output<z.ZodObject<typeof filters & { cursor: typeof cursor }>>;
-
-const cursor = text(TEXT_CHARACTERS_MAX);
+type Given = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
 
 /** The address of the list. */
 export const receiptsQuery = z
-  .strictObject({ ...filters, cursor })
+  .strictObject({ ...filters, cursor: cursorParameter })
   .transform((given, context): ReceiptsQuery => settle(given, context));
 
 /** What the form of a replay carries: the filters, and what was typed. */
 export const receiptsForm = z
-  .object({ ...filters, cursor: cursor.transform(() => undefined), typed: z.string().trim() })
+  .object({
+    ...filters,
+    cursor: cursorParameter.transform(() => undefined),
+    typed: z.string().trim(),
+  })
   .transform(({ typed, ...given }, context) => ({ typed, filters: settle(given, context) }));
 
 function settle({ by, id, ...given }: Given, context: z.RefinementCtx): ReceiptsQuery {

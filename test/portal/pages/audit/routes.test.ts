@@ -5,11 +5,12 @@ import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
-async function setUp(consumers: number, name = 'Consumer') {
+async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock });
   const names = Array.from({ length: consumers }, (_, at) => `${name} ${at}`);
-  for (const name of names) await access.consumers.create({ name }, origin);
+  for (const name of names)
+    await access.consumers.create({ name }, { ...origin, actor: { kind: 'cli', subject } });
   return startPortal((portal) =>
     auditPages(portal, { access, portalClientId: 'trackport-portal', clock }),
   );
@@ -28,6 +29,17 @@ test('the log is shown by pages, each entry once', async () => {
   expect(rowsOf(second.body)).toBe(10);
   expect(second.body).not.toContain('>Older');
   expect(second.body).toContain('>Newest');
+});
+
+test('the next page keeps a filter that is as long as one may be', async () => {
+  const who = 'o'.repeat(512);
+  const { signIn } = await setUp(40, { subject: who });
+  const admin = await signIn();
+  const first = await admin.get(`/portal/audit?who=${who}`);
+  const [, older = ''] = /href="([^"]+)"[^>]*>Older/.exec(first.body) ?? [];
+  const second = await admin.get(older.replaceAll('&amp;', '&'));
+  expect(second).toMatchObject({ status: 200 });
+  expect(rowsOf(second.body)).toBe(10);
 });
 
 test('what is filtered can be had as a file, longer than one read', async () => {
@@ -51,7 +63,7 @@ test('only operators read it, and a wrong filter says so', async () => {
 });
 
 test('a page of texts that escape to many times their length stays below 50 KB', async () => {
-  const { signIn } = await setUp(40, '"<'.repeat(97));
+  const { signIn } = await setUp(40, { name: '"<'.repeat(97) });
   const { body } = await (await signIn()).get('/portal/audit');
   expect(rowsOf(body)).toBe(30);
   expect(Buffer.byteLength(body)).toBeLessThan(50_000);

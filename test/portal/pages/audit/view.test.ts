@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { toCsv } from '#portal/pages/audit/csv.ts';
-import { auditPath, auditQuery, toFilter } from '#portal/pages/audit/query.ts';
+import { withQuery } from '#portal/address.ts';
+import { auditQuery, toFilter } from '#portal/pages/audit/query.ts';
 import { auditView } from '#portal/pages/audit/view.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
@@ -77,7 +78,7 @@ test('days are UTC, and the last one counts', () => {
   const query = auditQuery.parse({ from: '2026-11-01', to: '2026-11-01', who: '', what: '' });
   const since = Date.parse('2026-11-01T00:00:00Z');
   expect(toFilter(query)).toEqual({ since, before: since + DAY });
-  expect(auditPath('/a', query)).toBe('/a?from=2026-11-01&to=2026-11-01');
+  expect(withQuery('/a', query)).toBe('/a?from=2026-11-01&to=2026-11-01');
 });
 
 test.each([
