@@ -14,8 +14,8 @@ import {
   problem,
   toContent,
   toDraft,
-} from './draft-form.ts';
-import { atSpec, typedSpecOf } from './draft-spec.ts';
+} from './draft/draft-form.ts';
+import { atSpec, typedSpecOf } from './draft/draft-spec.ts';
 import type { CatalogPageMakers, VersionName } from './page-makers.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH } from './query.ts';
 

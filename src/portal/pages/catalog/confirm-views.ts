@@ -13,7 +13,7 @@ import { errorSummary, problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count, counted, timeText } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
-import { findingsList } from './artifact-view.ts';
+import { findingsList } from './artifact/artifact-view.ts';
 import { artifactPath, versionPath } from './query.ts';
 
 export type ConfirmFacts = {

@@ -12,9 +12,9 @@ import type { Reader } from '../../shell/times.ts';
 import { deleteView, deprecateView, publishView, retireView } from './confirm-views.ts';
 import type { ConfirmFacts } from './confirm-views.ts';
 import type { CatalogPagesDeps } from './deps.ts';
-import { toFields } from './draft-form.ts';
-import { formerSpecOf, specFieldsOf } from './draft-spec.ts';
-import { draftFormView } from './draft-view.ts';
+import { toFields } from './draft/draft-form.ts';
+import { formerSpecOf, specFieldsOf } from './draft/draft-spec.ts';
+import { draftFormView } from './draft/draft-view.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
 import { explainStale } from './stale.ts';
 

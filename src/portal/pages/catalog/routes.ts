@@ -9,7 +9,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
 import { html } from '../../html.ts';
 import { code, cut, link } from '../../shell/parts.ts';
-import { artifactPage, artifactQuery, ofArtifact } from './artifact-page.ts';
+import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
 import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { createPages } from './page-makers.ts';

@@ -1,11 +1,11 @@
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Html } from '../../html.ts';
-import { claimPages } from './claim-pages.ts';
+import { claimPages } from './claim/claim-pages.ts';
 import { receiptListView } from './list-view.ts';
 import { link } from '../../shell/parts.ts';
 import { givenFilters, RECEIPTS_PATH, receiptsPath, receiptsQuery, toFilter } from './query.ts';
 import type { ReceiptsQuery } from './query.ts';
-import { replayPages } from './replay-pages.ts';
+import { replayPages } from './replay/replay-pages.ts';
 import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';

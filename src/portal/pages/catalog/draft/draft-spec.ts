@@ -1,7 +1,7 @@
 import { specJsonRules } from '#catalog/version/artifact.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import type { CatalogPagesDeps } from './deps.ts';
+import type { CatalogPagesDeps } from '../deps.ts';
 import { problem } from './draft-form.ts';
 import type { ContentFields } from './draft-form.ts';
 

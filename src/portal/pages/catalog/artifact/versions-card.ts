@@ -1,16 +1,16 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Pagination } from '#shared/page.ts';
-import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { card } from '../../shell/card.ts';
-import { code, link, note, tag } from '../../shell/parts.ts';
-import { pager, table } from '../../shell/table.ts';
-import { count, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { offeredActions } from './actions-offered.ts';
-import { artifactPath } from './query.ts';
-import { lifecycleBadge } from './words.ts';
+import type { PortalPerson } from '../../../person.ts';
+import { html } from '../../../html.ts';
+import type { Html } from '../../../html.ts';
+import { card } from '../../../shell/card.ts';
+import { code, link, note, tag } from '../../../shell/parts.ts';
+import { pager, table } from '../../../shell/table.ts';
+import { count, counted, time } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
+import { offeredActions } from '../actions-offered.ts';
+import { artifactPath } from '../query.ts';
+import { lifecycleBadge } from '../words.ts';
 
 export type VersionsFacts = {
   id: string;

@@ -3,23 +3,23 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { withQuery } from '../../address.ts';
-import { may } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
-import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
-import { notice } from '../../shell/notice.ts';
-import { badge, code, cut, foreign, link, note } from '../../shell/parts.ts';
-import { codeBlock } from '../../shell/texts.ts';
-import { bytes, count, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { withQuery } from '../../../address.ts';
+import { may } from '../../../person.ts';
+import { html } from '../../../html.ts';
+import type { Html, HtmlValue } from '../../../html.ts';
+import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
+import { notice } from '../../../shell/notice.ts';
+import { badge, code, cut, foreign, link, note } from '../../../shell/parts.ts';
+import { codeBlock } from '../../../shell/texts.ts';
+import { bytes, count, time } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
 import { diffCard } from './diff-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { lanesCard } from './lanes-card.ts';
-import { artifactPath, catalogPath } from './query.ts';
+import { artifactPath, catalogPath } from '../query.ts';
 import { versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
-import { lifecycleBadge } from './words.ts';
+import { lifecycleBadge } from '../words.ts';
 
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */

@@ -1,13 +1,13 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import type { Html } from '../../html.ts';
-import { card } from '../../shell/card.ts';
-import { lanes } from '../../shell/lanes.ts';
-import type { Lane } from '../../shell/lanes.ts';
-import { code } from '../../shell/parts.ts';
-import { timeText } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { LIFECYCLE_WORDS } from './words.ts';
+import type { Html } from '../../../html.ts';
+import { card } from '../../../shell/card.ts';
+import { lanes } from '../../../shell/lanes.ts';
+import type { Lane } from '../../../shell/lanes.ts';
+import { code } from '../../../shell/parts.ts';
+import { timeText } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
+import { LIFECYCLE_WORDS } from '../words.ts';
 
 const LANES_MAX = 12;
 const LABEL_CHARACTERS = 8;

@@ -1,16 +1,16 @@
 import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { body, card } from '../../shell/card.ts';
-import { select } from '../../shell/fields.ts';
-import { filters } from '../../shell/forms.ts';
-import { badge, code, cut, foreign, note } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
-import { table } from '../../shell/table.ts';
-import { count, counted } from '../../shell/times.ts';
-import { artifactPath } from './query.ts';
+import { html } from '../../../html.ts';
+import type { Html } from '../../../html.ts';
+import { body, card } from '../../../shell/card.ts';
+import { select } from '../../../shell/fields.ts';
+import { filters } from '../../../shell/forms.ts';
+import { badge, code, cut, foreign, note } from '../../../shell/parts.ts';
+import type { State } from '../../../shell/parts.ts';
+import { table } from '../../../shell/table.ts';
+import { count, counted } from '../../../shell/times.ts';
+import { artifactPath } from '../query.ts';
 
 export type DiffFacts = {
   id: string;

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
-import type { FormProblem, PortalPage } from '../../page.ts';
-import type { PortalPerson } from '../../person.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { FormProblem, PortalPage } from '../../../page.ts';
+import type { PortalPerson } from '../../../person.ts';
+import type { PortalRoutes } from '../../../routes/route-types.ts';
 import { claimView, releaseView } from './claim-views.ts';
 import type { ReleaseFacts } from './claim-views.ts';
-import { claimPath } from './leads.ts';
-import { RECEIPTS_PATH } from './query.ts';
-import { readerOf, scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { claimPath } from '../leads.ts';
+import { RECEIPTS_PATH } from '../query.ts';
+import { readerOf, scope } from '../receipt-deps.ts';
+import type { ReceiptPagesDeps } from '../receipt-deps.ts';
 
 const typedForm = z.object({ typed: z.string().trim() });
 

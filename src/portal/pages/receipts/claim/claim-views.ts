@@ -1,18 +1,18 @@
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
-import type { FormProblem } from '../../page.ts';
-import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { body, card, facts, row } from '../../shell/card.ts';
-import { input } from '../../shell/fields.ts';
-import { confirmation } from '../../shell/forms.ts';
-import { errorSummary, notice, problemOf, remark } from '../../shell/notice.ts';
-import { code, link } from '../../shell/parts.ts';
-import { time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { claimPath, issueLink } from './leads.ts';
-import type { IssueAddress } from './leads.ts';
-import { receiptPath, receiptsPath } from './query.ts';
+import type { FormProblem } from '../../../page.ts';
+import type { PortalPerson } from '../../../person.ts';
+import { html } from '../../../html.ts';
+import type { Html } from '../../../html.ts';
+import { body, card, facts, row } from '../../../shell/card.ts';
+import { input } from '../../../shell/fields.ts';
+import { confirmation } from '../../../shell/forms.ts';
+import { errorSummary, notice, problemOf, remark } from '../../../shell/notice.ts';
+import { code, link } from '../../../shell/parts.ts';
+import { time } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
+import { claimPath, issueLink } from '../leads.ts';
+import type { IssueAddress } from '../leads.ts';
+import { receiptPath, receiptsPath } from '../query.ts';
 
 export type ClaimFacts = {
   /** The lead's. */

@@ -4,16 +4,16 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { cursorParameter, textFilter, withQuery } from '../../address.ts';
-import type { PortalPage } from '../../page.ts';
-import { may } from '../../person.ts';
-import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import { code, foreign, link } from '../../shell/parts.ts';
-import type { CatalogPagesDeps } from './deps.ts';
+import { cursorParameter, textFilter, withQuery } from '../../../address.ts';
+import type { PortalPage } from '../../../page.ts';
+import { may } from '../../../person.ts';
+import type { PortalPerson } from '../../../person.ts';
+import { html } from '../../../html.ts';
+import { code, foreign, link } from '../../../shell/parts.ts';
+import type { CatalogPagesDeps } from '../deps.ts';
 import { artifactView } from './artifact-view.ts';
-import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from './query.ts';
-import { lifecycleBadge } from './words.ts';
+import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from '../query.ts';
+import { lifecycleBadge } from '../words.ts';
 
 export const ofArtifact = {
   scope: 'catalog:read',

@@ -1,7 +1,7 @@
 import { refuse } from '#shared/errors.ts';
-import type { FormProblem, PortalPage } from '../../page.ts';
-import type { PortalPerson } from '../../person.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { FormProblem, PortalPage } from '../../../page.ts';
+import type { PortalPerson } from '../../../person.ts';
+import type { PortalRoutes } from '../../../routes/route-types.ts';
 import {
   givenFilters,
   RECEIPTS_PATH,
@@ -9,11 +9,11 @@ import {
   receiptsPath,
   receiptsQuery,
   toFilter,
-} from './query.ts';
-import type { ReceiptsFilters } from './query.ts';
-import { scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
-import { replayWords } from './receipt-pages.ts';
+} from '../query.ts';
+import type { ReceiptsFilters } from '../query.ts';
+import { scope } from '../receipt-deps.ts';
+import type { ReceiptPagesDeps } from '../receipt-deps.ts';
+import { replayWords } from '../receipt-pages.ts';
 import { replayView, sumOf } from './replay-view.ts';
 
 const PATH = `${RECEIPTS_PATH}/replay`;

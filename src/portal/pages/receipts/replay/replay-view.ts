@@ -1,18 +1,18 @@
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
-import type { FormProblem } from '../../page.ts';
-import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { input } from '../../shell/fields.ts';
-import { confirmation } from '../../shell/forms.ts';
-import { errorSummary, notice, problemOf } from '../../shell/notice.ts';
-import { link } from '../../shell/parts.ts';
-import { count, counted } from '../../shell/times.ts';
-import { filterWords } from './list-view.ts';
-import { givenFilters, RECEIPTS_PATH, receiptsPath } from './query.ts';
-import type { ReceiptsFilters } from './query.ts';
-import { countWords } from './words.ts';
+import type { FormProblem } from '../../../page.ts';
+import type { PortalPerson } from '../../../person.ts';
+import { html } from '../../../html.ts';
+import type { Html } from '../../../html.ts';
+import { input } from '../../../shell/fields.ts';
+import { confirmation } from '../../../shell/forms.ts';
+import { errorSummary, notice, problemOf } from '../../../shell/notice.ts';
+import { link } from '../../../shell/parts.ts';
+import { count, counted } from '../../../shell/times.ts';
+import { filterWords } from '../list-view.ts';
+import { givenFilters, RECEIPTS_PATH, receiptsPath } from '../query.ts';
+import type { ReceiptsFilters } from '../query.ts';
+import { countWords } from '../words.ts';
 
 export type ReplayFacts = {
   filters: ReceiptsFilters;
