@@ -49,6 +49,18 @@ test('who connects at the moment of a stop gets a response, and no reset', async
   for (const response of await Promise.all(responses)) expect(response).toContain('served');
 });
 
+test('who waits at the port of a process that wakes late gets a response, and no reset', async () => {
+  const { server, port, load } = await open((_request, response) => response.end('served'));
+  const responses = Array.from({ length: 5 }, () => exchange(port, get('/')));
+  // They connect in the next tick, and nothing is accepted before the event loop turns.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const lateClock = { ...systemClock, sleep: (): Promise<void> => Promise.resolve() };
+  await drain({ clock: lateClock, delayMs: 0, load, work: done });
+  server.close();
+  server.closeIdleConnections();
+  for (const response of await Promise.all(responses)) expect(response).toContain('served');
+});
+
 test('the delay is served to its end, and so is what is in flight then, within 6 s', async () => {
   const arrived = Promise.withResolvers<void>();
   const { port, load } = await open(() => arrived.resolve());
