@@ -6,8 +6,8 @@ import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
-import type { Config } from '#config/schema.ts';
-import { serverUrl } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
+import { serverUrl } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { FixedConfig, TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
@@ -34,18 +34,18 @@ import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 
 import { healthChecks } from './compose/telemetry/health.ts';
-import { composeAccess } from './compose/access.ts';
-import type { BearerRoutesDeps } from './compose/bearer-routes.ts';
-import type { Identity } from './compose/identity.ts';
-import { cutInTime, drain, listen } from './compose/listen.ts';
+import { composeAccess } from './compose/identity/access.ts';
+import type { BearerRoutesDeps } from './compose/identity/bearer-routes.ts';
+import type { Identity } from './compose/identity/identity.ts';
+import { cutInTime, drain, listen } from './compose/server/listen.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createRegistry, logMetrics, trackerCallMetrics } from './compose/telemetry/metrics.ts';
 import { openTracing, traceTrackerCalls } from './compose/telemetry/open-tracing.ts';
 import { composeLeads, followOthers } from './compose/leads.ts';
 import { composePartners } from './compose/partners.ts';
-import { openPortal } from './compose/open-portal.ts';
-import { openIdentity } from './compose/open-identity.ts';
-import { storeError } from './compose/start-error.ts';
+import { openPortal } from './compose/portal/open-portal.ts';
+import { openIdentity } from './compose/identity/open-identity.ts';
+import { storeError } from './compose/server/start-error.ts';
 import { openServiceStore } from './compose/store.ts';
 import type { Store } from './compose/store.ts';
 import { composeTraffic } from './compose/traffic.ts';
@@ -249,7 +249,7 @@ async function openBearerRoutes(
     refusalLimiter,
   }: { identity: Identity } & Pick<BearerRoutesDeps, 'refusalLimiter'>,
 ) {
-  const { composeBearerRoutes } = await import('./compose/bearer-routes.ts');
+  const { composeBearerRoutes } = await import('./compose/identity/bearer-routes.ts');
   return composeBearerRoutes({
     ...parts,
     verifier,

@@ -13,7 +13,7 @@ import packageFile from '#package.json' with { type: 'json' };
 import { createLogOutput } from './compose/telemetry/log-output.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createCommandServices } from './compose/command-services.ts';
-import { StartError } from './compose/start-error.ts';
+import { StartError } from './compose/server/start-error.ts';
 
 const EXIT_FAILED = 1;
 /** How long the end of a service waits for whoever reads its log and its banner, each. */

@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 
 import type { Environment } from '#config/interpolate.ts';
 import { loadConfig } from '#config/load.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 

@@ -40,7 +40,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'migrate',
     summary: 'bring the store to the newest schema',
     register: async (command, context) => {
-      const { registerMigrate } = await import('./commands/migrate.ts');
+      const { registerMigrate } = await import('./commands/store/migrate.ts');
       registerMigrate(command, { ...context, services: context.services.migrate });
     },
   },
@@ -48,7 +48,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'backup',
     summary: 'copy the store into a file and check the copy, while the service runs, too',
     register: async (command, context) => {
-      const { registerBackup } = await import('./commands/backup.ts');
+      const { registerBackup } = await import('./commands/store/backup.ts');
       registerBackup(command, { ...context, services: context.services.backup });
     },
   },
@@ -56,7 +56,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'restore',
     summary: 'put a backup in the place of an empty store that nobody has open',
     register: async (command, context) => {
-      const { registerRestore } = await import('./commands/restore.ts');
+      const { registerRestore } = await import('./commands/store/restore.ts');
       registerRestore(command, { ...context, services: context.services.restore });
     },
   },
@@ -64,7 +64,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'store',
     summary: 'copy a stopped store from SQLite to PostgreSQL, or back',
     register: async (command, context) => {
-      const { registerStore } = await import('./commands/store.ts');
+      const { registerStore } = await import('./commands/store/store.ts');
       registerStore(command, { ...context, services: context.services.store });
     },
   },
@@ -72,7 +72,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'consumer',
     summary: 'manage consumers of leads, their grants and keys',
     register: async (command, context) => {
-      const { registerConsumer } = await import('./commands/consumer.ts');
+      const { registerConsumer } = await import('./commands/consumer/consumer.ts');
       registerConsumer(command, { ...context, services: context.services.consumer });
     },
   },
@@ -80,7 +80,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'receipt',
     summary: 'list what partners sent, show what became of it, and replay',
     register: async (command, context) => {
-      const { registerReceipt } = await import('./commands/receipt.ts');
+      const { registerReceipt } = await import('./commands/receipt/receipt.ts');
       registerReceipt(command, { ...context, services: context.services.receipt });
     },
   },

@@ -1,15 +1,15 @@
 import type { AuditServices } from './commands/audit.ts';
-import type { BackupServices } from './commands/backup.ts';
+import type { BackupServices } from './commands/store/backup.ts';
 import type { CatalogServices } from './commands/catalog-import.ts';
 import type { ClaimServices } from './commands/claim.ts';
-import type { ConsumerServices } from './commands/consumer.ts';
+import type { ConsumerServices } from './commands/consumer/consumer.ts';
 import type { DoctorServices } from './commands/doctor.ts';
-import type { MigrateServices } from './commands/migrate.ts';
+import type { MigrateServices } from './commands/store/migrate.ts';
 import type { OpenApiServices } from './commands/openapi.ts';
-import type { ReceiptServices } from './commands/receipt.ts';
-import type { RestoreServices } from './commands/restore.ts';
+import type { ReceiptServices } from './commands/receipt/receipt.ts';
+import type { RestoreServices } from './commands/store/restore.ts';
 import type { ServeServices } from './commands/serve.ts';
-import type { StoreServices } from './commands/store.ts';
+import type { StoreServices } from './commands/store/store.ts';
 import type { Open } from './command.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -9,11 +9,11 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
-import { composeAccess } from './access.ts';
+import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
-import { StartError } from './start-error.ts';
+import { StartError } from './server/start-error.ts';
 import { openStore } from './store.ts';
 import type { Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';

@@ -1,6 +1,6 @@
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
@@ -20,7 +20,7 @@ import { traced } from '#shared/tracing.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 
-import type { Identity } from './identity.ts';
+import type { Identity } from './identity/identity.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Store } from './store.ts';
 import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';

@@ -1,5 +1,5 @@
 import { ConfigError, renderProblem } from '#config/problems.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';

@@ -1,12 +1,12 @@
 import { resolveSecretKey } from '#config/secret-key.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import type { Log } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
-import { storeError } from './start-error.ts';
+import { storeError } from './server/start-error.ts';
 import type { OpenStore, Stores } from './stores/stores.ts';
 
 /** The open store with what every area needs of it. */

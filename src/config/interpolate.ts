@@ -4,7 +4,7 @@ import { systemCodeOf } from '#shared/errors.ts';
 
 import { pathText } from './problems.ts';
 import type { Problem } from './problems.ts';
-import type { KeyPath } from './key-tree.ts';
+import type { KeyPath } from './schema/key-tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,14 +5,14 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { readYaml } from '#shared/text/yaml.ts';
 import type { YamlFault } from '#shared/text/yaml.ts';
 
-import { crossCheck } from './cross-checks.ts';
+import { crossCheck } from './schema/cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
 import { interpolate, readableFile } from './interpolate.ts';
 import type { Environment } from './interpolate.ts';
 import { ConfigError, lookUp, pathText, toProblems } from './problems.ts';
 import type { Problem } from './problems.ts';
-import { configSchema } from './schema.ts';
-import type { Config } from './schema.ts';
+import { configSchema } from './schema/schema.ts';
+import type { Config } from './schema/schema.ts';
 
 export type ConfigRequest = {
   /** The YAML file of `--config`; without one the environment alone configures. */

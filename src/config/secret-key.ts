@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
-import type { Config } from './schema.ts';
+import type { Config } from './schema/schema.ts';
 
 const KEY_BYTES = 32;
 

@@ -1,6 +1,6 @@
 import { Secret } from '#shared/crypto/secret.ts';
 
-import { shaped } from './values.ts';
+import { shaped } from './schema/values.ts';
 
 /** Where a store is. */
 export type StoreAddress =

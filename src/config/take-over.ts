@@ -1,10 +1,10 @@
 import { isRecord } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 
-import { crossCheck } from './cross-checks.ts';
-import type { KeyPath } from './key-tree.ts';
+import { crossCheck } from './schema/cross-checks.ts';
+import type { KeyPath } from './schema/key-tree.ts';
 import { ConfigError, pathText } from './problems.ts';
-import type { Config } from './schema.ts';
+import type { Config } from './schema/schema.ts';
 
 type ReloadedSection = 'partners' | 'deletions' | 'consumers' | 'catalog';
 type ReloadedServerKey = 'logLevel';

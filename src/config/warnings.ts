@@ -1,4 +1,4 @@
-import type { Config } from './schema.ts';
+import type { Config } from './schema/schema.ts';
 
 /** Something allowed that is likely not meant. */
 export type ConfigWarning = {

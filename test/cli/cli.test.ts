@@ -7,7 +7,7 @@ import { UsageError } from '#cli/command.ts';
 import { commands } from '#cli/commands.ts';
 import type { Services } from '#cli/services.ts';
 import { ConfigError } from '#config/problems.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { systemClock } from '#shared/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { registerConsumer } from '#cli/commands/consumer.ts';
+import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
 import { createFakeClock } from '../support/clock.ts';

@@ -3,7 +3,7 @@ import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { UsageError } from '#cli/command.ts';
-import { registerReceipt } from '#cli/commands/receipt.ts';
+import { registerReceipt } from '#cli/commands/receipt/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
 import { createFakeClock } from '../support/clock.ts';

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { allKeyPaths } from '#config/key-tree.ts';
-import { renderJsonSchema } from '#config/json-schema.ts';
+import { allKeyPaths } from '#config/schema/key-tree.ts';
+import { renderJsonSchema } from '#config/schema/json-schema.ts';
 import { loadConfig } from '#config/load.ts';
-import { findExplained, readManual } from '#config/manual.ts';
-import { configSchema } from '#config/schema.ts';
+import { findExplained, readManual } from '#config/schema/manual.ts';
+import { configSchema } from '#config/schema/schema.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
 const manual = readFileSync('config/default.yaml', 'utf8');

@@ -7,7 +7,7 @@ import { loadConfig } from '#config/load.ts';
 import type { ConfigRequest } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Problem } from '#config/problems.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { withValue } from '#config/environment.ts';
-import { allKeyPaths } from '#config/key-tree.ts';
+import { allKeyPaths } from '#config/schema/key-tree.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Problem } from '#config/problems.ts';

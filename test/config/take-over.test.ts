@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 
 const tracker = { repository: 'acme/leads', auth: { token: 'a-token' } };

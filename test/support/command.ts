@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { CommandContext, Open, Register } from '#cli/command.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 
 /** What a command has printed, and what it has noted beside that. */

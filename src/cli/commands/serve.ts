@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { UsageError } from '../command.ts';
 import type { CommandContext, ConfigOptions, Register } from '../command.ts';
 import { listenForHangups, nextStopSignal } from '../signals.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { serverUrl } from '#config/schema.ts';
+import { serverUrl } from '#config/schema/schema.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Partner } from '#partners/partner.ts';
 import { isScheme, schemes, toPublicUri } from '#partners/intake/signature.ts';

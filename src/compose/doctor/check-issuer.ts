@@ -1,5 +1,5 @@
 import { inspectIssuer } from '#adapters/jose/key-set.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 
-import { StartError } from '../start-error.ts';
+import { StartError } from '../server/start-error.ts';
 import { checkServer } from './check-server.ts';
 import { directoryKeyOf, openStore } from '../store.ts';
 import type { Store } from '../store.ts';

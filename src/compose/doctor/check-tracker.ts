@@ -4,7 +4,7 @@ import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
 import type { RepositoryInspection } from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
 import { coversWriting } from '#adapters/github/editing/write-access.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 

@@ -1,7 +1,7 @@
 import { inspectAppHook, inspectRepositoryHooks } from '#adapters/github/hook-inspection.ts';
 import type { HookFacts } from '#adapters/github/hook-inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';

@@ -1,6 +1,6 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';

@@ -10,7 +10,7 @@ import { describeBug } from '#shared/log.ts';
 
 import { startService } from '../../compose.ts';
 import type { Service } from '../../compose.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../server/start-error.ts';
 import { createLog } from '../telemetry/log.ts';
 import type { LevelLog } from '../telemetry/log.ts';
 import { createLogOutput } from '../telemetry/log-output.ts';

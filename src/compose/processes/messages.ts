@@ -1,5 +1,5 @@
 /** What the primary process and those that serve say to each other. */
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { Readiness } from '#http/routes/operations/readiness.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 

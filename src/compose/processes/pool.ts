@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
-import { StartError } from '../start-error.ts';
+import { StartError } from '../server/start-error.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
 import { startMember } from './member.ts';
 import type { Member, MemberEnd } from './member.ts';

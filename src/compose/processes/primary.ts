@@ -3,7 +3,7 @@
  * nothing itself: it replaces whoever ends, writes the log of all, and gathers what they say of
  * themselves. `docs/decisions/0011-processes.md` has the reasons.
  */
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { Clock } from '#shared/clock.ts';
 

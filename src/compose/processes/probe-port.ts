@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-import { listenError } from '../start-error.ts';
-import type { PortSetter } from '../start-error.ts';
+import { listenError } from '../server/start-error.ts';
+import type { PortSetter } from '../server/start-error.ts';
 
 export type PortRequest = { host: string; port: number; setBy?: PortSetter };
 

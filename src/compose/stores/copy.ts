@@ -14,7 +14,7 @@ import type { TableDigest } from '#shared/transfer/digest.ts';
 import { refuseDifference } from '#shared/transfer/match-tables.ts';
 import type { ReadableStore } from '#shared/transfer/table.ts';
 
-import { storeError, storeName } from '../start-error.ts';
+import { storeError, storeName } from '../server/start-error.ts';
 
 type CopyOptions = {
   /** `sqlite:PATH` or `postgres://…`, with `${NAME}` and `${file:PATH}` as in the configuration. */

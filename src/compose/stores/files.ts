@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs';
 import { backUp } from '#adapters/sqlite/transfer/backup.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
 import packageFile from '#package.json' with { type: 'json' };
-import { StartError, storeError } from '../start-error.ts';
+import { StartError, storeError } from '../server/start-error.ts';
 
 type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
 type RestoreOptions = { file: string; onProgress: OnProgress };

@@ -6,7 +6,7 @@ import { createRepository, parseRepositoryName } from '#adapters/github/reposito
 import type { Repository } from '#adapters/github/repository.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';

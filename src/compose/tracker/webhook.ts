@@ -1,4 +1,4 @@
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { toChange } from '#leads/feed/change.ts';

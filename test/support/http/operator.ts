@@ -19,7 +19,7 @@ import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
-import { composeBearerRoutes } from '../../../src/compose/bearer-routes.ts';
+import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
 import { catalogRules } from '../catalog.ts';

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { drain } from '../../src/compose/listen.ts';
-import { watchLoad } from '../../src/compose/server-load.ts';
-import type { ServerLoad } from '../../src/compose/server-load.ts';
-import { createFakeClock } from '../support/clock.ts';
+import { drain } from '../../../src/compose/server/listen.ts';
+import { watchLoad } from '../../../src/compose/server/server-load.ts';
+import type { ServerLoad } from '../../../src/compose/server/server-load.ts';
+import { createFakeClock } from '../../support/clock.ts';
 
 // It would stand between our sockets and the server.
 beforeAll(() => nock.restore());

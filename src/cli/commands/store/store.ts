@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { OnProgress } from '#shared/progress.ts';
-import { printJson } from '../command.ts';
-import type { ConfigOptions, Register, RunContext } from '../command.ts';
-import { createProgress } from '../progress.ts';
-import { renderFacts } from '../table.ts';
+import { printJson } from '../../command.ts';
+import type { ConfigOptions, Register, RunContext } from '../../command.ts';
+import { createProgress } from '../../progress.ts';
+import { renderFacts } from '../../table.ts';
 
 /** What was copied, and what is to be looked at. */
 type CopyReport = {

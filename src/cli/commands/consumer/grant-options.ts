@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { GrantInput } from '#access/grants/grant.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../../command.ts';
 
 /** `--grant` and `--label` as they stood on the command line. */
 type GrantToken = { kind: 'grant' | 'label'; text: string };

@@ -4,9 +4,9 @@ import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import type { Receipts } from '#partners/receipts/receipts.ts';
-import { printJson, UsageError } from '../command.ts';
-import type { ActionOf, Open, Register, Task } from '../command.ts';
-import { instantOption, numberOption } from '../option-values.ts';
+import { printJson, UsageError } from '../../command.ts';
+import type { ActionOf, Open, Register, Task } from '../../command.ts';
+import { instantOption, numberOption } from '../../option-values.ts';
 import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 
 /** What the `receipt` commands work on. */

@@ -2,7 +2,7 @@ import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
-import type { Identity } from './identity.ts';
+import type { Identity } from '../identity/identity.ts';
 import type { PortalParts } from './portal.ts';
 
 type Parts = Omit<PortalParts, 'portal' | 'rules' | 'identity'> & {

@@ -2,7 +2,7 @@ import { outcomes } from '#partners/receipts/receipt.ts';
 import type { Outcome, ReceiptStatus } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receipts.ts';
-import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
+import { NONE, printable, renderFacts, renderTable, renderWord } from '../../table.ts';
 
 const colours = {
   ACCEPTED: 'yellow',

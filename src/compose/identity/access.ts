@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 
-import type { Store } from './store.ts';
+import type { Store } from '../store.ts';
 
 export type AccessDeps = {
   store: Pick<Store, 'stores' | 'cursors'>;

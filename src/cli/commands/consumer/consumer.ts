@@ -10,13 +10,13 @@ import type { ConsumerOut } from '#access/consumers/consumer-out.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { printJson, UsageError } from '../command.ts';
-import type { ActionOf, Open, Register, Task } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { durationOption, numberOption } from '../option-values.ts';
+import { printJson, UsageError } from '../../command.ts';
+import type { ActionOf, Open, Register, Task } from '../../command.ts';
+import { confirm } from '../../confirm.ts';
+import { durationOption, numberOption } from '../../option-values.ts';
 import { addGrantOptions, toGrantInputs } from './grant-options.ts';
 import type { GrantOptions } from './grant-options.ts';
-import { printable } from '../table.ts';
+import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
 const LIST_PAGE = 100;

@@ -1,8 +1,8 @@
 import { isRecord } from '#shared/text/json.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
-import { lookUp } from './problems.ts';
-import type { Problem } from './problems.ts';
+import { lookUp } from '../problems.ts';
+import type { Problem } from '../problems.ts';
 import { defaults } from './schema.ts';
 
 type Check = (given: unknown) => Problem[];

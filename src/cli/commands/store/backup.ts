@@ -1,8 +1,8 @@
 import type { OnProgress } from '#shared/progress.ts';
-import { printJson } from '../command.ts';
-import type { Open, Register } from '../command.ts';
-import { createProgress } from '../progress.ts';
-import { renderFacts } from '../table.ts';
+import { printJson } from '../../command.ts';
+import type { Open, Register } from '../../command.ts';
+import { createProgress } from '../../progress.ts';
+import { renderFacts } from '../../table.ts';
 
 /** What a backup holds, and what it does not. */
 type BackupReport = {

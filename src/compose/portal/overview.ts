@@ -1,4 +1,4 @@
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { runChecks } from '#http/routes/operations/readiness.ts';
 import type { HealthCheck } from '#http/routes/operations/readiness.ts';
@@ -11,7 +11,7 @@ import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
-import type { TrackerParts } from './tracker/parts.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
 
 export type OverviewParts = {
   config: { server: Pick<FixedConfig['server'], 'opsPort'> };

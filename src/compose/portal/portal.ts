@@ -7,7 +7,7 @@ import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
-import type { Config } from '#config/schema.ts';
+import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -25,15 +25,15 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
-import { composeCatalog } from './catalog.ts';
-import type { Identity } from './identity.ts';
+import { composeCatalog } from '../catalog.ts';
+import type { Identity } from '../identity/identity.ts';
 import { composeOverview } from './overview.ts';
 import type { OverviewParts } from './overview.ts';
-import type { Store } from './store.ts';
-import type { Stores } from './stores/stores.ts';
-import type { TrackerParts } from './tracker/parts.ts';
-import { healthChecks } from './telemetry/health.ts';
-import type { ChecksParts } from './telemetry/health.ts';
+import type { Store } from '../store.ts';
+import type { Stores } from '../stores/stores.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
+import { healthChecks } from '../telemetry/health.ts';
+import type { ChecksParts } from '../telemetry/health.ts';
 
 export type PortalParts = {
   portal: NonNullable<FixedConfig['portal']>;

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
-import { storeUrl } from './store-url.ts';
+import { storeUrl } from '../store-url.ts';
 import {
   browserOrigin,
   duration,

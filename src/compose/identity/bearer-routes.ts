@@ -11,9 +11,9 @@ import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 
-import { composeCatalog } from './catalog.ts';
-import type { Store } from './store.ts';
-import type { Stores } from './stores/stores.ts';
+import { composeCatalog } from '../catalog.ts';
+import type { Store } from '../store.ts';
+import type { Stores } from '../stores/stores.ts';
 
 export type BearerRoutesDeps = {
   verifier: Pick<TokenVerifier, 'verify'>;
