@@ -28,8 +28,7 @@ const labelQuery = z.preprocess(
     }),
 );
 
-/** The query parameters of the lead list, one by one. */
-export const leadListParameters = z.strictObject({
+const leadListParameters = z.strictObject({
   ...pageParameters,
   since: sinceParameter.exactOptional().meta({
     description:

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { removalListOut } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
@@ -7,7 +8,7 @@ import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { leadListParameters } from '../leads/schema.ts';
+import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
   claimedLeads: Pick<ClaimedLeads, 'listRemovals'>;
@@ -25,7 +26,13 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
   };
 }
 
-const removalListQuery = leadListParameters.pick({ limit: true, cursor: true, since: true });
+const removalListQuery = z.strictObject({
+  ...pageParameters,
+  since: sinceParameter.exactOptional().meta({
+    description:
+      'Only leads taken away at or after this instant. An RFC 3339 date-time with a zone, or a date in UTC.',
+  }),
+});
 
 const removalsRoute = describeRoute({
   tag: 'Leads',
