@@ -23,7 +23,12 @@ export async function renderOpenApi(): Promise<string> {
     operations: { metrics, checks: () => [], isStopping: () => false },
     leads: { reader: { list: notServing, read: notServing }, access: unserved },
     removals: { access: unserved, claimedLeads: unserved },
-    trackerWebhook: { verify: notServing, onTrackerEvent: notServing, settled: async () => {} },
+    trackerWebhook: {
+      verify: notServing,
+      onTrackerEvent: notServing,
+      onRefused: notServing,
+      settled: async () => {},
+    },
     partners: {
       partners: unserved,
       checkBearer: notServing,

@@ -194,14 +194,15 @@ describe('the webhook', () => {
   });
 
   describe('that no credential may see', () => {
-    const received = async (settings: Settings, kinds: ('verified' | 'refused')[]) => {
+    type Kind = 'verified' | 'refused';
+    const received = async (settings: Settings, kinds: Kind[], detail = 'x') => {
       const config = loadConfig({ environment: {}, settings });
       const store = await openStore({ config, clock: systemClock, log: silentLog });
       const day = Math.floor(Date.now() / DAY);
       const counts = kinds.map((kind, at) => ({
         sender: '@tracker',
         kind,
-        detail: 'x',
+        detail,
         day,
         count: 1,
         lastAt: Date.now() + at * MINUTE,
@@ -210,7 +211,7 @@ describe('the webhook', () => {
       await store.close();
     };
 
-    test.each<['ok' | 'warning' | 'failed', string, ('verified' | 'refused')[]]>([
+    test.each<['ok' | 'warning' | 'failed', string, Kind[]]>([
       ['warning', 'The credential may not see hooks, and no delivery came', []],
       ['ok', 'The last delivery came at', ['refused', 'verified']],
       ['failed', 'was refused: its signature does not fit', ['verified', 'refused']],
@@ -221,6 +222,14 @@ describe('the webhook', () => {
       const [finding] = await webhookOf(settings);
       expect(finding).toMatchObject({ state, detail: expect.stringContaining(detail) });
       if (state === 'warning') expect(finding?.fix).toContain(HOOK.url);
+    });
+
+    test('names another reason than the signature', async () => {
+      const tracker = await trackerWith();
+      const settings = settingsFor(tracker, { server });
+      await received(settings, ['refused'], 'content-type');
+      const [finding] = await webhookOf(settings);
+      expect(finding?.detail).toContain('its content type is not application/json');
     });
   });
 

@@ -142,31 +142,42 @@ function describe({ owner, lastDelivery }: HookFacts): string {
 
 /** Nobody may see the hooks: what came here in the last 30 days tells nearly as much. */
 function checkTraffic(traffic: readonly TrafficCount[], wanted: string | undefined): Finding {
-  const lastAt = (kind: TrafficCount['kind']): number =>
-    Math.max(
-      0,
-      ...traffic
-        .filter((count) => count.sender === TRACKER && count.kind === kind)
-        .map((count) => count.lastAt),
-    );
-  const [verifiedAt, refusedAt] = [lastAt('verified'), lastAt('refused')];
+  const lastOf = (kind: TrafficCount['kind']): TrafficCount | undefined =>
+    traffic
+      .filter((count) => count.sender === TRACKER && count.kind === kind)
+      .toSorted((left, right) => right.lastAt - left.lastAt)[0];
+  const [verified, refused] = [lastOf('verified'), lastOf('refused')];
   const byHand = `Look at it by hand (Settings, Webhooks; of an App: its settings, Advanced): payload URL ${wanted ?? `server.publicUrl + ${PATH}`}, content type application/json, a secret of tracker.webhookSecrets, events Issues, Labels, Repositories, active, the last delivery green. With Webhooks: read doctor does that.`;
-  if (refusedAt > verifiedAt)
-    return failed(
-      SUBJECT,
-      `The last delivery, at ${toRfc3339(refusedAt)}, was refused: its signature does not fit.`,
-      'Give the webhook a secret that stands in tracker.webhookSecrets; then redeliver.',
-    );
-  if (verifiedAt > 0)
+  if (refused && refused.lastAt > (verified?.lastAt ?? 0)) return refusedFinding(refused);
+  if (verified)
     return ok(
       SUBJECT,
-      `The last delivery came at ${toRfc3339(verifiedAt)}; the credential may not see the hook itself.`,
+      `The last delivery came at ${toRfc3339(verified.lastAt)}; the credential may not see the hook itself.`,
     );
   return warning(
     SUBJECT,
     'The credential may not see hooks, and no delivery came in the last 30 days.',
     byHand,
   );
+}
+
+const REFUSALS: Readonly<Record<string, { cause: string; fix: string }>> = {
+  'content-type': {
+    cause: 'its content type is not application/json',
+    fix: 'Choose application/json in its settings; then redeliver.',
+  },
+  'too-large': { cause: 'it is over 25 MiB', fix: 'Nothing: the tracker is asked again in time.' },
+  malformed: { cause: 'its body is not JSON', fix: 'See what made the body; then redeliver.' },
+};
+
+const WRONG_SIGNATURE = {
+  cause: 'its signature does not fit',
+  fix: 'Give the webhook a secret that stands in tracker.webhookSecrets; then redeliver.',
+};
+
+function refusedFinding({ detail, lastAt }: TrafficCount): Finding {
+  const { cause, fix } = REFUSALS[detail] ?? WRONG_SIGNATURE;
+  return failed(SUBJECT, `The last delivery, at ${toRfc3339(lastAt)}, was refused: ${cause}.`, fix);
 }
 
 /** An address can hold a password or a token. */

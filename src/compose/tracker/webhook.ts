@@ -46,6 +46,7 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
       const change = toChange(event);
       if (change) feed.publish(change);
     },
+    onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
     settled: async () => {
       await Promise.all([filler.settled(), feed.settled()]);
     },

@@ -36,6 +36,7 @@ function buildServer(limits: NonNullable<AppDeps['limits']>): HttpApp {
         return { kind: 'ignored' };
       },
       onTrackerEvent: () => undefined,
+      onRefused: () => undefined,
       settled: async () => {},
     },
     limits,
@@ -262,6 +263,7 @@ test('a body that is too large is read past, so that its sender gets the respons
     trackerWebhook: {
       verify: () => Promise.reject(new Error()),
       onTrackerEvent: () => undefined,
+      onRefused: () => undefined,
       settled: async () => {},
     },
   });

@@ -11,6 +11,7 @@ const app: HttpApp = buildTestApp({
   trackerWebhook: {
     verify: () => Promise.resolve({ kind: 'ignored' }),
     onTrackerEvent: () => undefined,
+    onRefused: () => undefined,
     settled: async () => {},
   },
   operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },

@@ -23,6 +23,7 @@ async function serve(): Promise<number> {
       trackerWebhook: {
         verify: async () => ({ kind: 'ignored' }),
         onTrackerEvent: () => undefined,
+        onRefused: () => undefined,
         settled: async () => {},
       },
     },

@@ -18,6 +18,7 @@ function serve(corsOrigins: readonly string[] | undefined, responses?: FakeRespo
     trackerWebhook: {
       verify: () => Promise.resolve({ kind: 'ignored' }),
       onTrackerEvent: () => undefined,
+      onRefused: () => undefined,
       settled: async () => {},
     },
     operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },

@@ -32,6 +32,7 @@ function serve(deps: Partial<TrackerWebhookDeps> = {}) {
         throw new TrackportError('unauthorized', { detail: 'No.', challenge: 'Signature' });
       },
       onTrackerEvent: () => undefined,
+      onRefused: () => undefined,
       settled: async () => {},
       ...deps,
     },
@@ -86,6 +87,51 @@ describe('a delivery', () => {
       app.inject({ method: 'POST', url: URL, payload, headers: genuine });
     expect((await post(Buffer.alloc(size, 32))).statusCode).toBe(202);
     expect((await post(Buffer.alloc(size + 1, 32))).statusCode).toBe(413);
+  });
+});
+
+describe('a refused delivery is told of, with its reason', () => {
+  const other = `sha256=${'b'.repeat(64)}`;
+
+  test.each<[string, Record<string, string | undefined>, Buffer | string, string[]]>([
+    ['a wrong signature', { 'x-hub-signature-256': other }, '{}', ['signature-wrong']],
+    ['none', { 'x-hub-signature-256': undefined }, '{}', ['signature-missing']],
+    ['one of another form', { 'x-hub-signature-256': 'sha1=1' }, '{}', ['signature-malformed']],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'a=b', ['content-type']],
+    ['too many bytes', {}, Buffer.alloc(25 * 1024 * 1024 + 1, 32), ['too-large']],
+    ['what is not JSON', { 'x-github-event': 'broken' }, '{', ['malformed']],
+    ['our own load', { 'x-github-event': 'load' }, '{}', []],
+    ['nothing amiss', {}, '{}', []],
+    [
+      'what no tracker sends',
+      { 'x-github-event': undefined, 'x-hub-signature-256': undefined },
+      '{}',
+      [],
+    ],
+  ])('%s', async (_name, headers, payload, expected) => {
+    const reasons: string[] = [];
+    serve({
+      verify: async ({ event, signature }) => {
+        if (event === 'broken') throw new TrackportError('malformed-json');
+        if (event === 'load') throw new TrackportError('overloaded');
+        if (signature === GOOD) return everything;
+        throw new TrackportError('unauthorized');
+      },
+      onRefused: (reason) => void reasons.push(reason),
+    });
+    const present = Object.entries({ ...genuine, ...headers }).filter(([, value]) => value);
+    const sent = Object.fromEntries(present);
+    await app.inject({ method: 'POST', url: URL, payload, headers: sent });
+    expect(reasons).toEqual(expected);
+  });
+
+  test('also when its address has been refused too often', async () => {
+    const reasons: string[] = [];
+    serve({ onRefused: (reason) => void reasons.push(reason) });
+    const headers = { ...genuine, 'x-hub-signature-256': other };
+    for (const _ of [1, 2, 3])
+      await app.inject({ method: 'POST', url: URL, payload: '{}', headers });
+    expect(reasons).toEqual(Array(3).fill('signature-wrong'));
   });
 });
 

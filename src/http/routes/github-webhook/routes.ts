@@ -10,6 +10,8 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { createArrivalOrder } from './arrival-order.ts';
 import { createEventQueue } from './event-queue.ts';
+import { isSignature, trackerRefusalOf } from './refusal.ts';
+import type { TrackerRefusal } from './refusal.ts';
 
 /** A delivery of the tracker's webhook as it came. */
 export type TrackerDelivery = {
@@ -25,12 +27,13 @@ export type TrackerWebhookDeps = {
   verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
   /** Called after the response, for one event after the other. */
   onTrackerEvent: (event: TrackerEvent) => void;
+  /** Called for each delivery that was refused: anybody can cause it, so it must cost nothing. */
+  onRefused: (reason: TrackerRefusal) => void;
   /** Resolves when all that came of the events so far is done. */
   settled: () => Promise<void>;
 };
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
-const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
 
 /**
@@ -48,6 +51,10 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
   return (app) => {
     acceptRawJson(app, context.readBody);
     app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
+    app.addHook('onError', async (request, _reply, error) => {
+      const reason = trackerRefusalOf(request, error);
+      if (reason !== undefined) deps.onRefused(reason);
+    });
     app.addHook('onClose', async () => {
       await queue.drained();
       await deps.settled();
@@ -77,7 +84,7 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
 function refuseUnsigned(context: HttpContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
-  if (SIGNATURE.test(textOf(signature) ?? '')) return;
+  if (isSignature(signature)) return;
   const refusal = new TrackportError('unauthorized', {
     detail: 'X-Hub-Signature-256 is missing or does not match the body.',
     challenge: 'Signature',

@@ -87,15 +87,23 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'worker Failing': 'Deletions are not worked on',
   'worker Stopped': 'Deletions are not worked on',
   'issuer Failing': 'The issuer does not respond',
+  'webhook Refused': 'The tracker’s webhook is refused',
   'webhook Never came': 'The tracker’s webhook has never come',
   'webhook Quiet': 'The tracker’s webhook has not come for a week',
+};
+
+/** What leads to the card about the webhook, by how it is. */
+const SET_UP: Readonly<Record<string, string>> = {
+  'Never came': 'Set it up',
+  Refused: 'Set it right',
 };
 
 function partConcern({ name, label, word, state }: HealthLine): Concern {
   const heading = SENTENCES[`${name} ${word}`] ?? `${label}: ${word.toLowerCase()}`;
   const concern = { state: state === 'bad' ? 'bad' : 'warn', heading } as const;
-  if (name !== 'webhook' || word !== 'Never came') return concern;
-  return { ...concern, action: link({ href: '#set-up', text: 'Set it up', look: 'button' }) };
+  const step = name === 'webhook' ? SET_UP[word] : undefined;
+  if (step === undefined) return concern;
+  return { ...concern, action: link({ href: '#set-up', text: step, look: 'button' }) };
 }
 
 /** The verdict where nothing is amiss. What nobody knows of is not called well. */

@@ -3,7 +3,7 @@ import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import type { Traffic, TrafficSum } from '#partners/traffic/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -71,13 +71,23 @@ async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
 
 async function readWebhook({ traffic, tracker, publicUrl }: OverviewDeps): Promise<WebhookFacts> {
   const sums = await orNothing(traffic.read(WEBHOOK_DAYS));
-  const last = sums?.find(({ sender, kind }) => sender === TRACKER && kind === 'verified');
+  const ofTracker = sums?.filter(({ sender }) => sender === TRACKER) ?? [];
+  const last = ofTracker.find(({ kind }) => kind === 'verified');
   return {
     url: `${publicUrl()}${WEBHOOK_PATH}`,
     hasSecret: tracker.hasWebhookSecret(),
     isKnown: sums !== undefined,
     lastAt: last?.lastAt,
+    refused: refusedOf(ofTracker.filter(({ kind }) => kind === 'refused')),
   };
+}
+
+/** Of sums with the latest first. */
+function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
+  const [latest] = sums;
+  if (!latest) return undefined;
+  const { detail: reason, lastAt } = latest;
+  return { count: sums.reduce((total, { count }) => total + count, 0), reason, lastAt };
 }
 
 function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | undefined> {

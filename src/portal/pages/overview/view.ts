@@ -26,7 +26,7 @@ import type { Queue } from './concerns.ts';
 import type { HealthLine } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
 import type { DeadLetter, Unmatched } from './next-steps.ts';
-import { webhookLine } from './webhook-line.ts';
+import { isRefused, webhookLine } from './webhook-line.ts';
 import type { WebhookFacts } from './webhook-line.ts';
 
 /** What only those see who may see receipts. */
@@ -173,17 +173,21 @@ function quotaCard(quota: TrackerQuota | undefined, reader: Reader): Html | unde
   return card({ id: 'quota', heading: 'Tracker quota' }, picture);
 }
 
-/** Shown while the webhook has never come: the exact values, to be copied. */
-function setUp({ url, hasSecret, isKnown, lastAt }: WebhookFacts): Html | undefined {
-  if (!isKnown || lastAt !== undefined) return undefined;
+/** Shown while the webhook does not get through: the exact values, to be copied. */
+function setUp(webhook: WebhookFacts): Html | undefined {
+  const { url, hasSecret, isKnown, lastAt } = webhook;
+  const wasRefused = isRefused(webhook);
+  if (!isKnown || (lastAt !== undefined && !wasRefused)) return undefined;
   const secret = hasSecret
     ? html`one of ${code('tracker.webhookSecrets')}`
     : html`make one with <code>openssl rand -hex 32</code>, and put it into
         ${code('tracker.webhookSecrets')} as well`;
   return empty({
     id: 'set-up',
-    heading: 'The webhook has never come',
-    text: 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
+    heading: wasRefused ? 'The webhook is refused' : 'The webhook has never come',
+    text: wasRefused
+      ? 'Until one is accepted, changed leads are seen later. In the tracker’s settings, under webhooks, compare, then redeliver:'
+      : 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
     content: facts([
       { term: 'Payload URL', value: code(url) },
       { term: 'Content type', value: code('application/json') },

@@ -50,13 +50,30 @@ test('the last webhook is the tracker’s last good one, of any instance', async
     traffic: {
       read: async () => [
         { sender: 'crm-one', kind: 'verified', lastAt: clock.now() - 1000, ...common },
-        { sender: TRACKER, kind: 'refused', lastAt: clock.now() - 2000, ...common },
         { sender: TRACKER, kind: 'verified', lastAt: clock.now() - 240_000, ...common },
+        { sender: TRACKER, kind: 'refused', lastAt: clock.now() - 300_000, ...common },
       ],
     },
   });
   const { body } = await (await portal.signIn()).get('/portal');
   expect(body.replaceAll(/\s+/g, ' ')).toMatch(/Last delivery <time[^>]*>4 min ago/);
+});
+
+test('deliveries that were refused after it are counted, whatever their reasons', async () => {
+  const refused = { sender: TRACKER, kind: 'refused' } as const;
+  const { portal } = overview({
+    traffic: {
+      read: async () => [
+        { ...refused, detail: 'content-type', count: 2, lastAt: clock.now() - 60_000 },
+        { ...refused, detail: 'signature-wrong', count: 3, lastAt: clock.now() - 120_000 },
+        { sender: 'crm-one', kind: 'refused', detail: 'limit', count: 9, lastAt: clock.now() },
+        { sender: TRACKER, kind: 'verified', detail: '', count: 1, lastAt: clock.now() - 240_000 },
+      ],
+    },
+  });
+  const { body } = await (await portal.signIn()).get('/portal');
+  expect(body).toContain('5 deliveries refused in 30 days');
+  expect(body).toContain('(wrong content type)');
 });
 
 test('the page comes while the store is away', async () => {

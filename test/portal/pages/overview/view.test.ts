@@ -2,6 +2,7 @@ import { hoursUntil } from '#portal/shell/bars.ts';
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { nextStepFor } from '#portal/pages/overview/next-steps.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
+import { webhookRefusalOf } from '#portal/pages/overview/webhook-refusals.ts';
 import { overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation, OverviewFacts } from '#portal/pages/overview/view.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';
@@ -33,6 +34,7 @@ const well: OverviewFacts = {
     hasSecret: true,
     isKnown: true,
     lastAt: nowMs - 22_000,
+    refused: undefined,
   },
   operation,
   hasReadyz: true,
@@ -151,6 +153,41 @@ test('a webhook that never came is explained with the exact address', () => {
   expect(page()).not.toContain('Payload URL');
 });
 
+const refused = { count: 12, reason: 'signature-wrong', lastAt: nowMs - 4 * MINUTE };
+
+test('a webhook whose last delivery was refused is amiss, with the reason and the next step', () => {
+  const webhook = { ...well.webhook, lastAt: nowMs - 5 * MINUTE, refused };
+  const text = page({ webhook });
+  expect(verdictIn(text)).toBe('The tracker’s webhook is refused');
+  expect(text).toContain('href="#set-up">Set it right');
+  expect(text).toContain('12 deliveries refused in 30 days, the last<time');
+  expect(text).toContain('(signature wrong). Check the secret');
+  expect(text).toContain('Payload URL');
+  expect(text).not.toContain('never come');
+});
+
+test('one that never got through says so, and that there is no secret', () => {
+  const webhook = { ...well.webhook, hasSecret: false, lastAt: undefined, refused };
+  const text = page({ webhook });
+  expect(verdictIn(text)).toBe('The tracker’s webhook is refused');
+  expect(text).toContain('12 deliveries refused in 30 days, and none accepted, the last');
+  expect(text).toContain('none is configured');
+});
+
+test('a delivery that was accepted later makes a refused one history', () => {
+  const text = page({ webhook: { ...well.webhook, refused } });
+  expect(verdictIn(text)).toBe('All is well');
+  expect(text).toContain('12 others refused in 30 days.');
+  expect(text).not.toContain('Payload URL');
+});
+
+test.each(['content-type', 'signature-missing', 'new', 'toString'])(
+  'the reason %s has a next step',
+  (reason) => {
+    expect(webhookRefusalOf(reason).remedy).toMatch(/\.$/);
+  },
+);
+
 test('a webhook that was silent for a week is amiss', () => {
   const webhook = { ...well.webhook, lastAt: nowMs - 8 * 24 * 60 * MINUTE };
   expect(verdictIn(page({ webhook }))).toBe('The tracker’s webhook has not come for a week');
@@ -210,7 +247,12 @@ test('hostile texts stay texts', () => {
       ...well,
       lines: [line(hostile, hostile, hostile)],
       trackerFailure: { cause: hostile, at: 0 },
-      webhook: { ...well.webhook, url: hostile, lastAt: undefined },
+      webhook: {
+        ...well.webhook,
+        url: hostile,
+        lastAt: undefined,
+        refused: { count: 1, reason: hostile, lastAt: 1 },
+      },
       operation: {
         ...operation,
         deadLetters: [letter],

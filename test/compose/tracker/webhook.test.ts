@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
+import type { TrackerWebhookParts } from '../../../src/compose/tracker/webhook.ts';
+import { createTraffic, TRACKER } from '#partners/traffic/traffic.ts';
+import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
+import { silentLog } from '#shared/log.ts';
+import { createReloadable } from '#shared/reloadable.ts';
+import { createFakeClock } from '../../support/clock.ts';
+
+test('a storm of refused deliveries is one row for each reason, written every five seconds', async () => {
+  const clock = createFakeClock();
+  const writes: (readonly TrafficCount[])[] = [];
+  const store = { add: async (rows: readonly TrafficCount[]) => void writes.push(rows) };
+  const traffic = createTraffic({
+    store: { ...store, readSince: async () => [] },
+    clock,
+    log: silentLog,
+  });
+  const parts = {
+    settings: createReloadable({ tracker: { webhookSecrets: [] } }),
+    tracker: { repository: { name: 'acme/leads', id: () => undefined } },
+    clock,
+    traffic,
+  };
+  const webhook = createTrackerWebhook(parts as unknown as TrackerWebhookParts);
+  for (let count = 0; count < 1000; count += 1) webhook.onRefused('signature-wrong');
+  webhook.onRefused('content-type');
+  expect(writes).toEqual([]);
+  await clock.advance(5000);
+  expect(writes).toEqual([
+    [
+      expect.objectContaining({ sender: TRACKER, detail: 'signature-wrong', count: 1000 }),
+      expect.objectContaining({ sender: TRACKER, kind: 'refused', detail: 'content-type' }),
+    ],
+  ]);
+  await traffic.close();
+});
