@@ -77,6 +77,11 @@ test('what it mounts and names exists', () => {
   }
   for (const secret of named.flatMap(({ secrets = [] }) => secrets))
     expect.soft(Object.keys(file.secrets)).toContain(secret);
+  const text = readFileSync('compose.yaml', 'utf8');
+  for (const [name, secret] of Object.entries(file.secrets)) {
+    expect.soft(secret.file, name).toBe(`./secrets/${name}`);
+    expect.soft(text, `how to write ${name}`).toMatch(new RegExp(`> secrets/${name}\\b`));
+  }
   for (const other of named.flatMap(({ depends_on = {} }) => Object.keys(depends_on)))
     expect.soft(Object.keys(services)).toContain(other);
   expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('secrets/');
