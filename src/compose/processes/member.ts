@@ -4,6 +4,8 @@ import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import type { Clock } from '#shared/clock.ts';
+
 import type { LogOutput } from '../telemetry/log-output.ts';
 import type { ProcessMetrics } from './combine.ts';
 import type {
@@ -30,6 +32,8 @@ export type MemberEnd = {
 export type Member = {
   pid: number | undefined;
   isListening(): boolean;
+  /** When it said something last, else when it was started; by the monotonic clock. */
+  heardAtMs(): number;
   /** What it said last, for as long as it says nothing newer. */
   lastMetrics: ProcessMetrics;
   /** Resolves when it is gone and its log has been read. */
@@ -46,6 +50,7 @@ export type MemberDeps = {
   /** What it serves with. */
   config: () => PackedConfig;
   logOutput: Pick<LogOutput, 'write'>;
+  clock: Pick<Clock, 'monotonicMs'>;
   onListening: (url: string) => void;
   /** What the service as a whole says. */
   whole: (topic: Topic) => Promise<WholeReport[Topic]>;
@@ -62,12 +67,13 @@ export function startMember(deps: MemberDeps): Member {
   });
   const worker = cluster.fork();
   const requests = createRequests<OwnReport[Topic] | undefined>();
-  const state: MemberState = { hasListened: false };
+  const state: MemberState = { hasListened: false, heardAtMs: deps.clock.monotonicMs() };
   const send = (message: ToChild): void => {
     if (worker.isConnected()) worker.send(message, () => undefined);
   };
   worker.on('error', () => undefined); // `close` follows, and tells
   worker.on('message', (message: ToPrimary) => {
+    state.heardAtMs = deps.clock.monotonicMs();
     if (message.kind === 'own') requests.settle(message.id, message.report);
     else void hear(message, { deps, state, send });
   });
@@ -76,6 +82,7 @@ export function startMember(deps: MemberDeps): Member {
   return {
     pid: worker.process.pid,
     isListening: () => state.hasListened && worker.isConnected(),
+    heardAtMs: () => state.heardAtMs,
     lastMetrics: [],
     ended: endOf(worker, state),
     ask: async <Named extends Topic>(topic: Named) =>
@@ -88,7 +95,7 @@ export function startMember(deps: MemberDeps): Member {
   };
 }
 
-type MemberState = { hasListened: boolean; detail?: string };
+type MemberState = { hasListened: boolean; heardAtMs: number; detail?: string };
 
 type Hearing = { deps: MemberDeps; state: MemberState; send: (message: ToChild) => void };
 

@@ -6,6 +6,7 @@ import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 import { StartError } from '../server/start-error.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
+import { watchProcesses } from './heartbeat.ts';
 import { startMember } from './member.ts';
 import type { Member, MemberEnd } from './member.ts';
 import type { PackedConfig, Topic, WholeReport } from './messages.ts';
@@ -23,6 +24,8 @@ export type PoolDeps = {
   size: number;
   /** How long they serve on after they were told to stop. */
   stopDelayMs: number;
+  /** Who says nothing for so long hangs, is killed and replaced; in ms. */
+  hangTimeoutMs: number;
   /** What a process that starts now serves with. */
   config: () => PackedConfig;
   clock: Clock;
@@ -31,6 +34,8 @@ export type PoolDeps = {
   whole: (topic: Topic) => Promise<WholeReport[Topic]>;
   /** Called for each that has ended while the service runs. */
   onEnded: (member: Member) => Promise<void>;
+  /** Called for each that hung. */
+  onHung: () => void;
 };
 
 export type Pool = {
@@ -73,8 +78,10 @@ export function createPool(deps: PoolDeps): Pool {
     fail: failed.reject,
   };
   const slots = Array.from({ length: deps.size }, () => keepOne(state));
+  const members = (): readonly Member[] => [...state.members];
+  void watchProcesses({ ...deps, members, timeoutMs: deps.hangTimeoutMs }, state.stop.signal);
   return {
-    members: () => [...state.members],
+    members,
     started: Promise.race([started.promise, failed.promise]),
     failed: failed.promise,
     reload: (config) => {

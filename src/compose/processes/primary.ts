@@ -6,6 +6,8 @@
 import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { Clock } from '#shared/clock.ts';
+import { Counter } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { reloadService } from '../reload.ts';
 import { openStore } from '../store.ts';
@@ -46,16 +48,19 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
   const registry = createRegistry();
   logMetrics(registry, logOutput);
   const size = running.server.processes;
+  const hung = createHungCounter(registry);
   const reports = createReports({ size, members: () => pool.members(), registry, clock });
   const pool = createPool({
     size,
     stopDelayMs: running.server.stopDelay,
+    hangTimeoutMs: running.server.hangTimeout,
     config: () => packed,
     clock,
     log,
     logOutput,
     whole: (topic) => reports.whole(topic),
     onEnded: (member) => reports.remember(member),
+    onHung: () => hung.inc(),
   });
   const url = await pool.started.catch(async (error: unknown) => {
     await pool.stop();
@@ -78,6 +83,14 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
     },
     reload: () => reloadService({ load: deps.load, service: { reload }, log }),
   };
+}
+
+function createHungCounter(registry: Registry): Counter {
+  return new Counter({
+    name: 'trackport_processes_hung_total',
+    help: 'Processes that said nothing for server.hangTimeout and were ended; absent when there is but one.',
+    registers: [registry],
+  });
 }
 
 async function endTogether({ failed, stop }: Pick<Processes, 'failed' | 'stop'>): Promise<never> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
@@ -44,6 +44,7 @@ const server = section({
   host: line('a host name or address').prefault('127.0.0.1'),
   port: integer(0, PORT_MAX).prefault(defaults.port),
   processes: integer(1, PROCESSES_MAX).prefault(1),
+  hangTimeout: duration(SECOND, 10 * MINUTE).prefault('30s'),
   publicUrl: httpUrl().optional(),
   trustProxy: z
     .union([z.boolean(), list(proxyAddress(), 'addresses')], {

@@ -138,7 +138,7 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
   expect(code).toBe(2);
   expect(stdout).toBe('');
   expect(stderr).toBe(`${file} has 2 problems:
-  server.prot: found an unknown key, expected one of host, port, processes, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, stopDelay, logLevel (did you mean port?)
+  server.prot: found an unknown key, expected one of host, port, processes, hangTimeout, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, stopDelay, logLevel (did you mean port?)
   leads.freshFor: found 15, expected a duration from 0s to 1h, such as 500ms, 15s, 5m, 24h or 30d
 `);
 });

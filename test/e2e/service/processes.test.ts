@@ -15,6 +15,7 @@ const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** Connections, so many that the system hands some of them to each process. */
 const MANY = 40;
 const PATIENCE = { timeout: 15_000, interval: 20 };
+const LONG_PATIENCE = { timeout: 60_000, interval: 20 };
 
 const settings = {
   server: { logLevel: 'debug' },
@@ -254,6 +255,44 @@ test('a process that is killed is replaced; nothing later fails, and no count fa
   expect(childrenOf(run.child.pid)).toHaveLength(2);
   expect(run.log().filter(({ msg }) => msg === 'listening')).toHaveLength(1);
 });
+
+test('a process that hangs is killed and replaced, and another one works meanwhile', async () => {
+  const { tracker, config, key } = await createWorld({
+    ...settings,
+    server: { logLevel: 'debug', hangTimeout: '10s' },
+  });
+  const [number, other] = [makeLead(tracker), makeLead(tracker)];
+  const { run, url } = await serveTogether(config);
+  await times(8, () => leadIds(url, key));
+  const standby = await standbyOf(run);
+  const worker = childrenOf(run.child.pid).find((pid) => pid !== standby) ?? 0;
+  const gate = tracker.hold({ method: 'GET', path: '/comments$' });
+  expect(await deleteLead(url, number)).toBe(202);
+  await gate.arrived();
+  process.kill(worker, 'SIGSTOP'); // about to write its comment
+  gate.open();
+
+  const lineOf = (message: string, fields: object): void =>
+    expect(run.log()).toContainEqual(expect.objectContaining({ msg: message, ...fields }));
+  await vi.waitFor(() => {
+    lineOf('a process hangs: it is ended', { level: 'error', hungPid: worker });
+    lineOf('a process has ended: another one follows', { endedPid: worker, cause: 'SIGKILL' });
+  }, LONG_PATIENCE);
+  await vi.waitFor(() => {
+    expect(childrenOf(run.child.pid)).toHaveLength(2);
+    expect(childrenOf(run.child.pid)).not.toContain(worker);
+    expect(tracker.readIssue(number)?.state).toBe('closed');
+    expect(tracker.readIssue(number)?.comments).toHaveLength(1);
+  }, LONG_PATIENCE);
+  await vi.waitFor(async () => {
+    const { checks } = await readiness(url);
+    expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
+    expect(checks['worker']?.state).toBe('ok');
+  }, LONG_PATIENCE);
+  for (const ids of await times(8, () => leadIds(url, key))) expect(ids).toEqual([other]);
+  const { body } = await call(`${url}/metrics`);
+  expect(valueIn(body, 'trackport_processes_hung_total')).toBeGreaterThan(0);
+}, 120_000);
 
 test('a stop drains the requests in flight in all processes', async () => {
   const { tracker, config, key } = await createWorld();
