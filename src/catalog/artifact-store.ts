@@ -23,6 +23,8 @@ export type Relations = {
   membersByType: Record<string, number>;
   /** The artifact's default version, when it is PUBLISHED and another one. */
   successor?: string;
+  /** The version is the default because it was set as such. */
+  isSetDefault: boolean;
 };
 
 /** One version with what its response says of others, all of one moment. */
@@ -122,6 +124,8 @@ export type ArtifactStore = {
     record: VersionRecord,
     beside: Accompaniment,
   ): Promise<StoredVersion | undefined>;
+  /** Forgets that the version was set as default. False, and nothing done, when it is not set any more. */
+  unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
   /** Newest artifacts (or versions) first. */
   list(workspaceId: string, query: ListQuery): Promise<ListedVersion[]>;
   /** Highest version first. Undefined when there is no such artifact. */

@@ -2,7 +2,12 @@ import { diffVersions } from './diff/diff-versions.ts';
 import type { DiffRequest } from './diff/diff-versions.ts';
 import { importFiles } from './import/import-files.ts';
 import type { ImportRequest } from './import/import-files.ts';
-import { changeLifecycle, setDefault, sunsetProblems } from './lifecycle/change-lifecycle.ts';
+import {
+  changeLifecycle,
+  setDefault,
+  sunsetProblems,
+  unsetDefault,
+} from './lifecycle/change-lifecycle.ts';
 import type { LifecycleChange } from './lifecycle/change-lifecycle.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { filterProblems, problemsInBody } from './version/content-check.ts';
@@ -51,6 +56,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
       changeLifecycle(deps(), caller, change),
     setDefault: (caller: Caller, target: Parameters<typeof setDefault>[2]) =>
       setDefault(deps(), caller, target),
+    unsetDefault: (caller: Caller, target: Parameters<typeof unsetDefault>[2]) =>
+      unsetDefault(deps(), caller, target),
     importFiles: (caller: Caller, request: ImportRequest) => importFiles(deps(), caller, request),
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),

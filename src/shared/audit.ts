@@ -22,6 +22,7 @@ const artifactActions = [
   'reinstate',
   'retire',
   'set-default',
+  'unset-default',
 ] as const;
 
 /** Everything that the audit log tells of, as `noun.verb`. */

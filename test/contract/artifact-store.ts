@@ -235,6 +235,30 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(await defaultOf('petstore')).toBe('2.0.0');
     });
 
+    test('a default is unset only while it is set, and then computed again', async () => {
+      const one = await make({ version: '1.0.0' });
+      const two = await make({ version: '2.0.0' });
+      const isSet = async (record: VersionRecord): Promise<boolean> =>
+        (await store.relations(W, record)).isSetDefault;
+      expect(await store.unpin(W, two, audit)).toBe(false);
+      await store.pin(W, one, { audit });
+      expect(await Promise.all([one, two].map(isSet))).toEqual([true, false]);
+      expect(await store.unpin(W, two, audit)).toBe(false);
+      expect(await defaultOf('petstore')).toBe('1.0.0');
+      expect(await search('petstore')).toEqual(['petstore@1.0.0']);
+      const entry = { ...audit, action: 'artifact.unset-default' as const };
+      expect(await store.unpin(W, one, entry)).toBe(true);
+      expect(await defaultOf('petstore')).toBe('2.0.0');
+      expect(await search('petstore')).toEqual(['petstore@2.0.0']);
+      expect(await Promise.all([one, two].map(isSet))).toEqual([false, false]);
+      expect(await store.unpin(W, one, entry)).toBe(false);
+      await make({ version: '3.0.0' });
+      expect(await defaultOf('petstore')).toBe('3.0.0');
+      const log = (await store.listAudit(W, { id: 'petstore', limit: 100 })) ?? [];
+      const unset = log.filter(({ entry: { action } }) => action === entry.action);
+      expect(unset.map(({ entry: { changes } }) => changes?.['version'])).toEqual(['1.0.0']);
+    });
+
     test('another workspace has nothing of it', async () => {
       const record = await make({ groupPath: 'a', type: 'GROUP' });
       await make({ id: 'child', groupPath: 'a' });
@@ -252,12 +276,15 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(await store.change(other, { former: record, next }, { audit })).toBeUndefined();
       expect(await store.remove(other, record, audit)).toBe(false);
       expect(await store.pin(other, record, { audit })).toBeUndefined();
+      await store.pin(W, record, { audit });
+      expect(await store.unpin(other, record, audit)).toBe(false);
       const group = await make({ id: 'petstore', type: 'GROUP', groupPath: 'a' }, other);
       const listed = await make({ id: 'lister', members: ['child', 'petstore'] }, other);
       expect(await store.relations(other, group)).toEqual({
         versions: 1,
         members: [],
         membersByType: {},
+        isSetDefault: false,
       });
       const { members } = await store.relations(other, listed);
       expect(members?.map(({ id }) => id)).toEqual(['petstore']);
@@ -443,6 +470,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const group = await make({ id: 'g', members: ['two', 'ONE', 'draft', 'missing', 'G'] });
       expect(await store.relations(W, group)).toEqual({
         versions: 1,
+        isSetDefault: false,
         members: [
           { id: 'two', type: 'API', title: 'Pet store', lifecycle: 'DEPRECATED' },
           { id: 'one', type: 'EVENT', title: 'New', lifecycle: 'PUBLISHED', groupPath: 'g' },
@@ -464,7 +492,11 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const empty = await make({ id: 'none', type: 'GROUP', groupPath: 'shop', members: [] });
       expect((await store.relations(W, empty)).members).toEqual([]);
       const api = await make({ id: 'api', groupPath: 'shop' });
-      expect(await store.relations(W, api)).toEqual({ versions: 1, membersByType: {} });
+      expect(await store.relations(W, api)).toEqual({
+        versions: 1,
+        membersByType: {},
+        isSetDefault: false,
+      });
       const pathless = await make({ id: 'pathless', type: 'GROUP' });
       expect((await store.relations(W, pathless)).members).toEqual([]);
     });

@@ -73,6 +73,28 @@ export async function setDefault(
   });
 }
 
+/**
+ * Forgets which version was set as default: from now on it is computed. Nothing is done where none was
+ * set. `ifMatch` is of the version that was the default. Returns the version that is the default now.
+ * @throws {artifact-not-found}
+ * @throws {no-published-version}
+ * @throws {precondition-failed}
+ */
+export async function unsetDefault(
+  deps: CatalogDeps,
+  caller: Caller,
+  { id, ifMatch }: { id: string; ifMatch?: Precondition },
+): Promise<VersionView> {
+  const { store } = deps;
+  return changeVersion(deps, { caller, ref: { id } }, async (record) => {
+    checkCondition(record, ifMatch);
+    const { isSetDefault } = await store.relations(caller.workspaceId, record);
+    const { audit } = accompany(deps, caller, { action: 'unset-default' });
+    const isDone = !isSetDefault || (await store.unpin(caller.workspaceId, record, audit));
+    return isDone ? readView(deps, caller, { id, withSpec: true }) : undefined;
+  });
+}
+
 async function versionOf(
   deps: CatalogDeps,
   caller: Caller,

@@ -40,6 +40,8 @@ export type VersionView = {
   counts: Record<string, number>;
   /** The PUBLISHED default version that takes the place of this one. */
   successor?: string;
+  /** The version is the default because it was set as such. */
+  isSetDefault: boolean;
 };
 
 export type VersionQuery = VersionRef & { withSpec: boolean };
@@ -76,7 +78,7 @@ export async function readView(
 
 /** What the response for a version says, from what is stored of it. */
 export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
-  const { versions, members, membersByType, successor } = relations;
+  const { versions, members, membersByType, successor, isSetDefault } = relations;
   const byType = Object.entries(membersByType);
   return {
     record,
@@ -89,6 +91,7 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
     },
     ...(members !== undefined && { members }),
     ...(successor !== undefined && { successor }),
+    isSetDefault,
   };
 }
 

@@ -5,7 +5,13 @@ import type { Session } from '../database.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
 
-type RepresentativeRow = { versions: number; version: string; lifecycle: string; serial: number };
+type RepresentativeRow = {
+  versions: number;
+  pinnedSerial: number | null;
+  version: string;
+  lifecycle: string;
+  serial: number;
+};
 
 /** A representative version is the default one exactly when it is one of these. */
 const IS_DEFAULT = "v.is_face AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
@@ -17,7 +23,7 @@ export const IN_GROUP = `
   v.group_path IS NOT NULL AND v.group_key >= @groupPath || '/' AND v.group_key < @groupPath || '0'`;
 
 const REPRESENTATIVE = `
-  SELECT a.versions, v.version, v.lifecycle, v.serial
+  SELECT a.versions, a.pinned_serial, v.version, v.lifecycle, v.serial
   FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.face_serial
   WHERE a.workspace_id = @workspaceId AND a.id_folded = @idFolded`;
 
@@ -55,6 +61,7 @@ export async function readRelations(
     versions: shown?.versions ?? 0,
     ...(await membersOf(session, workspaceId, record)),
     ...(isSucceeded && { successor: shown.version }),
+    isSetDefault: shown?.pinnedSerial === record.serial,
   };
 }
 

@@ -24,14 +24,14 @@ const SET_REPRESENTATIVE = `
 /**
  * Chooses the version that stands for the artifact in lists and searches (the columns `face_serial`
  * and `is_face`), of those that it has now, and drops an artifact without versions. `pinned` is the
- * version that is set as default now. Part of the transaction of the change.
+ * version that is set as default now, null when none is any more. Part of the transaction of the change.
  */
 export async function refreshRepresentative(
   session: Session,
   artifact: ArtifactRow,
-  { versions, pinned }: { versions: readonly Candidate[]; pinned?: number },
+  { versions, pinned }: { versions: readonly Candidate[]; pinned?: number | null },
 ): Promise<void> {
-  const wanted = pinned ?? artifact.pinnedSerial;
+  const wanted = pinned === undefined ? artifact.pinnedSerial : pinned;
   const held = versions.find((version) => version.serial === wanted && isReadable(version));
   const chosen = chooseRepresentative(versions, held?.serial);
   if (!chosen) {

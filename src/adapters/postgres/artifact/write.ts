@@ -30,7 +30,7 @@ type Writing = { session: Session; storeRun: KeyWriter; workspaceId: string };
  */
 export function createArtifactWriter(
   database: Database,
-): Pick<ArtifactStore, 'insert' | 'change' | 'remove' | 'pin'> {
+): Pick<ArtifactStore, 'insert' | 'change' | 'remove' | 'pin' | 'unpin'> {
   const storeRun = createKeyWriter();
   const within = <T>(workspaceId: string, work: (writing: Writing) => Promise<T>): Promise<T> =>
     database.transaction((session) => work({ session, storeRun, workspaceId }));
@@ -43,6 +43,8 @@ export function createArtifactWriter(
       within(workspaceId, (writing) => remove(writing, record, audit)),
     pin: (workspaceId, record, beside) =>
       within(workspaceId, (writing) => pin(writing, record, beside)),
+    unpin: (workspaceId, record, audit) =>
+      within(workspaceId, (writing) => unpin(writing, record, audit)),
   };
 }
 
@@ -162,6 +164,22 @@ async function pin(
     pinned: serial,
   });
   return conclude(writing, { record, specText: await readSpec(session, serial) }, beside);
+}
+
+async function unpin(
+  writing: Writing,
+  record: VersionRecord,
+  audit: ChangeAudit,
+): Promise<boolean> {
+  const { session } = writing;
+  const artifact = await lockArtifact(writing, record.id);
+  if (artifact?.pinnedSerial !== record.serial) return false;
+  await refreshRepresentative(session, artifact, {
+    versions: await readCandidates(session, artifact.serial),
+    pinned: null,
+  });
+  await appendChange(session, record, audit);
+  return true;
 }
 
 type Changed = { record: VersionRecord; specText: string | undefined };

@@ -6,7 +6,13 @@ import type { RowOf } from '../row.ts';
 
 type MemberRow = RowOf<Member>;
 
-type RepresentativeRow = { versions: number; version: string; lifecycle: string; serial: number };
+type RepresentativeRow = {
+  versions: number;
+  pinnedSerial: number | null;
+  version: string;
+  lifecycle: string;
+  serial: number;
+};
 
 /** A representative version is the default one exactly when it is one of these. */
 const IS_DEFAULT = "v.isFace = 1 AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
@@ -21,7 +27,7 @@ const IN_GROUP =
 function prepare({ handle }: Connection) {
   return {
     representative: handle.prepare<[string, string], RepresentativeRow>(
-      `SELECT a.versions, v.version, v.lifecycle, v.serial
+      `SELECT a.versions, a.pinnedSerial, v.version, v.lifecycle, v.serial
        FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.faceSerial
        WHERE a.workspaceId = +? AND a.idFolded = +?`,
     ),
@@ -66,6 +72,7 @@ export function createRelationsReader(
       versions: shown?.versions ?? 0,
       ...membersOf(statements, workspaceId, record),
       ...(isSucceeded && { successor: shown.version }),
+      isSetDefault: shown?.pinnedSerial === record.serial,
     };
   };
 }

@@ -15,7 +15,10 @@ const RENDERINGS_MAX = 5;
  */
 export function createRenderedWrites({
   writer,
-}: Pick<Database, 'writer'>): Pick<ArtifactStore, 'insert' | 'change' | 'remove' | 'pin'> {
+}: Pick<Database, 'writer'>): Pick<
+  ArtifactStore,
+  'insert' | 'change' | 'remove' | 'pin' | 'unpin'
+> {
   const write = writer.open(artifactWrites, undefined);
   const turns = createTurns();
   const rendered = <T extends object | undefined>(
@@ -33,6 +36,7 @@ export function createRenderedWrites({
     pin: (workspaceId, record, beside) =>
       rendered(beside, (plain) => write('pin', workspaceId, record, plain)),
     remove: (...input) => turns.together(() => write('remove', ...input)),
+    unpin: (...input) => turns.together(() => write('unpin', ...input)),
   };
 }
 

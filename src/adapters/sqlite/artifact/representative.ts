@@ -17,8 +17,8 @@ export type ArtifactRow = {
 
 /** Why an artifact is looked at anew. */
 type RefreshReason = {
-  /** The version that is set as default now. */
-  pinned?: number;
+  /** The version that is set as default now; null when none is any more. */
+  pinned?: number | null;
   /** The version whose search text is another one now. */
   rewritten?: number;
 };
@@ -35,7 +35,8 @@ export type RepresentativeWriter = {
   addVersion(artifact: ArtifactRow, record: VersionRecord): void;
   changeVersion(artifact: ArtifactRow, former: VersionRecord, next: VersionRecord): void;
   removeVersion(artifact: ArtifactRow, serial: number): void;
-  pin(artifact: ArtifactRow, serial: number): void;
+  /** Sets the default version; null for none. */
+  pin(artifact: ArtifactRow, serial: number | null): void;
 };
 
 /** The fields of a search text that can change. */
@@ -110,7 +111,7 @@ export function createRepresentativeWriter(connection: Connection): Representati
 /** Chooses the version that stands for the artifact, and drops an artifact without versions. */
 function refresh(statements: Statements, artifact: ArtifactRow, reason: RefreshReason): void {
   const versions = statements.candidates(artifact.serial);
-  const wanted = reason.pinned ?? artifact.pinnedSerial;
+  const wanted = reason.pinned === undefined ? artifact.pinnedSerial : reason.pinned;
   const pinned = versions.find((version) => version.serial === wanted && isReadable(version));
   const chosen = chooseRepresentative(versions, pinned?.serial);
   if (!chosen) {

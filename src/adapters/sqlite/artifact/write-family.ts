@@ -52,6 +52,7 @@ export type ArtifactWrites = {
     record: VersionRecord,
     beside: Beside,
   ): StoredVersion | Unrendered | undefined;
+  unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
 };
 
 export const artifactWrites: WriteFamily<undefined, ArtifactWrites> = {
@@ -138,6 +139,7 @@ function createArtifactWrites(connection: Connection): ArtifactWrites {
     change: (workspaceId, change, beside) => applyChange(deps, { workspaceId, change, beside }),
     remove: (workspaceId, record, audit) => remove(deps, { workspaceId, record, audit }),
     pin: (workspaceId, record, beside) => pin(deps, { workspaceId, record, beside }),
+    unpin: (workspaceId, record, audit) => unpin(deps, { workspaceId, record, audit }),
   };
 }
 
@@ -222,6 +224,14 @@ function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredV
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
   if (artifact) deps.representative.pin(artifact, record.serial);
   return conclude(deps, { record, specText: statements.readSpec.get(record.serial), beside });
+}
+
+function unpin(deps: WriteDeps, { workspaceId, record, audit }: Removal): boolean {
+  const artifact = deps.statements.artifact.get(workspaceId, foldId(record.id));
+  if (artifact?.pinnedSerial !== record.serial) return false;
+  deps.representative.pin(artifact, null);
+  appendAudit(deps, record, audit);
+  return true;
 }
 
 type Changed = { record: VersionRecord; specText: string | undefined; beside: Beside };

@@ -52,6 +52,12 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
     });
     return sendResponse(reply, { response: versionResponse(view) });
   });
+  app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
+    const ifMatch = parseIfMatch(request.headers['if-match']);
+    const target = { ...request.params, ...(ifMatch && { ifMatch }) };
+    const view = await deps.catalog.unsetDefault(callerOf(request), target);
+    return sendResponse(reply, { response: versionResponse(view) });
+  });
 }
 
 /** A sunset as the schema left it: read, or as it was given beside something wrong. */
@@ -144,6 +150,8 @@ const deprecateRoute = withScope(
   }),
 );
 
+const defaultProblems = problems.filter((code) => !code.startsWith('idempotency'));
+
 const defaultRoute = withScope(
   'catalog:publish',
   describeRoute({
@@ -152,6 +160,22 @@ const defaultRoute = withScope(
     summary: 'Set the version that a read without `version` returns',
     description: 'Scope `catalog:publish`. It must be PUBLISHED or DEPRECATED.',
     request: { params: artifactParams, querystring: namedVersionQuery, headers: ifMatchHeader },
-    problems: problems.filter((code) => !code.startsWith('idempotency')),
+    problems: defaultProblems,
+  }),
+);
+
+const unsetDefaultRoute = withScope(
+  'catalog:publish',
+  describeRoute({
+    ...common,
+    operationId: 'unsetDefaultArtifactVersion',
+    summary: 'Compute again which version a read without `version` returns',
+    description:
+      'Scope `catalog:publish`. The response is the version that is the default now; the same where none was set. `If-Match` is of the default version.',
+    request: { params: artifactParams, headers: ifMatchHeader },
+    problems: [
+      ...defaultProblems.filter((code) => code !== 'invalid-lifecycle-transition'),
+      'no-published-version',
+    ],
   }),
 );

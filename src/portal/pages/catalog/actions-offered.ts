@@ -7,7 +7,7 @@ import { actionButton } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import { versionPath } from './query.ts';
 
-type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit';
+type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit' | 'unset-default';
 
 const LINKS: Readonly<Record<Below, string>> = {
   edit: 'Edit',
@@ -15,6 +15,7 @@ const LINKS: Readonly<Record<Below, string>> = {
   deprecate: 'Deprecate…',
   retire: 'Retire…',
   delete: 'Delete…',
+  'unset-default': 'Unset default…',
 };
 
 /** What a state allows, in the order of its use. */
@@ -31,15 +32,23 @@ const PUBLISHING: Readonly<Record<Lifecycle, readonly Below[]>> = {
   RETIRED: [],
 };
 
+type Offering = {
+  person: PortalPerson;
+  isDefault: boolean;
+  /** It is the default because it was set as such. */
+  isSetDefault: boolean;
+};
+
 /** What this person can do about a version, as links and buttons. */
 export function offeredActions(
   record: VersionRecord,
-  { person, isDefault }: { person: PortalPerson; isDefault: boolean },
+  { person, isDefault, isSetDefault }: Offering,
 ): Html {
   const { id, version, lifecycle } = record;
   const mayPublish = may(person, 'catalog:publish');
   const offered = [
     ...(mayPublish ? PUBLISHING[lifecycle] : []),
+    ...(mayPublish && isSetDefault ? (['unset-default'] as const) : []),
     ...(may(person, 'catalog:write') ? WRITING[lifecycle] : []),
   ];
   const press = (below: string, text: string): Html =>

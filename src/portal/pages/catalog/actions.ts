@@ -38,6 +38,7 @@ export function addCatalogActions(
   addPublish(portal, deps, pages);
   addDeprecate(portal, deps, pages);
   addRetire(portal, deps, pages);
+  addUnsetDefault(portal, deps, pages);
   addReversible(portal, deps);
 }
 
@@ -195,6 +196,28 @@ function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
       const change = { ...name, action: 'retire' as const, ifMatch: asSeen(form.seen) };
       const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
       return shown(view, `${name.version} is retired.`);
+    },
+  );
+}
+
+function addUnsetDefault(
+  portal: PortalRoutes,
+  { catalog }: CatalogPagesDeps,
+  pages: CatalogPageMakers,
+): void {
+  portal.action(
+    `${VERSION_PATH}/unset-default`,
+    {
+      ...publishing,
+      form: z.object({ seen }),
+      onProblems: (back) => pages['unset-default'](back.params, back),
+    },
+    async ({ form, params: { id }, ...asking }) => {
+      const target = { id, ifMatch: asSeen(form.seen) };
+      const { record } = await catalog.unsetDefault(callerOf(asking), target);
+      const { version } = record;
+      const notice = `No version is set as the default now. It is ${version}.`;
+      return { location: artifactPath(record.id, { version }), notice };
     },
   );
 }

@@ -132,6 +132,25 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
   });
 }
 
+/** Asks before the default is computed again; `next` is what it will be. */
+export function unsetDefaultView(given: ConfirmFacts & { next: string | undefined }): Html {
+  const { record, isSetDefault } = given.view;
+  const { version } = record;
+  const { next = version } = given;
+  const now = html`Readers who name no version get ${code(next)} from now on.`;
+  const same = html`${code(version)} stays the default until a higher version is published.`;
+  return confirm('Not changed', given, {
+    below: 'unset-default',
+    ...(!isSetDefault && { warning: remark('warn', `${version} is not set as the default`) }),
+    consequences: [
+      next === version ? same : now,
+      'The default is the highest published version again, and moves with each publish.',
+      'It can be set again.',
+    ],
+    submit: 'Unset default',
+  });
+}
+
 /** Asks for the version before a draft is deleted. */
 export function deleteView(given: ConfirmFacts): Html {
   const { record, counts } = given.view;

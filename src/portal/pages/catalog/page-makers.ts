@@ -9,7 +9,13 @@ import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { Html } from '../../html.ts';
 import type { Reader } from '../../shell/times.ts';
-import { deleteView, deprecateView, publishView, retireView } from './confirm-views.ts';
+import {
+  deleteView,
+  deprecateView,
+  publishView,
+  retireView,
+  unsetDefaultView,
+} from './confirm-views.ts';
 import type { ConfirmFacts } from './confirm-views.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { toFields } from './draft/draft-form.ts';
@@ -62,6 +68,10 @@ export function createPages(deps: CatalogPagesDeps) {
     ),
     retire: confirm('Retire', retireView),
     delete: confirm('Delete draft', deleteView),
+    'unset-default': confirm('Unset default', (given, _reader, others) => {
+      const next = chooseRepresentative([given.view.record, ...others], undefined)?.version;
+      return unsetDefaultView({ ...given, next });
+    }),
   };
 }
 

@@ -48,7 +48,7 @@ function addForms(portal: PortalRoutes, deps: CatalogPagesDeps): void {
     portal.page(`${VERSION_PATH}/${below}`, writing, ({ person, params }) =>
       pages[below](params, { person }),
     );
-  for (const below of ['publish', 'deprecate', 'retire'] as const)
+  for (const below of ['publish', 'deprecate', 'retire', 'unset-default'] as const)
     portal.page(`${VERSION_PATH}/${below}`, publishing, ({ person, params }) =>
       pages[below](params, { person }),
     );

@@ -18,6 +18,7 @@ const calls = [
   ['POST', '/petstore/reinstate', 'catalog:publish'],
   ['POST', '/petstore/retire', 'catalog:publish'],
   ['PUT', '/petstore/default?version=1.0.0', 'catalog:publish'],
+  ['DELETE', '/petstore/default', 'catalog:publish'],
 ] as const;
 
 const all = ['catalog:read', 'catalog:write', 'catalog:publish', 'trackport:admin'];
@@ -67,6 +68,7 @@ test("another workspace's artifact does not exist, on any path", async () => {
     await call('POST', '/petstore/reinstate?version=1.0.0', { as }),
     await call('POST', '/petstore/retire?version=1.0.0', { as }),
     await call('PUT', '/petstore/default?version=1.0.0', { as }),
+    await call('DELETE', '/petstore/default', { as }),
   ];
   const { detail } = (await call('GET', '/nothing', { as })).body;
   for (const { status, body } of attempts)

@@ -310,6 +310,41 @@ describe('the default version', () => {
     expect((await call('GET', '/petstore')).body.version).toBe('2.0.0');
   });
 
+  test('is computed again once it is unset, which can be repeated', async () => {
+    const { call } = openCatalogApp();
+    for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
+    await call('PUT', '/petstore/default?version=1.0.0');
+    for (const _time of [1, 2]) {
+      const unset = await call('DELETE', '/petstore/default');
+      expect(unset.status).toBe(200);
+      expect(unset.body.version).toBe('2.0.0');
+      expect(unset.headers['content-location']).toBe('/api/v1/catalog/petstore?version=2.0.0');
+      expect(unset.headers['etag']).toBe((await call('GET', '/petstore')).headers['etag']);
+    }
+    const { items } = (await call('GET', '/petstore/audit')).body;
+    const entries = items.filter(
+      ({ action }: { action: string }) => action === 'artifact.unset-default',
+    );
+    expect(entries).toMatchObject([{ version: '1.0.0', actor: { subject: 'owner' } }]);
+  });
+
+  test('is unset only as it was seen, by a caller who says so', async () => {
+    const { call } = openCatalogApp();
+    for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
+    await call('PUT', '/petstore/default?version=1.0.0');
+    const other = (await call('GET', '/petstore?version=2.0.0')).headers['etag'];
+    const headers = { 'if-match': String(other) };
+    expect((await call('DELETE', '/petstore/default', { headers })).status).toBe(412);
+    expect((await call('GET', '/petstore')).body.version).toBe('1.0.0');
+  });
+
+  test('of drafts alone there is none to unset', async () => {
+    const { call } = openCatalogApp();
+    await make(call, 'DRAFT');
+    const refused = await call('DELETE', '/petstore/default');
+    expect([refused.status, refused.body.code]).toEqual([404, 'no-published-version']);
+  });
+
   test('must be named', async () => {
     const { call } = openCatalogApp();
     await make(call, 'PUBLISHED');

@@ -231,6 +231,31 @@ describe('a version', () => {
     expect(record.version).toBe('1.0.0');
   });
 
+  test('is unset as the default after a question, and only while it is as it was seen', async () => {
+    const { owner, create, publish, confirm, seenAt, submit, catalog } = await open();
+    for (const version of ['1.0.0', '2.0.0']) {
+      await create({ version });
+      await publish(version);
+    }
+    const page = '/portal/catalog/leads';
+    const defaultOf = async () =>
+      (await catalog.read(ref, { id: 'leads', withSpec: false })).record.version;
+    expect((await owner.get(page)).body).not.toContain('unset-default');
+    await submit(at('default'), {});
+    expect((await owner.get(page)).body).toContain(`href="${at('unset-default')}"`);
+    const question = (await owner.get(at('unset-default'))).body;
+    expect(question).toMatch(/get <code>2\..* from now on/);
+    const late = await seenAt(at('unset-default'));
+    await submit(at('default', '2.0.0'), {});
+    const refused = await owner.post(at('unset-default'), { seen: late });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('is not set as the default');
+    await submit(at('default'), {});
+    const { body } = await confirm(at('unset-default'));
+    expect(body).toContain('No version is set as the default now. It is 2.0.0.');
+    expect(await defaultOf()).toBe('2.0.0');
+  });
+
   test('is changed by nobody without the scope, and of no other workspace', async () => {
     const { signIn, create, catalog, read } = await open();
     await create();
@@ -241,7 +266,7 @@ describe('a version', () => {
       expect((await reader.post(at(below), {})).status).toBe(403);
       expect((await publisher.post(at(below), {})).status).toBe(403);
     }
-    for (const below of ['publish', 'deprecate', 'retire', 'reinstate', 'default'])
+    for (const below of ['publish', 'deprecate', 'retire', 'reinstate', 'default', 'unset-default'])
       expect((await writer.post(at(below), {})).status).toBe(403);
     const principal = { subject: 'x', clientId: 'portal', scopes, workspaceId: 'other' };
     const stranger = await signIn(scopes, { principal });

@@ -10,7 +10,8 @@ import { versionOf } from './support.ts';
 const everything = [...person.scopes, 'catalog:write', 'catalog:publish'];
 
 function viewOf(facts: Partial<VersionView> = {}): VersionView {
-  return { record: versionOf(), counts: { versions: 1, members: 0 }, ...facts };
+  const counts = { versions: 1, members: 0 };
+  return { record: versionOf(), counts, isSetDefault: false, ...facts };
 }
 
 const render = (facts: Partial<ArtifactFacts> = {}): string =>

@@ -44,13 +44,16 @@ export async function artifactPage(
   const { cursor } = query;
   const page = { id, limit: PAGE_VERSIONS, ...(cursor !== undefined && { cursor }) };
   const { items: versions, pagination } = await catalog.listVersions(reader, page);
-  const defaultVersion = (await readDefault(catalog, reader, id))?.record.version;
+  const byDefault = await readDefault(catalog, reader, id);
+  const defaultVersion = byDefault?.record.version;
+  const isDefaultSet = byDefault?.isSetDefault ?? false;
   const version = query.version ?? defaultVersion ?? versions[0]?.version;
   const ref = { id, ...(version !== undefined && { version }) };
   const shown = await catalog.read(reader, { ...ref, withSpec: true });
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
   const diff = await chosenDiff(catalog, reader, { id, ...query });
-  const facts = { diff, person, shown, versions, pagination, cursor, defaultVersion, entries };
+  const of = { defaultVersion, isDefaultSet };
+  const facts = { diff, person, shown, versions, pagination, cursor, entries, ...of };
   return framed(shown, {
     person,
     defaultVersion,

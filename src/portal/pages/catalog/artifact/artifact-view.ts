@@ -166,6 +166,7 @@ const DONE: Readonly<Record<string, string>> = {
   'artifact.reinstate': 'reinstated',
   'artifact.retire': 'retired',
   'artifact.set-default': 'made the default',
+  'artifact.unset-default': 'no longer set as the default',
 };
 
 function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): Html {

@@ -21,6 +21,8 @@ export type VersionsFacts = {
   cursor?: string | undefined;
   /** The version that a read without one returns. */
   defaultVersion?: string | undefined;
+  /** The default version is one that was set, not computed. */
+  isDefaultSet?: boolean;
 };
 
 /** The versions of an artifact, highest first, with what one may do about each. */
@@ -42,16 +44,18 @@ export function versionsCard(given: VersionsFacts, reader: Reader): Html {
   );
 }
 
-function versionTable({ versions, person, defaultVersion }: VersionsFacts, reader: Reader): Html {
+function versionTable(given: VersionsFacts, reader: Reader): Html {
+  const { versions, person, defaultVersion, isDefaultSet = false } = given;
+  const isDefault = ({ version }: VersionRecord): boolean => version === defaultVersion;
   return table<VersionRecord>({
     caption: 'Versions, highest first',
     rows: versions,
     columns: [
       {
         label: 'Version',
-        cell: ({ id, version }) =>
-          html`${link({ href: artifactPath(id, { version }), text: code(version) })}
-          ${version === defaultVersion && tag('default')}`,
+        cell: (record) =>
+          html`${versionLink(record)}
+          ${isDefault(record) && tag(isDefaultSet ? 'default, set' : 'default')}`,
       },
       { label: 'Lifecycle', cell: (record) => state(record, reader) },
       {
@@ -65,10 +69,18 @@ function versionTable({ versions, person, defaultVersion }: VersionsFacts, reade
         label: 'Actions',
         kind: 'acts',
         cell: (record) =>
-          offeredActions(record, { person, isDefault: record.version === defaultVersion }),
+          offeredActions(record, {
+            person,
+            isDefault: isDefault(record),
+            isSetDefault: isDefaultSet && isDefault(record),
+          }),
       },
     ],
   });
+}
+
+function versionLink({ id, version }: VersionRecord): Html {
+  return link({ href: artifactPath(id, { version }), text: code(version) });
 }
 
 function state({ lifecycle, deprecatedAt }: VersionRecord, reader: Reader): Html {
