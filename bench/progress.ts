@@ -1,23 +1,43 @@
-/** What is being measured: one line that changes on a terminal, lines one after another elsewhere. */
-import { performance } from 'node:perf_hooks';
+/** How the bench and the torture show themselves: as the commands do, with the same line. */
+import { createProgress } from '#cli/progress.ts';
+import { SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { OnProgress } from '#shared/progress.ts';
 
-type Output = { isTTY?: boolean; write(text: string): unknown };
+/** On standard error: a line in place on a terminal, plain lines elsewhere. */
+export function showOnStandardError(): OnProgress {
+  const { stderr } = process;
+  const note = (text: string): void => void stderr.write(`${text}\n`);
+  const terminal = { note, isInteractive: stderr.isTTY };
+  return createProgress({ terminal, clock: systemClock });
+}
 
-/** Shows `label` and the seconds that have passed while `work` runs. */
-export async function withProgress<T>(
-  label: string,
-  work: () => Promise<T>,
-  output: Output = process.stderr,
-): Promise<T> {
-  const startedAt = performance.now();
-  const line = (): string => `${label} … ${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
-  const show = (): void => void output.write(`\r\x1b[K${line()}`);
-  if (output.isTTY) show();
-  const ticker = output.isTTY ? setInterval(show, 1000) : undefined;
-  try {
-    return await work();
-  } finally {
-    clearInterval(ticker);
-    output.write(output.isTTY ? `\r\x1b[K${line()}\n` : `${line()}\n`);
-  }
+type MeasuringOptions = { total: number; clock: Clock; onProgress: OnProgress };
+
+/**
+ * Runs groups of figures, `total` of them, one after another, and tells once a second how many are
+ * measured, which one is at hand, and for how long.
+ */
+export function createMeasuring({ total, clock, onProgress }: MeasuringOptions) {
+  let done = 0;
+  return async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const startedAt = clock.monotonicMs();
+    const over = new AbortController();
+    const tell = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const seconds = Math.round((clock.monotonicMs() - startedAt) / SECOND);
+        onProgress(done, total, 'groups', `${name}, ${seconds} s`);
+        await sleepUntilAborted(clock, SECOND, over.signal);
+      }
+    };
+    const telling = tell();
+    try {
+      return await work();
+    } finally {
+      over.abort();
+      await telling;
+      done += 1;
+      if (done === total) onProgress(done, total, 'groups');
+    }
+  };
 }

@@ -5,8 +5,9 @@
  * `--json` prints rows for machines. CONTRIBUTING.md says how the figures are to be read.
  */
 import { parseArgs } from 'node:util';
+import { systemClock } from '#shared/clock.ts';
 import { groupsOf } from './groups.ts';
-import { withProgress } from './progress.ts';
+import { createMeasuring, showOnStandardError } from './progress.ts';
 import { renderTable, summarize } from './report.ts';
 import type { BenchRow } from './row.ts';
 
@@ -27,12 +28,17 @@ const chosen = groups.filter(([name]) => pattern.test(name));
 if (chosen.length === 0)
   throw new Error(`--only picks nothing of ${groups.map(([name]) => name).join(', ')}`);
 
+const inTurn = createMeasuring({
+  total: chosen.length * runs,
+  clock: systemClock,
+  onProgress: showOnStandardError(),
+});
 const measured: BenchRow[][] = [];
 for (let run = 1; run <= runs; run += 1) {
   const rows: BenchRow[] = [];
-  for (const [at, [name, measure]] of chosen.entries()) {
-    const label = `${runs > 1 ? `run ${run} of ${runs}, ` : ''}${at + 1} of ${chosen.length}: ${name}`;
-    rows.push(...(await withProgress(label, measure)));
+  for (const [name, measure] of chosen) {
+    const label = runs > 1 ? `${name}, run ${run} of ${runs}` : name;
+    rows.push(...(await inTurn(label, measure)));
   }
   measured.push(rows);
 }

@@ -8,9 +8,7 @@
 import { parseArgs } from 'node:util';
 import { torture } from '../test/torture/torture.ts';
 import type { StoreChoice } from '../test/torture/store.ts';
-
-/** Elsewhere than on a terminal a line every so many seconds is enough. */
-const PLAIN_EVERY = 10;
+import { showOnStandardError } from './progress.ts';
 
 const { values } = parseArgs({
   options: {
@@ -30,15 +28,8 @@ const store = chooseStore();
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
-const isTerminal = process.stderr.isTTY;
-let lines = 0;
-const onProgress = (line: string): void => {
-  if (isTerminal) process.stderr.write(`\r\x1b[K${line}`);
-  else if (lines % PLAIN_EVERY === 0) process.stderr.write(`${line}\n`);
-  lines += 1;
-};
+const onProgress = showOnStandardError();
 const report = await torture({ seconds: minutes * 60, seed, instances, store, onProgress });
-if (isTerminal) process.stderr.write('\n');
 const { violations, ...figures } = report;
 console.table({ seed, store: store.engine, instances, ...figures, violations: violations.length });
 for (const violation of violations) console.error(violation);

@@ -4,6 +4,7 @@
  */
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './table.ts';
 
@@ -16,12 +17,6 @@ const REDRAW_EVERY_MS = 100;
 const PLAIN_LINE_EVERY_MS = 5 * SECOND;
 /** Before that a rate is a guess. */
 const RATE_AFTER_MS = SECOND;
-
-/**
- * Told how many of how many steps are done, what the steps are, in the plural, and what is at hand.
- * Every `OnProgress` can be one. `total` 0: nobody knows yet.
- */
-export type ShowProgress = (done: number, total: number, unit: string, atHand?: string) => void;
 
 export type ProgressOptions = {
   terminal: Pick<Terminal, 'note' | 'isInteractive'>;
@@ -36,7 +31,7 @@ type Step = { done: number; total: number; unit: string; atHand: string };
  * Shows the progress of one work on standard error; the work begins with the first report, and a part
  * of it that counts other steps begins anew.
  */
-export function createProgress({ terminal, clock, isJson }: ProgressOptions): ShowProgress {
+export function createProgress({ terminal, clock, isJson }: ProgressOptions): OnProgress {
   if (isJson) return () => undefined;
   const { isInteractive } = terminal;
   const everyMs = isInteractive ? REDRAW_EVERY_MS : PLAIN_LINE_EVERY_MS;
@@ -84,7 +79,7 @@ function countsOf({ done, total, unit }: Step): string {
   return total > 0 ? `${done}/${total} ${unit}` : `${done} ${unit}`;
 }
 
-/** The rate, and what remains at that rate; nothing while neither is known. */
+/** The rate, but for one that would be shown as 0, and what remains at that rate. */
 function paceOf(
   { done, total }: { done: number; total: number },
   steps: number,
@@ -92,7 +87,8 @@ function paceOf(
 ): string {
   if (steps <= 0 || ms < RATE_AFTER_MS) return '';
   const perSecond = (steps / ms) * SECOND;
-  const rate = `, ${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
+  const shown = perSecond < 10 ? perSecond.toFixed(1) : String(Math.round(perSecond));
+  const rate = shown === '0.0' ? '' : `, ${shown}/s`;
   return total > done ? `${rate}, ${spanOf(((total - done) / perSecond) * SECOND)} left` : rate;
 }
 

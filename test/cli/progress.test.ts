@@ -102,3 +102,11 @@ test('beside a JSON document there is nothing, and control characters never', ()
   show(1, 2, 'files', 'a\u001bb');
   expect(notes[0]).not.toContain('\u001b');
 });
+
+test('of slow steps only what remains is shown, and no rate of nothing', async () => {
+  const { clock, notes, show } = open({ isInteractive: true });
+  show(0, 4, 'groups');
+  await clock.advance(60_000);
+  show(1, 4, 'groups', 'leads');
+  expect(notes.at(-1)).toMatch(/ 1\/4 groups, 3 min left {2}leads$/);
+});

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
 import type { Findings } from './findings.ts';
@@ -30,7 +32,8 @@ export type TortureOptions = {
   instances?: number;
   /** Default SQLite. */
   store?: StoreChoice;
-  onProgress?: (line: string) => void;
+  /** Told once a second. */
+  onProgress?: OnProgress;
 };
 
 const BYSTANDERS = 20;
@@ -92,7 +95,7 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   // Whatever they had in hand, and a pause, goes with them.
   for (const instance of instances) await killInstance(run, instance);
   for (const instance of instances) await startInstance(run, instance);
-  await settleAll(run);
+  await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);
   report.walks = reader.walks();
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
@@ -109,7 +112,9 @@ async function wreakHavoc(
   read: () => Promise<void>,
 ): Promise<void> {
   run.until = Date.now() + seconds * 1000;
-  const ticker = setInterval(() => onProgress?.(progressOf(run)), 1000);
+  const tell = (): void =>
+    onProgress?.(run.report.acknowledged, 0, 'deletions acknowledged', progressOf(run));
+  const ticker = setInterval(tell, SECOND);
   const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
   await Promise.all([
     ...senders,
@@ -177,11 +182,13 @@ async function untilDirectoryIsComplete(url: string): Promise<void> {
 }
 
 /** Dead letters are replayed, as an operator would after an outage; nothing else is helped. */
-async function settleAll(run: Run): Promise<void> {
+async function settleAll(run: Run, onProgress?: OnProgress): Promise<void> {
   const deadline = Date.now() + SETTLE_SECONDS_MAX * 1000;
+  const { acknowledged } = run.report;
   for (;;) {
     const { open, replayed } = await lookPatiently(run, settle);
     run.report.replayed += replayed;
+    onProgress?.(Math.max(0, acknowledged - open), acknowledged, 'deletions settled');
     if (open === 0 && replayed === 0) return;
     if (Date.now() > deadline) {
       run.report.violations.push(`${open} events are not settled`);
@@ -209,5 +216,5 @@ async function settle(findings: Findings): Promise<{ open: number; replayed: num
 function progressOf({ report, until }: Run): string {
   const left = Math.max(0, Math.round((until - Date.now()) / 1000));
   const restarts = report.fastRestarts + report.crashRestarts;
-  return `${left} s left: ${report.kills} kills, ${restarts} restarts of the store, ${report.acknowledged} deletions acknowledged, ${report.violations.length} violations`;
+  return `${report.kills} kills, ${restarts} restarts of the store, ${left} s left`;
 }

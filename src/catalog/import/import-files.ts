@@ -1,5 +1,6 @@
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { Finding } from '../spec/finding.ts';
 import { foldId } from '../version/artifact.ts';
 import type { ReadVersion } from '../artifact-store.ts';
@@ -30,8 +31,8 @@ export type ImportRequest = {
   read(file: string): Promise<ImportFile>;
   /** Say what would be done and write nothing. */
   isDryRun: boolean;
-  /** Called before each file, and once at the end with `done` = all. */
-  onProgress(done: number, file?: string): void;
+  /** Told before each file, and once at the end. */
+  onProgress: OnProgress;
 };
 
 /**
@@ -48,10 +49,10 @@ export async function importFiles(
   const results: ImportResult[] = [];
   const seen: Seen = new Map();
   for (const file of request.files) {
-    request.onProgress(results.length, file);
+    request.onProgress(results.length, request.files.length, 'files', file);
     results.push(await importFile(deps, caller, { request, file, seen }));
   }
-  request.onProgress(results.length);
+  request.onProgress(results.length, request.files.length, 'files');
   return results;
 }
 

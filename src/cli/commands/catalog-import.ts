@@ -51,14 +51,13 @@ async function runImport(task: ImportTask): Promise<void> {
   if (!WORKSPACE.test(options.workspace))
     throw new UsageError('--workspace has 1 to 200 visible ASCII characters.');
   const paths = new Map(listImportFiles(args[0] ?? '').map(({ shown, path }) => [shown, path]));
-  const showProgress = createProgress(task);
   const results = await services.catalog.importFiles(
     { workspaceId: options.workspace, actor },
     {
       files: [...paths.keys()],
       read: async (file) => readImportFile(paths.get(file) ?? file),
       isDryRun: options.dryRun === true,
-      onProgress: (done, file) => showProgress(done, paths.size, 'files', file),
+      onProgress: createProgress(task),
     },
   );
   report(task, results);
