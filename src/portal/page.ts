@@ -40,7 +40,12 @@ export type ShownSecret = {
 };
 
 /** What the action before this page left for it: shown once, encrypted at rest. */
-export type Once = { notice?: string; secret?: ShownSecret };
+export type Once = {
+  notice?: string;
+  /** The notice says why nothing was done. */
+  isUndone?: boolean;
+  secret?: ShownSecret;
+};
 
 /** Everything on a page that is not the page's. */
 export type PortalFrame = {

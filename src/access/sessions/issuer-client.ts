@@ -2,6 +2,10 @@
 export type SignInFailureKind =
   /** The person, or the organisation's rules, said no. */
   | 'denied'
+  /** It wants to see the person first: a sign-in there, a choice of account, a second factor. */
+  | 'interaction-required'
+  /** The issuer ended it by a word of its own. */
+  | 'ended'
   /** It cannot be reached, fails, or answers too late. */
   | 'unavailable'
   /** It does not take the client as it is configured: id, secret, redirect URI, scopes. */
@@ -21,12 +25,22 @@ export type SignInFailureKind =
 export class SignInFailure extends Error {
   readonly kind: SignInFailureKind;
   readonly reason: string;
+  /**
+   * The browser brought the news: whoever holds it can make it up, so it tells nothing of how the issuer
+   * or this service is.
+   */
+  readonly isFromBrowser: boolean;
 
-  constructor(kind: SignInFailureKind, reason: string, options?: ErrorOptions) {
+  constructor(
+    kind: SignInFailureKind,
+    reason: string,
+    { isFromBrowser = false, ...options }: ErrorOptions & { isFromBrowser?: boolean } = {},
+  ) {
     super(`${kind}: ${reason}`, options);
     this.name = 'SignInFailure';
     this.kind = kind;
     this.reason = reason;
+    this.isFromBrowser = isFromBrowser;
   }
 }
 

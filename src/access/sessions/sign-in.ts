@@ -12,7 +12,12 @@ import type { TokenPrincipal } from '../tokens/token-principal.ts';
 import { refusedToken } from '../tokens/token-verifier.ts';
 import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { SignInFailure } from './issuer-client.ts';
-import type { IssuedTokens, IssuerClient, SignInAttempt } from './issuer-client.ts';
+import type {
+  IssuedTokens,
+  IssuerClient,
+  SignInAttempt,
+  SignInFailureKind,
+} from './issuer-client.ts';
 import type { LogoutTokenVerifier } from './logout-token.ts';
 import type { Session, SignedIn } from './session.ts';
 import type { Sessions } from './sessions.ts';
@@ -22,6 +27,13 @@ const RENEWAL_MS = 30 * SECOND;
 /** Logout tokens that are older are refused by their age. */
 const LOGOUT_MEMORY_MS = 15 * MINUTE;
 const NAME_CHARACTERS_MAX = 200;
+/** By these a renewal is refused for good. */
+const ENDING: ReadonlySet<SignInFailureKind> = new Set([
+  'grant-refused',
+  'denied',
+  'interaction-required',
+  'wrong-token',
+]);
 
 export type SignInDeps = {
   issuer: IssuerClient;
@@ -110,7 +122,7 @@ async function confirmSession(deps: SignInDeps, session: Session): Promise<Sessi
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     const { kind, reason } = error;
-    const isOver = kind === 'grant-refused' || kind === 'denied' || kind === 'wrong-token';
+    const isOver = ENDING.has(kind);
     deps.log.warn({ kind, reason, ended: isOver }, 'the issuer did not renew a session');
     if (!isOver) return session;
     await deps.sessions.end(session);

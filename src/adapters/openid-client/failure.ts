@@ -8,12 +8,14 @@ import {
 import { SignInFailure } from '#access/sessions/issuer-client.ts';
 import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
 
-/** Words of RFC 6749 §4.1.2.1 and §5.2 and of OpenID Connect Core §3.1.2.6. */
+/** Words of RFC 6749 §4.1.2.1 and §5.2, of OpenID Connect Core §3.1.2.6 and of RFC 9470 §5. */
 const kinds: Readonly<Record<string, SignInFailureKind>> = {
   access_denied: 'denied',
   consent_required: 'denied',
-  interaction_required: 'denied',
-  login_required: 'denied',
+  interaction_required: 'interaction-required',
+  login_required: 'interaction-required',
+  account_selection_required: 'interaction-required',
+  unmet_authentication_requirements: 'interaction-required',
   temporarily_unavailable: 'unavailable',
   server_error: 'unavailable',
   invalid_grant: 'grant-refused',
@@ -22,6 +24,7 @@ const kinds: Readonly<Record<string, SignInFailureKind>> = {
   invalid_scope: 'client-refused',
   invalid_request: 'client-refused',
   invalid_target: 'client-refused',
+  request_not_supported: 'client-refused',
   unsupported_response_type: 'client-refused',
   unsupported_grant_type: 'client-refused',
 };
@@ -36,20 +39,23 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'OAUTH_HTTP_REQUEST_FORBIDDEN',
 ]);
 
-/** An error of the library in our words. What the issuer wrote besides is never shown. */
-export function toSignInFailure(error: unknown): SignInFailure {
+/**
+ * An error of the library in our words. What the issuer wrote besides is never shown. `isFromBrowser`:
+ * nothing but what the browser brought was looked at yet.
+ */
+export function toSignInFailure(error: unknown, isFromBrowser = false): SignInFailure {
   if (error instanceof SignInFailure) return error;
+  const options = { cause: error, isFromBrowser };
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    const reason = Object.hasOwn(kinds, error.error) ? error.error : 'unknown_error';
-    return new SignInFailure(kinds[error.error] ?? 'client-refused', reason, { cause: error });
+    if (Object.hasOwn(kinds, error.error))
+      return new SignInFailure(kinds[error.error] ?? 'ended', error.error, options);
+    return new SignInFailure(isFromBrowser ? 'ended' : 'client-refused', 'unknown_error', options);
   }
   // The token endpoint wants other credentials (RFC 6749 §5.2).
   if (error instanceof WWWAuthenticateChallengeError)
-    return new SignInFailure('client-refused', 'invalid_client', { cause: error });
+    return new SignInFailure('client-refused', 'invalid_client', options);
   const code = error instanceof ClientError ? (error.code ?? '') : '';
-  return new SignInFailure(kindOf(error, code), code === '' ? 'no_connection' : code, {
-    cause: error,
-  });
+  return new SignInFailure(kindOf(error, code), code === '' ? 'no_connection' : code, options);
 }
 
 function kindOf(error: unknown, code: string): SignInFailureKind {

@@ -27,7 +27,7 @@ import type {
   TokenEndpointResponseHelpers,
 } from 'openid-client';
 
-import type { IssuedTokens, IssuerClient } from '#access/sessions/issuer-client.ts';
+import type { IssuedTokens, IssuerClient, SignInAttempt } from '#access/sessions/issuer-client.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
@@ -82,21 +82,7 @@ export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
         });
         return url.href;
       }),
-    complete: (query, { state, nonce, verifier }) =>
-      translated(async () => {
-        const tokens = await authorizationCodeGrant(
-          await configure(),
-          new URL(`${deps.redirectUri()}?${query}`),
-          {
-            expectedState: state,
-            expectedNonce: nonce,
-            pkceCodeVerifier: verifier,
-            idTokenExpected: true,
-          },
-          resourceOf(deps),
-        );
-        return toIssuedTokens(tokens, deps.clock.now());
-      }),
+    complete: (query, attempt) => completeGrant(deps, configure, { query, attempt }),
     renew: (refreshToken) =>
       translated(async () => {
         const tokens = await refreshTokenGrant(await configure(), refreshToken, resourceOf(deps));
@@ -113,11 +99,45 @@ export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
   };
 }
 
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+type Callback = { query: string; attempt: SignInAttempt };
+
+async function completeGrant(
+  deps: IssuerClientDeps,
+  configure: () => Promise<Configuration>,
+  { query, attempt: { state, nonce, verifier } }: Callback,
+): Promise<IssuedTokens> {
+  const configuration = await translated(configure);
+  const send = createBoundedFetch(deps.closed);
+  let isSent = false;
+  configuration[customFetch] = (url, options) => {
+    isSent = true;
+    return send(url, options);
+  };
+  return translated(
+    async () => {
+      const tokens = await authorizationCodeGrant(
+        configuration,
+        new URL(`${deps.redirectUri()}?${query}`),
+        {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        },
+        resourceOf(deps),
+      );
+      return toIssuedTokens(tokens, deps.clock.now());
+    },
+    // Until the code is sent to the issuer, all that is looked at came with the browser.
+    () => !isSent,
+  );
+}
+
+async function translated<T>(work: () => Promise<T>, isFromBrowser = () => false): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toSignInFailure(error);
+    throw toSignInFailure(error, isFromBrowser());
   }
 }
 

@@ -64,9 +64,9 @@ async function backToForm(run: ActionRun, error: TrackportError): Promise<Action
 /** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */
 async function locationOf(
   { sessions, session }: ActionRun,
-  { location, notice, secret }: ActionResult,
+  { location, ...once }: ActionResult,
 ): Promise<string> {
-  if (notice === undefined && secret === undefined) return location;
-  const id = await sessions.putOnce(session, { notice, secret });
+  if (once.notice === undefined && once.secret === undefined) return location;
+  const id = await sessions.putOnce(session, once);
   return withParameter(location, ONCE_PARAMETER, id);
 }

@@ -33,9 +33,15 @@ export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html
   </section>`;
 }
 
-/** What the last action did, once, after the redirect. */
-export function doneNotice(text: string): Html {
-  return html`<div class="notice" data-s="ok" role="status"><strong>${cut(text)}</strong></div>`;
+/** What the last action did, or why it did nothing, once, after the redirect. */
+export function doneNotice(
+  text: string,
+  { isUndone = false }: { isUndone?: boolean | undefined } = {},
+): Html {
+  const state = isUndone ? 'warn' : 'ok';
+  return html`<div class="notice" data-s="${state}" role="status">
+    <strong>${cut(text)}</strong>
+  </div>`;
 }
 
 export type SummaryFacts = {

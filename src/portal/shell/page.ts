@@ -143,8 +143,8 @@ function head(page: PortalPage): Html {
 }
 
 function once({ once, currentPath }: PortalFrame): Html {
-  const { notice, secret } = once ?? {};
-  return html`${notice !== undefined && doneNotice(notice)}${secret && shownSecret(secret, currentPath)}`;
+  const { notice, secret, isUndone } = once ?? {};
+  return html`${notice !== undefined && doneNotice(notice, { isUndone })}${secret && shownSecret(secret, currentPath)}`;
 }
 
 function shownSecret({ heading, value, text, note, command }: ShownSecret, path: string): Html {

@@ -1,5 +1,6 @@
 /** Pages about a sign-in that did not work: what happened, and who can do what about it. */
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
+import { problemKinds } from '#http/problems/problem.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
 import { html } from '../html.ts';
@@ -29,9 +30,15 @@ type Words = { code: ErrorCode; heading: string; text: HtmlValue; nextStep: Html
 export function failurePage(facts: FailurePageFacts): { code: ErrorCode; document: string } {
   const { repository, startPath, requestId, atMs } = facts;
   const words = wordsOf[facts.failure.kind](facts);
+  const code = codeOf(facts.failure, words.code);
   const actions = link({ href: startPath, text: 'Try again', look: 'primary' });
-  const document = renderLoneRefusal({ ...words, repository, requestId, atMs, actions });
-  return { code: words.code, document };
+  const document = renderLoneRefusal({ ...words, code, repository, requestId, atMs, actions });
+  return { code, document };
+}
+
+/** What anybody can make up by an address is not a failure of a server. */
+function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
+  return isFromBrowser && problemKinds[code].status >= 500 ? 'bad-request' : code;
 }
 
 const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailurePageFacts) => Words>> = {
@@ -41,6 +48,20 @@ const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailurePageFacts) => W
     text: html`The sign-in at ${issuer} ended without consent (<code>${failure.reason}</code>): you
     said no, or your organisation does.`,
     nextStep: html`try again and agree, or ask the people who run the sign-in at ${issuer}.`,
+  }),
+  'interaction-required': ({ issuer, failure }) => ({
+    code: 'insufficient-scope',
+    heading: 'You were not signed in',
+    text: html`${issuer} wants to see you first (<code>${failure.reason}</code>): a sign-in there, a
+    choice of account, or a second factor is missing.`,
+    nextStep: html`try again and follow what ${issuer} shows.`,
+  }),
+  ended: ({ issuer, failure }) => ({
+    code: 'bad-request',
+    heading: 'The sign-in was not completed',
+    text: html`${issuer} ended it with an error that the standard does not know
+    (<code>${failure.reason}</code>).`,
+    nextStep: html`try again. When it stays so, ask the people who run the sign-in at ${issuer}.`,
   }),
   unavailable: ({ issuer, failure }) => ({
     code: 'identity-provider-unavailable',

@@ -121,7 +121,7 @@ async function withFailurePage<T>(
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     request.logFacts = { ...request.logFacts, signIn: error.kind, reason: error.reason };
-    if (error.kind !== 'unavailable') countRefusal(deps, request);
+    if (error.kind !== 'unavailable' || error.isFromBrowser) countRefusal(deps, request);
     const { status, document, retryAfterSeconds } = deps.views.failed(error, request.id);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return sendDocument(reply, document, status);

@@ -50,7 +50,7 @@ describe('the access token of a session', () => {
     expect(seen.every((pages) => pages.includes('audit'))).toBe(true);
   });
 
-  test.each<SignInFailureKind>(['grant-refused', 'denied', 'wrong-token'])(
+  test.each<SignInFailureKind>(['grant-refused', 'denied', 'interaction-required', 'wrong-token'])(
     'that the issuer refuses to renew ends the session: %s',
     async (kind) => {
       const { clock, issuer, browser } = await renewable();

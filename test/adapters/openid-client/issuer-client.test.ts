@@ -91,9 +91,34 @@ describe('with a real provider', () => {
     expect(await said('access_denied')).toMatchObject({ kind: 'denied', reason: 'access_denied' });
     expect(await said('invalid_scope')).toMatchObject({ kind: 'client-refused' });
     expect(await said('server_error')).toMatchObject({ kind: 'unavailable' });
-    const unknown = await said('<script>');
-    expect(unknown).toMatchObject({ kind: 'client-refused', reason: 'unknown_error' });
-    expect(String(unknown)).not.toContain('secret words');
+    expect(await said('login_required')).toMatchObject({ kind: 'interaction-required' });
+    for (const word of ['<script>', 'toString']) {
+      const unknown = await said(word);
+      expect(unknown).toMatchObject({ kind: 'ended', reason: 'unknown_error' });
+      expect(String(unknown)).not.toContain('secret words');
+    }
+  });
+
+  test('what the browser made up is told from what the issuer said itself', async () => {
+    const issuer = await realIssuer();
+    const client = clientOf(issuer.url);
+    const attempt = client.newAttempt();
+    const { state } = attempt;
+    const failed = (query: Record<string, string>) =>
+      client
+        .complete(new URLSearchParams({ iss: issuer.url, ...query }).toString(), attempt)
+        .catch((failure: unknown) => failure);
+    const madeUp = { isFromBrowser: true };
+    for (const error of ['access_denied', 'server_error', 'invalid_client', 'x'])
+      expect(await failed({ state, error })).toMatchObject(madeUp);
+    expect(await failed({ state })).toMatchObject(madeUp);
+    expect(await failed({ state, code: 'c', iss: 'https://other.example.com' })).toMatchObject(
+      madeUp,
+    );
+    expect(await failed({ state, code: 'c' })).toMatchObject({
+      kind: 'grant-refused',
+      isFromBrowser: false,
+    });
   });
 
   test('sign-out leads to the issuer, with the hint, and back', async () => {

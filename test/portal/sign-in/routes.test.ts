@@ -117,6 +117,8 @@ describe('signing in', () => {
 
   test.each<[SignInFailureKind, number, RegExp]>([
     ['denied', 403, /You were not signed in.*<code>why<\/code>/s],
+    ['interaction-required', 403, /wants to see you first/],
+    ['ended', 400, /The sign-in was not completed/],
     ['unavailable', 503, /The sign-in cannot be reached/],
     ['client-refused', 503, /<code>why<.*https:\/\/adapter\.example\.com\/portal\/callback/s],
     ['grant-refused', 400, /This sign-in is over/],
@@ -134,6 +136,31 @@ describe('signing in', () => {
     expect(response.headers['retry-after']).toBe(status === 503 ? '30' : undefined);
     expect(cookiesOf(response)).not.toContain('trackport-session');
   });
+
+  test.each<[SignInFailureKind, number]>([
+    ['denied', 403],
+    ['interaction-required', 403],
+    ['ended', 400],
+    ['unavailable', 400],
+    ['client-refused', 400],
+    ['invalid-response', 400],
+  ])(
+    'that fails by what the browser brought is no failure of a server: %s',
+    async (kind, status) => {
+      const lines: object[] = [];
+      const log: Log = { ...silentLog, info: (fields) => void lines.push(fields) };
+      const portal = startPortal(undefined, { log });
+      const { cookie, state } = await start(portal);
+      lines.length = 0;
+      portal.issuer.next = new SignInFailure(kind, 'why', { isFromBrowser: true });
+      const response = await callback(portal, cookie, `error=${'x'.repeat(99)}&state=${state}`);
+      expect(response.status).toBe(status);
+      expect(response.body).toContain('Try again');
+      expect(response.headers['retry-after']).toBeUndefined();
+      expect(lines).toEqual([expect.objectContaining({ status, signIn: kind, reason: 'why' })]);
+      expect(JSON.stringify(lines)).not.toContain('xxx');
+    },
+  );
 
   test('with a token of another service is refused', async () => {
     const portal = startPortal();

@@ -63,7 +63,7 @@ export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void 
     { scope, params },
     async ({ params: { id }, origin }) => ({
       location: receiptPath(id),
-      notice: replayWords(await partners.receipts.replay(id, origin)),
+      ...replayNotice(await partners.receipts.replay(id, origin)),
     }),
   );
 }
@@ -98,11 +98,15 @@ const REASONS: Readonly<Record<NotQueuedReason, string>> = {
   payloadDropped: 'cannot be worked again, what they said was dropped after 30 days',
 };
 
-/** What a replay did, in a sentence. */
-export function replayWords({ queued, notQueued = {} }: Replayed): string {
+type ActionNotice = { notice: string; isUndone?: boolean };
+
+/** What a replay did, or why it did nothing, in a sentence. */
+export function replayNotice({ queued, notQueued = {} }: Replayed): ActionNotice {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
   const rest = left.map(([reason, n]) => `${n} ${REASONS[reason]}`).join(', ');
-  const done =
-    queued === 0 ? 'Nothing was queued.' : `${counted(queued, 'event')} queued: work begins now.`;
-  return rest === '' ? done : `${done} Left as they are: ${rest}.`;
+  const others = rest === '' ? '' : ` Left as they are: ${rest}.`;
+  if (queued > 0)
+    return { notice: `${counted(queued, 'event')} queued: work begins now.${others}` };
+  const why = rest === '' ? ': no event failed or found nobody.' : `.${others}`;
+  return { isUndone: true, notice: `Nothing was replayed${why}` };
 }

@@ -49,7 +49,23 @@ async function submit(admin: Admin, path: string, fields: Record<string, string>
   return { path: location.split('?')[0], body: (await admin.get(location)).body };
 }
 
+/** What the page says about an action that did nothing. */
+const undoneIn = (body: string): string | undefined =>
+  /data-s="warn" role="status">\s*<strong>([^<]*)/.exec(body)?.[1];
+
 describe('one receipt', () => {
+  test.each<[string, unknown, string]>([
+    ['what is under way', { eventId: 'e-1', leadId: '24' }, 'under way already'],
+    ['what could not be used', [7], '1 rejected'],
+    ['no event at all', [], 'no event failed or found nobody'],
+  ])('with nothing to replay but %s says so when a replay is sent', async (_, sent, reason) => {
+    const { admin, deliver } = await openReceiptPages();
+    const { receipt } = await deliver(sent);
+    const { body } = await submit(admin, `/portal/receipts/${receipt.id}/replay`);
+    expect(undoneIn(body)).toMatch(/^Nothing was replayed/);
+    expect(undoneIn(body)).toContain(reason);
+  });
+
   test('that failed says why and what to do, and is worked again by its button', async () => {
     const { admin, deliver, settle, receipts, access } = await openReceiptPages();
     const { receipt } = await deliver([
@@ -80,9 +96,9 @@ describe('one receipt', () => {
     await settle({ outcome: 'FAILED', lastError: 'locked' });
     const path = `/portal/receipts/${receipt.id}`;
     await submit(admin, `${path}/replay`);
-    expect((await submit(admin, `${path}/replay`)).body).toContain(
-      'Nothing was queued. Left as they are: 1 under way already.',
-    );
+    const { body } = await submit(admin, `${path}/replay`);
+    expect(body).toContain('Left as they are: 1 under way already.');
+    expect(undoneIn(body)).toMatch(/^Nothing was replayed/);
   });
 
   test('of many events is shown by pages', async () => {

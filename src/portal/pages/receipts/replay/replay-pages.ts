@@ -13,7 +13,7 @@ import {
 import type { ReceiptsFilters } from '../query.ts';
 import { scope } from '../receipt-deps.ts';
 import type { ReceiptPagesDeps } from '../receipt-deps.ts';
-import { replayWords } from '../receipt-pages.ts';
+import { replayNotice } from '../receipt-pages.ts';
 import { replayView, sumOf } from './replay-view.ts';
 
 const PATH = `${RECEIPTS_PATH}/replay`;
@@ -44,7 +44,7 @@ export function replayPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void 
         refuse([{ pointer: '#/typed', code: 'mismatch', detail }]);
       }
       const replayed = await receipts.replayAll(filter, origin);
-      return { location: receiptsPath(filters), notice: replayWords(replayed) };
+      return { location: receiptsPath(filters), ...replayNotice(replayed) };
     },
   );
 }
