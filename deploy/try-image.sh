@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the commands of the Dockerfile without an engine: the COPY and RUN lines of its first stage in a
 # clean folder, then its ENTRYPOINT and CMD there, as a user without rights, on a file system that is
-# read-only but for the data. Needs root for the last part; says so, and leaves it out, otherwise.
+# read-only but for the data. Needs root for the last part; says so, and leaves it out, otherwise. Has the
+# other files of a deployment judged by the tools that are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -64,3 +65,17 @@ if [ "$status" != 200 ] || [ "$code" != 0 ]; then
   exit 1
 fi
 echo "ran $how: /readyz 200, stopped with exit code 0"
+
+judge() {
+  local file=$1 tool=$2
+  shift 2
+  if $tool >/dev/null 2>&1; then
+    "$@" && echo "$file: taken by ${tool% *}"
+  else
+    echo "$file: not checked, for there is no ${tool% *}"
+  fi
+}
+judge deploy/trackport.service 'systemd-analyze --version' systemd-analyze verify --man=no deploy/trackport.service
+judge compose.yaml 'docker compose version' docker compose --file compose.yaml config --quiet
+judge deploy/compose/Caddyfile 'caddy version' \
+  caddy validate --adapter caddyfile --config deploy/compose/Caddyfile
