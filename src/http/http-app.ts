@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
+import type { ProblemPages } from './problems/problem-pages.ts';
 import type { ReadBody } from './requests/read-body.ts';
 import type { RefusalLimiter } from './auth/refusal-limiter.ts';
 
@@ -30,6 +31,8 @@ export type HttpContext = {
   refusals: RefusalLimiter;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
+  /** For areas that people read: failures before routing can be pages there. */
+  problemPages: Pick<ProblemPages, 'add'>;
 };
 
 /** The routes of one area, registered in a scope of their own. */

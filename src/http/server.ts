@@ -17,6 +17,7 @@ import type { BodyBudget } from './requests/body-budget.ts';
 import { createClientErrorHandler, createConnectHandler } from './problems/client-error.ts';
 import type { ClientErrorDeps } from './problems/client-error.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
+import { createProblemPages } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson } from './requests/json-body.ts';
 import type { ParseJson } from './requests/json-body.ts';
@@ -62,6 +63,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     ...deps,
     cors,
     earlyResponses: createEarlyResponses(),
+    problemPages: createProblemPages(),
     refusalLog: createRefusalLog(deps),
   };
   const responseHooks = createResponseHooks(responseDeps);
@@ -89,7 +91,8 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   installPressureRelief(app, limits);
   acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
   const { publicUrl, clock, log } = deps;
-  return { app, context: { publicUrl, clock, log, refusals, readBody } };
+  const { problemPages } = responseDeps;
+  return { app, context: { publicUrl, clock, log, refusals, readBody, problemPages } };
 }
 
 function openBodyBudget({ metrics }: ServerDeps, limits: ServerLimits): BodyBudget {

@@ -9,7 +9,7 @@ import { TrackportError } from '#shared/errors.ts';
 
 import { addAssetRoutes } from './assets/routes.ts';
 import { createPortalCookies } from './routes/cookies.ts';
-import { installErrorPages } from './routes/error-pages.ts';
+import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { createErrorViews } from './routes/error-views.ts';
 import { acceptForms } from './routes/form-body.ts';
 import { createFormTokens } from './routes/form-token.ts';
@@ -55,6 +55,7 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
   const shared = { ...context, ...deps, cookies, formTokens, guard };
   const routes = { ...shared, renderPage: createPageRenderer(deps) };
   const attempts = createAttempts({ ...deps, cookies, clock });
+  context.problemPages.add(earlyErrorPage(errorViews));
   return (app) => {
     app.decorateRequest('portalSession', undefined);
     acceptForms(app, context.readBody);

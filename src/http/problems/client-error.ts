@@ -6,7 +6,7 @@ import type { Log } from '#shared/log.ts';
 import type { EarlyResponses } from '../responses/early-responses.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import { renderProblem } from './problem.ts';
+import type { ProblemPages } from './problem-pages.ts';
 import type { RenderedProblem } from './problem.ts';
 import type { RefusalLog } from '../telemetry/refusal-log.ts';
 
@@ -16,6 +16,7 @@ export type ClientErrorDeps = {
   log: Log;
   refusalLog: RefusalLog;
   earlyResponses: EarlyResponses;
+  problemPages: Pick<ProblemPages, 'render'>;
 };
 
 // Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
@@ -37,7 +38,8 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
       socket.destroy();
       return;
     }
-    endWith(deps, socket, isLongUri(error) ? uriTooLong() : fromParserError(error));
+    const refusal = isLongUri(error) ? uriTooLong() : fromParserError(error);
+    endWith(deps, socket, { refusal, target: targetOf(error) });
   };
 }
 
@@ -50,7 +52,7 @@ export function createConnectHandler(deps: ClientErrorDeps) {
     socket.on('error', () => socket.destroy());
     // A response that is still due to an earlier request comes first or not at all.
     if (socket._httpMessage) socket.destroy();
-    else endWith(deps, socket, noTunnels(), { allow: METHODS_KNOWN });
+    else endWith(deps, socket, { refusal: noTunnels(), headers: { allow: METHODS_KNOWN } });
   };
 }
 
@@ -60,14 +62,20 @@ function noTunnels(): TrackportError {
   });
 }
 
+type Refused = {
+  refusal: TrackportError;
+  headers?: Readonly<Record<string, string>>;
+  target?: string | undefined;
+};
+
 function endWith(
-  { publicUrl, newId, log, refusalLog }: ClientErrorDeps,
+  { publicUrl, newId, log, refusalLog, problemPages }: ClientErrorDeps,
   socket: Duplex,
-  refusal: TrackportError,
-  headers: Readonly<Record<string, string>> = {},
+  { refusal, headers = {}, target }: Refused,
 ): void {
   const requestId = newId();
-  const problem = renderProblem({ publicUrl: publicUrl(), requestId }, refusal);
+  const context = { publicUrl: publicUrl(), requestId };
+  const problem = problemPages.render(context, { target }, refusal);
   const response = { ...problem, headers: { ...problem.headers, ...headers } };
   socket.end(toWire(response, requestId), () => socket.destroy());
   if (!refusalLog.take(refusal.code)) return;
@@ -79,6 +87,15 @@ function endWith(
 function canRespond(error: Error, socket: ServerSocket): boolean {
   const isReset = (error as { code?: unknown }).code === 'ECONNRESET';
   return !isReset && socket.writable && socket._httpMessage?.headersSent !== true;
+}
+
+const REQUEST_LINE = /^GET (\/[\x21-\x7e]{0,2000})/;
+
+/** The start of what was asked for, where the bytes at hand begin with it: of a person, always by GET. */
+function targetOf(error: Error): string | undefined {
+  const { rawPacket } = error as { rawPacket?: unknown };
+  if (!Buffer.isBuffer(rawPacket)) return undefined;
+  return REQUEST_LINE.exec(rawPacket.toString('latin1', 0, 2048))?.[1];
 }
 
 /** Node has one error for a long request line and long headers: they differ by the bytes. */

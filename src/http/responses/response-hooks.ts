@@ -10,6 +10,7 @@ import { createKnownPaths } from '../requests/known-paths.ts';
 import type { KnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
+import type { ProblemPages } from '../problems/problem-pages.ts';
 import { renderProblem } from '../problems/problem.ts';
 import { logRequest, routeOf } from '../telemetry/request-log.ts';
 import type { RequestLogDeps } from '../telemetry/request-log.ts';
@@ -21,6 +22,7 @@ export type ResponseHooksDeps = RequestLogDeps & {
   metrics: Registry;
   earlyResponses: EarlyResponses;
   cors: Pick<Cors, 'preflight'>;
+  problemPages: Pick<ProblemPages, 'render'>;
 };
 
 export type ResponseHooks = {
@@ -50,7 +52,7 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   return {
     onFrameworkError: (error, request, reply) => {
       setCommonHeaders(request, reply);
-      sendProblem(deps.publicUrl(), { error, request, reply });
+      sendEarlyProblem(deps, { error, request, reply });
       record(request, reply);
     },
     install: (app) => {
@@ -116,6 +118,19 @@ function sendProblem(publicUrl: string, { error, request, reply }: Failure) {
   const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
   noteFailure({ request, reply }, failure);
   return reply.code(problem.status).headers(problem.headers).send(problem.body);
+}
+
+/** The same where no area was found: as a page where people may read it. */
+function sendEarlyProblem(
+  { publicUrl, problemPages }: Pick<ResponseHooksDeps, 'publicUrl' | 'problemPages'>,
+  { error, request, reply }: Failure,
+): void {
+  const failure = toTrackportError(error);
+  const context = { publicUrl: publicUrl(), requestId: request.id };
+  const { accept } = request.headers;
+  const problem = problemPages.render(context, { target: request.raw.url, accept }, failure);
+  noteFailure({ request, reply }, failure);
+  reply.code(problem.status).headers(problem.headers).send(problem.body);
 }
 
 function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {

@@ -4,18 +4,30 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/http-app.ts';
 import { toTrackportError } from '#http/problems/framework-errors.ts';
 import { noteFailure } from '#http/problems/note-failure.ts';
+import type { ProblemPage } from '#http/problems/problem-pages.ts';
 import { renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 import type { PortalPage } from '../page.ts';
 import { clearSessionId } from './cookies.ts';
 import type { PortalCookies } from './cookies.ts';
+import { PORTAL_HEADERS } from './portal-headers.ts';
 import { PortalRefusal } from './refusal.ts';
 import { ownPath, signInPath } from './return-path.ts';
 import { sendDocument, sendPage } from './send-page.ts';
 import type { Exchange, SendPageDeps } from './send-page.ts';
 
-export type Failed = { request: FastifyRequest; error: TrackportError; refusal?: PortalRefusal };
+/** As far as pages about failures look at it. */
+export type FailedPageRequest = Pick<
+  FastifyRequest,
+  'id' | 'method' | 'url' | 'headers' | 'portalSession'
+>;
+
+export type Failed = {
+  request: FailedPageRequest;
+  error: TrackportError;
+  refusal?: PortalRefusal;
+};
 
 /** The pages about what went wrong. */
 export type ErrorViews = {
@@ -24,7 +36,7 @@ export type ErrorViews = {
   /** A whole document, for who is not. */
   lone: (failed: Failed) => string;
   /** A form came without a session: nothing was done, and one can sign in. A whole document. */
-  sessionOver: (request: FastifyRequest) => string;
+  sessionOver: (request: FailedPageRequest) => string;
 };
 
 export type ErrorPagesDeps = SendPageDeps & {
@@ -40,6 +52,16 @@ export function installErrorPages(app: HttpApp, deps: ErrorPagesDeps): void {
       ? sendRefusal(deps, { request, reply }, error)
       : sendFailure(deps, { request, reply }, toTrackportError(error)),
   );
+}
+
+/** A page for what fails before any route of the portal is found: bad escapes, endless addresses. */
+export function earlyErrorPage(views: Pick<ErrorViews, 'lone'>): ProblemPage {
+  return ({ path, requestId, error }) => {
+    if (!/^\/portal(?:\/|$)/.test(path)) return undefined;
+    const nobody = { method: 'GET', headers: {}, portalSession: undefined };
+    const request = { id: requestId, url: path, ...nobody };
+    return { headers: PORTAL_HEADERS, document: views.lone({ request, error }) };
+  };
 }
 
 const FORBIDDEN = 403;

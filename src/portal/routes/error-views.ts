@@ -1,6 +1,4 @@
 /** The words of pages about what went wrong; those of the codes are the problem pages' own. */
-import type { FastifyRequest } from 'fastify';
-
 import type { Clock } from '#shared/clock.ts';
 
 import { html } from '../html.ts';
@@ -10,7 +8,7 @@ import { renderLoneRefusal } from '../shell/lone.ts';
 import { link } from '../shell/parts.ts';
 import { refusal, refusalTitle } from '../shell/refusal.ts';
 import type { RefusalFacts } from '../shell/refusal.ts';
-import type { ErrorViews, Failed } from './error-pages.ts';
+import type { ErrorViews, Failed, FailedPageRequest } from './error-pages.ts';
 import type { PortalRefusalKind } from './refusal.ts';
 import { ownPath } from './return-path.ts';
 
@@ -38,7 +36,12 @@ export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
       };
     },
     lone: (failed) =>
-      renderLoneRefusal({ ...factsOf(failed, publicUrl()), repository, atMs: clock.now() }),
+      renderLoneRefusal({
+        ...factsOf(failed, publicUrl()),
+        repository,
+        atMs: clock.now(),
+        actions: link({ href: '/portal', text: 'Overview', look: 'button' }),
+      }),
     sessionOver: (request) => sessionOver(pageBefore(request, publicUrl())),
   };
 }
@@ -74,7 +77,7 @@ function wordsOf({ request, error }: Failed): Words {
   return detail === undefined ? {} : { text: detail };
 }
 
-function missingScope({ portalSession: session }: FastifyRequest, challenge = ''): Words {
+function missingScope({ portalSession: session }: FailedPageRequest, challenge = ''): Words {
   const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? 'another scope';
   const carried = session?.principal.scopes ?? [];
   const list = carried.length === 0 ? 'no scope' : html`<code>${carried.join(' ')}</code>`;
@@ -95,7 +98,7 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
 }
 
 /** The page that a form was sent from, as the browser says it. */
-function pageBefore({ headers }: FastifyRequest, publicUrl: string): string {
+function pageBefore({ headers }: FailedPageRequest, publicUrl: string): string {
   const { referer = '' } = headers;
   const { origin } = new URL(publicUrl);
   return ownPath(referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined);
