@@ -1,3 +1,28 @@
+CREATE TRIGGER catalog_listing_changed
+AFTER UPDATE OF isFace, lifecycle, type, members, groupPath ON catalog_version
+WHEN OLD.listing IS NOT NEW.listing BEGIN
+  DELETE FROM catalog_listing
+  WHERE workspaceId = OLD.workspaceId AND artifactSerial = OLD.artifactSerial
+    AND versionSerial = OLD.serial
+    AND listed IN (SELECT value FROM json_each(coalesce(OLD.listing, '[]')));
+  INSERT OR IGNORE INTO catalog_listing (workspaceId, listed, artifactSerial, versionSerial)
+  SELECT NEW.workspaceId, value, NEW.artifactSerial, NEW.serial
+  FROM json_each(coalesce(NEW.listing, '[]'));
+END;
+
+CREATE TRIGGER catalog_listing_given AFTER INSERT ON catalog_version
+WHEN NEW.listing IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO catalog_listing (workspaceId, listed, artifactSerial, versionSerial)
+  SELECT NEW.workspaceId, value, NEW.artifactSerial, NEW.serial FROM json_each(NEW.listing);
+END;
+
+CREATE TRIGGER catalog_listing_taken AFTER DELETE ON catalog_version
+WHEN OLD.listing IS NOT NULL BEGIN
+  DELETE FROM catalog_listing
+  WHERE workspaceId = OLD.workspaceId AND artifactSerial = OLD.artifactSerial
+    AND versionSerial = OLD.serial AND listed IN (SELECT value FROM json_each(OLD.listing));
+END;
+
 CREATE TRIGGER claim_changed AFTER UPDATE OF repositoryId, number, releasedAt ON claim BEGIN
   UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
 END;
@@ -78,6 +103,14 @@ CREATE TABLE 'catalog_artifact_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, or
 
 CREATE TABLE 'catalog_artifact_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
+CREATE TABLE catalog_listing (
+  workspaceId TEXT NOT NULL,
+  listed TEXT NOT NULL, -- an artifact's id in lower case, or a group's path with a slash at its end
+  artifactSerial INTEGER NOT NULL, -- who lists it
+  versionSerial INTEGER NOT NULL, -- the default version of that
+  PRIMARY KEY (workspaceId, listed, artifactSerial, versionSerial)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE catalog_spec (
   versionSerial INTEGER PRIMARY KEY REFERENCES catalog_version (serial) ON DELETE CASCADE,
   text TEXT NOT NULL -- one JSON text
@@ -107,7 +140,13 @@ CREATE TABLE catalog_version (
   members TEXT, -- JSON array of ids; NULL when the owner gave no list
   counts TEXT, -- JSON object
   findings TEXT, -- JSON array; NULL when there are none
-  description TEXT,
+  description TEXT, listing TEXT GENERATED ALWAYS AS (
+  CASE
+    WHEN isFace = 0 OR lifecycle NOT IN ('PUBLISHED', 'DEPRECATED') THEN NULL
+    WHEN members IS NOT NULL THEN lower(members)
+    WHEN type = 'GROUP' AND groupPath IS NOT NULL THEN json_array(groupPath || '/')
+  END
+) VIRTUAL,
   UNIQUE (artifactSerial, version)
 ) STRICT;
 

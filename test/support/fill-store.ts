@@ -10,6 +10,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'api_key.serial': [7, 3, 5], // not in the order of their names
   'api_key.replacedBy': [null, 'api_key.keyId-3', null],
   'audit.changes': ['{"name":"Ä\\u0000"}', null, '{"b":1,"a":[]}'],
+  'catalog_version.members': [null, '["One","two"]', '[]'],
   'catalog_version.artifactSerial': [1, 1, 2],
   'catalog_artifact.faceSerial': [2, 3, null],
   'consumer_grant.labels': ['["Zoë","a\\"b"]', null, '[]'],

@@ -4,7 +4,7 @@ import type { Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId } from './artifact.ts';
 import type { VersionRecord } from './artifact.ts';
-import type { ListFilter, VersionPosition } from '../artifact-store.ts';
+import type { ListFilter, Lister, VersionPosition } from '../artifact-store.ts';
 import { refuseUnknown } from './version-view.ts';
 import type { Caller, CatalogDeps } from './version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
@@ -77,6 +77,28 @@ export async function listVersions(
   return {
     items,
     pagination: paginate(listed.length > limit, () => seal.seal(last && positionOf(last))),
+  };
+}
+
+/**
+ * One page of the artifacts whose default version lists this one, newest first: see `ArtifactStore`.
+ * @throws {artifact-not-found}
+ * @throws {invalid-cursor}
+ */
+export async function listListers(
+  { store, cursors }: ReadDeps,
+  { workspaceId }: Reader,
+  { id, limit, cursor }: PageRequest & { id: string },
+): Promise<Page<Lister>> {
+  const seal = sealFor(cursors, ['catalog-listers/1', [workspaceId, foldId(id)]]);
+  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
+  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
+  const listed = await store.listers(workspaceId, { id, ...page });
+  if (!listed) refuseUnknown('no-artifact');
+  const items = listed.slice(0, limit);
+  return {
+    items: items.map(({ lister }) => lister),
+    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
   };
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createArtifactLists } from '#adapters/postgres/artifact/list.ts';
+import { createListersReader } from '#adapters/postgres/artifact/listers.ts';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/database.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
@@ -33,9 +34,10 @@ const FILL = `
   INSERT INTO catalog_artifact (workspace_id, id_folded, id, face_serial, versions)
   SELECT 'default', 'a' || i, 'a' || i, i, 1 FROM generate_series(1, ${ROWS}) i;
   INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_face, revision,
-    lifecycle, type, source, owner, title, project_id, group_path, created_at, updated_at, terms)
+    lifecycle, type, source, owner, title, project_id, group_path, created_at, updated_at, members, terms)
   SELECT i, 'default', '1.0.0', 'k', true, 1, 'PUBLISHED', 'API', 'GIT', 'team-' || i % 200, 'Title',
-    'p' || i % 200, 'g' || i % 200, i, i, array_to_tsvector(ARRAY['title', 't' || i, 'w' || i % 20])
+    'p' || i % 200, 'g' || i % 200, i, i,
+    CASE i % 2 WHEN 0 THEN '["a1","a' || i % 200 || '"]' END, array_to_tsvector(ARRAY['title', 't' || i, 'w' || i % 20])
   FROM generate_series(1, ${ROWS}) i;
   INSERT INTO tracker_repository VALUES ('acme/leads', 1, 1);
   INSERT INTO directory_lead
@@ -148,6 +150,10 @@ test('a page of a list and a look-up cost the same however many rows there are',
   for (const [what, query] of Object.entries(catalogs))
     await measure(`catalog of ${what}`, (session) =>
       createArtifactLists(session).list('default', { rows: 'artifacts', limit: 20, ...query }),
+    );
+  for (const id of ['a1', 'a2', 'a777'])
+    await measure(`who lists ${id}`, (session) =>
+      createListersReader(session)('default', { id, limit: 20 }),
     );
   const hash = createHash('md5').update('7').digest();
   await measure('directory look-up', async (session) => {

@@ -2,8 +2,8 @@ import type { ColumnKind, Table } from '#shared/transfer/table.ts';
 import { toCamelCase } from '../statement.ts';
 import type { Session } from '../database.ts';
 
-/** What belongs to this database and its running instances, and not to what they store. */
-const OF_THE_DATABASE = new Set(['migration', 'worker_lease', 'write_check']);
+/** What belongs to this database and its running instances, or is made anew by a trigger. */
+const NOT_COPIED = new Set(['migration', 'worker_lease', 'write_check', 'catalog_listing']);
 
 const KINDS: Readonly<Record<string, ColumnKind>> = {
   bigint: 'number',
@@ -41,7 +41,7 @@ export async function listTables(session: Session): Promise<Table[]> {
   const references = await session.all<{ from: string; to: string }>(REFERENCES);
   const tables = Map.groupBy(rows, ({ table }) => table);
   return inOrder([...tables.keys()], references)
-    .filter((name) => !OF_THE_DATABASE.has(name))
+    .filter((name) => !NOT_COPIED.has(name))
     .map((name) => toTable(name, tables.get(name) ?? []));
 }
 
