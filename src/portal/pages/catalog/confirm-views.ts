@@ -1,3 +1,5 @@
+import type { Lister } from '#catalog/artifact-store.ts';
+import type { Page } from '#catalog/version/read-catalog.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { DAY } from '#shared/clock.ts';
@@ -14,10 +16,13 @@ import { code, foreign, link } from '../../shell/parts.ts';
 import { count, counted, timeText } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { findingsList } from './artifact/artifact-view.ts';
+import { whoListsIt } from './listers/listers-view.ts';
 import { artifactPath, versionPath } from './query.ts';
 
 export type ConfirmFacts = {
   view: VersionView;
+  /** The first of those that list the artifact. */
+  listers: Page<Lister>;
   person: PortalPerson;
   /** What the person saw: the entity tag that the action asks for. */
   seen: string;
@@ -81,6 +86,7 @@ export function deprecateView(
           : 'Optional. Counts from 00:00 UTC of that day.',
         error: problemOf(problems, 'sunset'),
       }),
+      whoListsIt(view.record.id, given.listers),
       membersOf(view),
     ],
     submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
@@ -126,7 +132,7 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
         : html`Its successor is ${code(successor)}.`,
       'It stays readable by its name. This cannot be undone.',
     ],
-    fields: [typedField(given)],
+    fields: [whoListsIt(record.id, given.listers), typedField(given)],
     submit: `Retire ${version}`,
     danger: true,
   });

@@ -21,6 +21,7 @@ import type { CatalogPagesDeps } from './deps.ts';
 import { toFields } from './draft/draft-form.ts';
 import { formerSpecOf, specFieldsOf } from './draft/draft-spec.ts';
 import { draftFormView } from './draft/draft-view.ts';
+import { LISTERS_SHOWN } from './listers/listers-view.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
 import { explainStale } from './stale.ts';
 
@@ -46,8 +47,13 @@ export function createPages(deps: CatalogPagesDeps) {
       const shown = await read(person, name);
       const page = { id: name.id, limit: VERSIONS_MAX };
       const { items } = await catalog.listVersions({ workspaceId }, page);
+      const listers = await catalog.listListers(
+        { workspaceId },
+        { id: name.id, limit: LISTERS_SHOWN },
+      );
       const facts = {
         view: shown,
+        listers,
         person,
         seen: seenOf(shown),
         problems: problems.map((one) => explainStale(one)),

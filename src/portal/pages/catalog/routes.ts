@@ -12,6 +12,7 @@ import { code, cut, link } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
 import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.ts';
 import type { CatalogPagesDeps } from './deps.ts';
+import { listersPage, listersQuery } from './listers/listers-page.ts';
 import { createPages } from './page-makers.ts';
 import { catalogListView } from './list-view.ts';
 import { CATALOG_PATH, catalogQuery, NEW_PATH, toFilters } from './query.ts';
@@ -27,6 +28,11 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
   const one = `${CATALOG_PATH}/:id`;
   portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>
     artifactPage(deps, { person, id, query }),
+  );
+  portal.page(
+    `${one}/listers`,
+    { ...ofArtifact, query: listersQuery },
+    ({ person, params: { id }, query }) => listersPage(deps, { person, id, query }),
   );
   portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
     specFile(deps, person, { ...params, ...query }),

@@ -11,6 +11,7 @@ import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import { code, foreign, link } from '../../../shell/parts.ts';
 import type { CatalogPagesDeps } from '../deps.ts';
+import { LISTERS_SHOWN } from '../listers/listers-view.ts';
 import { artifactView } from './artifact-view.ts';
 import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';
@@ -51,9 +52,11 @@ export async function artifactPage(
   const ref = { id, ...(version !== undefined && { version }) };
   const shown = await catalog.read(reader, { ...ref, withSpec: true });
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
+  const listers = await catalog.listListers(reader, { id, limit: LISTERS_SHOWN });
   const diff = await chosenDiff(catalog, reader, { id, ...query });
   const of = { defaultVersion, isDefaultSet };
-  const facts = { diff, person, shown, versions, pagination, cursor, entries, ...of };
+  const lists = { versions, pagination, cursor, entries, listers };
+  const facts = { diff, person, shown, ...lists, ...of };
   return framed(shown, {
     person,
     defaultVersion,

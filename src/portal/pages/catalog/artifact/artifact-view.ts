@@ -1,5 +1,7 @@
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import type { Lister } from '#catalog/artifact-store.ts';
+import type { Page } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
@@ -16,6 +18,7 @@ import type { Reader } from '../../../shell/times.ts';
 import { diffCard } from './diff-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { lanesCard } from './lanes-card.ts';
+import { listersCard } from '../listers/listers-view.ts';
 import { artifactPath, catalogPath } from '../query.ts';
 import { versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
@@ -24,6 +27,8 @@ import { lifecycleBadge } from '../words.ts';
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
   shown: VersionView;
+  /** The first of those that list the artifact. */
+  listers: Page<Lister>;
   /** Of two versions that were chosen. */
   diff?: VersionDiff | undefined;
   /** The last changes, newest first. */
@@ -41,7 +46,8 @@ export function artifactView(given: ArtifactFacts, reader: Reader): Html {
   const main = html`${versionsCard({ ...given, id: record.id }, reader)}
   ${lanesCard(versions, defaultVersion, reader)}`;
   const beside = html`${aboutCard(shown, reader)}
-  ${record.findings.length > 0 && findingsCard(record)} ${membersCard(shown)}`;
+  ${record.findings.length > 0 && findingsCard(record)} ${membersCard(shown)}
+  ${listersCard(record.id, given.listers)}`;
   return html`${endNotice(shown, reader)}${split(main, beside)}
   ${diffCard({ id: record.id, versions, diff: given.diff })}
   ${pair(specCard(shown), auditCard(given, reader))}`;
