@@ -24,7 +24,7 @@ import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
+import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
@@ -207,7 +207,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
     clock,
-    newId: newUuid,
+    newId: createRunIds(),
     log,
     metrics: registry,
     publicUrl: () => address.publicUrl ?? '',

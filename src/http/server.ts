@@ -19,7 +19,7 @@ import type { ClientErrorDeps } from './problems/client-error.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import { createProblemPages } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
-import { acceptJson } from './requests/json-body.ts';
+import { acceptJson, checkBodies } from './requests/json-body.ts';
 import type { ParseJson } from './requests/json-body.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
@@ -31,7 +31,7 @@ import { createRefusalLog } from './telemetry/refusal-log.ts';
 import { traceRequests } from './telemetry/request-spans.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { asPartnerRefusal } from './routes/partners/routes.ts';
-import { createRequestValidator } from './requests/validate-request.ts';
+import { validateRequests } from './requests/validate-request.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 /** What any of our HTTP servers needs. */
@@ -76,8 +76,8 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   const readBody = createBodyReader(openBodyBudget(deps, limits));
   app.addHook('onRoute', (route) => {
     releaseBodies(route);
-    const validate = createRequestValidator(route);
-    if (validate) route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
+    checkBodies(route);
+    validateRequests(route);
   });
   collectOpenApi(app);
   if (deps.tracing) traceRequests(app, deps.tracing);

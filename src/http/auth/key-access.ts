@@ -5,6 +5,7 @@ import { refuseOverLimit } from '#access/limit.ts';
 import type { LimitState } from '#access/limit.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
+import { memoize } from '#shared/resilience/memoize.ts';
 import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
 import { headersOn } from '../openapi/describe-route.ts';
@@ -44,24 +45,30 @@ export function createKeyAccess(
     }
   };
   return {
-    authenticate: (admit) => (request, reply, done) => {
-      const letIn = (principal: ConsumerPrincipal): void => {
-        request.logFacts = { consumerId: principal.consumerId, keyId: principal.keyId };
+    authenticate: (admit) => {
+      const letIn: Admit = (principal, request, reply) => {
+        request.logFacts = logFactsOf(principal);
         announceExpiry(reply, principal, clock);
         admit(principal, request, reply);
       };
-      const letInLater = async (): Promise<void> => {
+      const letInLater = async (
+        request: FastifyRequest,
+        reply: FastifyReply,
+        done: (error?: FastifyError) => void,
+      ): Promise<void> => {
         try {
-          letIn(await verify(request));
+          letIn(await verify(request), request, reply);
         } catch (error) {
           return done(error as FastifyError);
         }
         done();
       };
-      const known = access.recall(keyOf(request));
-      if (!known) return void letInLater();
-      letIn(known);
-      done();
+      return (request, reply, done) => {
+        const known = access.recall(keyOf(request));
+        if (!known) return void letInLater(request, reply, done);
+        letIn(known, request, reply);
+        done();
+      };
     },
     spend: (principal, reply) => {
       const quota = access.countCall(principal);
@@ -71,6 +78,11 @@ export function createKeyAccess(
     },
   };
 }
+
+/** A hot key gives the same principal each time, and so the same facts. */
+const logFactsOf = memoize(({ consumerId, keyId }: ConsumerPrincipal) =>
+  Object.freeze({ consumerId, keyId }),
+);
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */
 function keyOf({ headers }: FastifyRequest): string | undefined {

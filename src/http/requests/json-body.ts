@@ -1,10 +1,10 @@
-import type { FastifyRequest, preParsingHookHandler } from 'fastify';
+import type { FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import type { Readable } from 'node:stream';
 import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type { HttpApp } from '../http-app.ts';
-import { collectBytes, declaredBytes, isBodiless, tooLarge } from './read-body.ts';
+import { collectBytes, declaredBytes, isBodiless, isBodilessRoute, tooLarge } from './read-body.ts';
 import type { ReadBody } from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
 
@@ -19,7 +19,6 @@ type Readers = { read: ReadBody; parse: ParseJson };
 /** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
 export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
   app.decorateRequest('bodyHold', undefined);
-  app.addHook('preParsing', checkBeforeReading);
   takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
     toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX })),
   );
@@ -79,8 +78,14 @@ export function rawBodyOf(request: FastifyRequest): Buffer {
 
 /**
  * Compressed bodies, other charsets and what is said to be too large are refused before a byte of the
- * body is read. A body of a GET means nothing (RFC 9110 section 9.3.1) and is never looked at.
+ * body is read, and before the route's own `preParsing`. A body of a GET means nothing (RFC 9110
+ * section 9.3.1), is never looked at, and costs no hook.
  */
+export function checkBodies(route: RouteOptions): void {
+  if (isBodilessRoute(route)) return;
+  route.preParsing = [checkBeforeReading, ...[route.preParsing ?? []].flat()];
+}
+
 const checkBeforeReading: preParsingHookHandler = (request, _reply, payload, done) => {
   done(isBodiless(request.method) ? null : unreadProblem(request), payload);
 };

@@ -1,4 +1,4 @@
-import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { validationFailed } from '#shared/errors.ts';
@@ -26,29 +26,46 @@ const noBody = z.unknown().refine(isEmptyBody, {
 const CACHED_URLS_MAX = 500;
 
 /**
+ * Has the requests of a route checked: as soon as the credential is known to be good, or, where there
+ * is a body, when it was read.
+ */
+export function validateRequests(route: RouteOptions): void {
+  const validate = createRequestValidator(route);
+  if (!validate) return;
+  if (isBodilessRoute(route)) route.onRequest = [...[route.onRequest ?? []].flat(), validate];
+  else route.preHandler = [validate, ...[route.preHandler ?? []].flat()];
+}
+
+/**
  * A hook that checks every part that the route's schema names and puts what zod made of it in its
  * place. All mistakes of all parts come in one response. A route with a schema takes no query
  * parameter that it does not name, unless its `config.freeQuery` says so.
  * Fastify's own validation stops at the first wrong part, so it is not used.
  */
-export function createRequestValidator(route: RouteOptions) {
+function createRequestValidator(route: RouteOptions): onRequestHookHandler | undefined {
   const checks = checksOf(route);
   if (checks.length === 0) return undefined;
   const isInUrl = checks.every(({ part }) => part === 'querystring' || part === 'params');
-  const takesNoQuery = !route.config?.check && checks.every(({ schema }) => schema === noQuery);
+  // What the route finds wrong itself is never cached: a configuration that is read again has other words.
+  const isAllInSchemas = !route.config?.check;
+  const takesNoQuery = isAllInSchemas && checks.every(({ schema }) => schema === noQuery);
   const cache = new LRUCache<string, CheckedUrl>({ max: CACHED_URLS_MAX });
-  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
-    if (takesNoQuery && isEmpty(request.query as object)) {
-      done();
-      return;
-    }
+  /** Puts what was made of a URL before in the place of its parts. */
+  const recall = (request: FastifyRequest, url: string): boolean => {
+    const cached = cache.get(url);
+    if (!cached) return false;
+    request.params = cached.params;
+    request.query = cached.query;
+    return true;
+  };
+  return (request, _reply, done) => {
+    if (takesNoQuery && isEmpty(request.query as object)) return done();
     const url = request.raw.url ?? '';
-    const cached = isInUrl ? cache.get(url) : undefined;
-    if (cached) Object.assign(request, cached);
-    const problems = cached ? [] : checks.flatMap((check) => applyCheck(request, check));
-    if (isInUrl && problems.length === 0)
+    const isKnown = isInUrl && recall(request, url);
+    if (isKnown && isAllInSchemas) return done();
+    const problems = isKnown ? [] : checks.flatMap((check) => applyCheck(request, check));
+    if (isInUrl && !isKnown && problems.length === 0)
       cache.set(url, { params: request.params, query: request.query });
-    // Never cached: a configuration that is read again has other words.
     problems.push(...furtherProblems(route, request, problems));
     if (problems.length > 0) done(validationFailed(bounded(problems)));
     else done();

@@ -38,11 +38,11 @@ export type ResponseHooks = {
  */
 export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   const measure = createRequestMetrics(deps.metrics);
-  let common: Readonly<Record<string, string>> | undefined;
+  let common: readonly (readonly [string, string])[] | undefined;
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
-    common ??= securityHeaders(deps.publicUrl());
+    common ??= Object.entries(securityHeaders(deps.publicUrl()));
     reply.header('x-request-id', request.id);
-    reply.headers(common);
+    for (const [name, value] of common) reply.header(name, value);
   };
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const completed = { request, reply, route: routeOf(request) };

@@ -50,7 +50,6 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
   const order = createArrivalOrder();
   return (app) => {
     acceptRawJson(app, context.readBody);
-    app.addHook('preParsing', async (request) => refuseUnsigned(context, request));
     app.addHook('onError', async (request, _reply, error) => {
       const reason = trackerRefusalOf(request, error);
       if (reason !== undefined) deps.onRefused(reason);
@@ -59,7 +58,9 @@ export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDe
       await queue.drained();
       await deps.settled();
     });
-    app.post('/api/v1/webhooks/github', webhookRoute, async (request, reply) => {
+    const preParsing = async (request: FastifyRequest): Promise<void> =>
+      refuseUnsigned(context, request);
+    app.post('/api/v1/webhooks/github', { ...webhookRoute, preParsing }, async (request, reply) => {
       const { headers } = request;
       request.logFacts = deliveryFacts(headers['x-github-delivery']);
       const arrival = order.arrive();

@@ -53,7 +53,6 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
       signatures.requirePartnerId(request);
       requireJson(request);
     });
-    app.addHook('preParsing', async (request) => signatures.refuseUnread(request));
     for (const path of PATHS) addDeliveryRoute(app, services, path);
   };
 }
@@ -88,7 +87,10 @@ type Services = {
 function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
   const { metrics, signatures } = services;
   const { partners } = services.deps;
-  app.post(`${PREFIX}/:partnerId/${path}`, deliveryRoutes[path], async (request, reply) => {
+  const preParsing = async (request: FastifyRequest): Promise<void> =>
+    signatures.refuseUnread(request);
+  const route = { ...deliveryRoutes[path], preParsing };
+  app.post(`${PREFIX}/:partnerId/${path}`, route, async (request, reply) => {
     const partner = await signatures.authenticate(request);
     request.logFacts = { partnerId: partner.id };
     limitRequests(services, partner, reply);
