@@ -37,7 +37,7 @@ export type LeadCacheOptions = {
 };
 
 /** An approved issue, or that there is none, and how that is known. */
-type FoundLead = { found?: CachedLead; result: CacheResult<unknown> };
+export type FoundLead = { found?: CachedLead; result: CacheResult<unknown> };
 
 /** The tracker's issues, as fresh as promised and with as few calls as possible. */
 export type LeadCache = {

@@ -4,7 +4,7 @@ import type { LeadResponse } from './lead-response.ts';
 import { createPageCache } from './page-cache.ts';
 import { createQueryPreparer } from './prepared-query.ts';
 import type { LeadListQuery, PrepareDeps, Visibility } from './prepared-query.ts';
-import { readLead } from './read-lead.ts';
+import { numberOf, readLead } from './read-lead.ts';
 import type { ReadLeadDeps } from './read-lead.ts';
 import { readPage } from './read-page.ts';
 import type { ReadPageDeps } from './read-page.ts';
@@ -36,15 +36,17 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
   const prepare = createQueryPreparer(deps);
   const pages = createPageCache({ cache: deps.cache, bytesMax: deps.pageBytesMax });
   const pageDeps = { ...deps, pages };
-  const { feed } = deps;
+  const { feed, claims } = deps;
   return {
     list: async (query, visibility) => {
       if (!feed.isCurrent()) await feed.catchUp();
-      return readPage(pageDeps, prepare(query, visibility));
+      const prepared = prepare(query, visibility);
+      return readPage(pageDeps, await claims.current(), prepared);
     },
-    read: (id, visibility) =>
-      feed.isCurrent()
-        ? readLead(deps, id, visibility)
-        : feed.catchUp().then(() => readLead(deps, id, visibility)),
+    read: async (id, visibility) => {
+      if (!feed.isCurrent()) await feed.catchUp();
+      const number = numberOf(id);
+      return readLead(deps, await claims.current(), number, visibility);
+    },
   };
 }

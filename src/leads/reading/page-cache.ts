@@ -18,6 +18,9 @@ type PageParts = {
   deletedLabel: string;
 };
 
+/** What the rows of a page are chosen by, beside its query. */
+export type PageChoice = Pick<PageParts, 'claims' | 'deletedLabel'>;
+
 /** A page that still holds, and its parts as the cache has them now. */
 type AssembledPage = { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] };
 
@@ -27,7 +30,7 @@ type AssembledPage = { list: LeadList; parts: readonly CacheResult<UpstreamPage>
  */
 export type PageCache = {
   /** The page of this key for these claims and label, while it holds. No call to the tracker. */
-  find(key: string, choice: Pick<PageParts, 'claims' | 'deletedLabel'>): AssembledPage | undefined;
+  find(key: string, choice: PageChoice): AssembledPage | undefined;
   /**
    * Stores a page. Returns the one that was stored before when that was made of the same parts, so
    * that what was rendered of it serves on.

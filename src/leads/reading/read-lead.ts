@@ -1,8 +1,8 @@
 import { TrackportError } from '#shared/errors.ts';
 
 import type { CachedLead } from '../cache/upstream-page.ts';
-import type { LeadCache } from '../cache/lead-cache.ts';
-import type { ClaimView } from '../claims/claim-store.ts';
+import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
+import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import { carriesAll } from '../model/labels.ts';
 import type { Lead } from '../model/lead-out.ts';
@@ -20,21 +20,45 @@ export type ReadLeadDeps = ResponseDeps & {
 };
 
 /**
- * One lead by its issue number. A claimed one is refused without a call to the tracker.
- * @throws {lead-not-found} also for what is not approved, not visible, deleted, claimed, or no number
+ * One lead by its issue number, checked against the claims, which were just read. A claimed one is
+ * refused without a call to the tracker, and a cached one needs no promise.
+ * @throws {lead-not-found} also for what is not approved, not visible, deleted or claimed
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
-export async function readLead(
+export function readLead(
   deps: ReadLeadDeps,
-  id: string,
+  claims: Claims,
+  number: number,
+  visibility: Visibility,
+): LeadResponse<Lead> | Promise<LeadResponse<Lead>> {
+  if (claims.has(number)) throw notFound();
+  const cached = deps.cache.peekLead(number);
+  return cached ? respond(deps, cached, visibility) : loadLead(deps, number, visibility);
+}
+
+/** The issue number that an id stands for. @throws {lead-not-found} it stands for none */
+export function numberOf(id: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(id)) throw notFound();
+  return Number(id);
+}
+
+async function loadLead(
+  deps: ReadLeadDeps,
+  number: number,
   visibility: Visibility,
 ): Promise<LeadResponse<Lead>> {
-  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : undefined;
-  if (number === undefined || (await deps.claims.current()).has(number)) throw notFound();
-  const { found, result } = deps.cache.peekLead(number) ?? (await deps.cache.lead(number));
-  if (!found || !isShown(deps, found, visibility)) throw notFound();
+  const response = respond(deps, await deps.cache.lead(number), visibility);
   // Looked at again after a wait, so that a claim made meanwhile counts.
-  if (result.outcome !== 'hit' && (await deps.claims.current()).has(number)) throw notFound();
+  if ((await deps.claims.current()).has(number)) throw notFound();
+  return response;
+}
+
+function respond(
+  deps: ReadLeadDeps,
+  { found, result }: FoundLead,
+  visibility: Visibility,
+): LeadResponse<Lead> {
+  if (!found || !isShown(deps, found, visibility)) throw notFound();
   return toResponse(deps, found.lead, [result]);
 }
 

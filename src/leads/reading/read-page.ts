@@ -2,12 +2,12 @@ import { sealPage } from '#shared/page.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { ClaimView } from '../claims/claim-store.ts';
+import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { LeadList } from '../model/lead-out.ts';
 import { toResponse } from './lead-response.ts';
 import type { LeadResponse, ResponseDeps } from './lead-response.ts';
-import type { PageCache } from './page-cache.ts';
+import type { PageCache, PageChoice } from './page-cache.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 import { walk } from './walk.ts';
 import type { WalkStop } from './walk.ts';
@@ -22,40 +22,47 @@ export type ReadPageDeps = ResponseDeps & {
 };
 
 /**
- * One page of leads: read, checked against the claims, assembled. A page that was assembled
- * before is taken as it is while it holds.
+ * One page of leads: read, checked against the claims, which were just read, and assembled. A page
+ * that was assembled before is taken as it is while it holds, and needs no promise.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
-export async function readPage(
+export function readPage(
   deps: ReadPageDeps,
+  claims: Claims,
+  query: PreparedQuery,
+): LeadResponse<LeadList> | Promise<LeadResponse<LeadList>> {
+  const deletedLabel = deps.deletedLabel();
+  const known = deps.pages.find(query.key, { claims, deletedLabel });
+  return known
+    ? toResponse(deps, known.list, known.parts)
+    : assemblePage(deps, { claims, deletedLabel }, query);
+}
+
+async function assemblePage(
+  deps: ReadPageDeps,
+  { claims, deletedLabel }: PageChoice,
   query: PreparedQuery,
 ): Promise<LeadResponse<LeadList>> {
-  for (;;) {
-    const claims = await deps.claims.current();
-    const deletedLabel = deps.deletedLabel();
-    const known = deps.pages.find(query.key, { claims, deletedLabel });
-    if (known) return toResponse(deps, known.list, known.parts);
+  const { eventsVersion } = deps.cache;
+  const filter = { ...query.filter, without: deletedLabel };
+  const stop = await walk(deps.cache, query, (row) => {
+    const { number } = row.issue;
+    const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
+    return isWanted && deps.cache.stillMatches(row, filter);
+  });
+  // A claim can be made while a request is under way: the last look is after the last wait.
+  const now = await deps.claims.current();
+  if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
+    return readPage(deps, now, query);
 
-    const { eventsVersion } = deps.cache;
-    const filter = { ...query.filter, without: deletedLabel };
-    const stop = await walk(deps.cache, query, (row) => {
-      const { number } = row.issue;
-      const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
-      return isWanted && deps.cache.stillMatches(row, filter);
-    });
-    // A claim can be made while a request is under way: the last look is after the last wait.
-    const now = await deps.claims.current();
-    if (now !== claims && stop.rows.some((row) => now.has(row.issue.number))) continue;
-
-    const { seen } = stop;
-    const parts = { seen, claims, eventsVersion, deletedLabel };
-    const list = deps.pages.put(query.key, parts, () => toList(deps.cursors, query, stop));
-    return toResponse(
-      deps,
-      list,
-      seen.map(({ result }) => result),
-    );
-  }
+  const { seen } = stop;
+  const parts = { seen, claims, eventsVersion, deletedLabel };
+  const list = deps.pages.put(query.key, parts, () => toList(deps.cursors, query, stop));
+  return toResponse(
+    deps,
+    list,
+    seen.map(({ result }) => result),
+  );
 }
 
 function toList(

@@ -35,27 +35,42 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
       const { value, cache } = await deps.reader.list(request.query, visibilityOf(request));
       const link = linkTo(request.query, value, request.url);
       if (link !== undefined) reply.header('link', link);
-      return sendRendered(request, reply, { rendered: renderList(value), cache });
+      return bytesOf({ rendered: renderList(value), cache }, request, reply);
     });
     app.get('/api/v1/leads/:leadId', detailRoute, async (request, reply) => {
       const { leadId } = request.params;
       const { value, cache } = await deps.reader.read(leadId, visibilityOf(request));
-      return sendRendered(request, reply, { rendered: renderLead(value), cache });
+      return bytesOf({ rendered: renderLead(value), cache }, request, reply);
     });
   };
 }
 
 type Outgoing = { rendered: RenderedResponse; cache: CacheFacts };
 
-function sendRendered(request: FastifyRequest, reply: FastifyReply, { rendered, cache }: Outgoing) {
-  reply.headers({
-    etag: rendered.etag,
-    ...revalidatedFor('X-API-KEY'),
-    age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),
-    'cache-status': cacheStatus(cache),
-  });
-  if (matchesNone(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send();
-  return reply.header('content-type', JSON_MEDIA_TYPE).send(rendered.body);
+const stored = revalidatedFor('X-API-KEY');
+
+/**
+ * What the handler returns, which a hot read gets for less than a `reply` that was sent: bytes that are
+ * serialized already, so that their type is none of the schema's, or nothing for a 304.
+ */
+function bytesOf(
+  { rendered, cache }: Outgoing,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): never {
+  // One by one: an object of them for each response costs a hot read more.
+  reply
+    .header('etag', rendered.etag)
+    .header('cache-control', stored['cache-control'])
+    .header('vary', stored.vary)
+    .header('age', String(Math.max(0, Math.floor(cache.ageMs / 1000))))
+    .header('cache-status', cacheStatus(cache));
+  if (matchesNone(request.headers['if-none-match'], rendered.etag)) {
+    reply.code(304);
+    return undefined as never;
+  }
+  reply.header('content-type', JSON_MEDIA_TYPE);
+  return rendered.body as never;
 }
 
 const leadProblems = [
