@@ -1,5 +1,4 @@
-import { createAppAuth } from '@octokit/auth-app';
-import { Octokit } from '@octokit/rest';
+import { Octokit } from '@octokit/core';
 import { z } from 'zod';
 
 import type { Clock } from '#shared/clock.ts';
@@ -9,6 +8,7 @@ import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import { failureOf, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
+import { httpFetch } from './http-fetch.ts';
 
 /** How Trackport proves to the tracker who it is. */
 export type TrackerCredential = { token: Secret } | AppCredential;
@@ -87,25 +87,23 @@ export function createTokenSource(
 
 type Mint = (options: { refresh: boolean }) => Promise<string>;
 
-/** Tokens by `@octokit/auth-app`, which keeps those of an installation for 59 minutes. */
+/** Tokens by `@octokit/auth-app`, loaded for the first: it keeps those of an installation for 59 minutes. */
 function createMint(
   { apiUrl, requestTimeoutMs, clock }: TokenSourceDeps,
   credential: AppCredential,
 ): Mint {
   const key = normalizePrivateKey(credential.privateKey.reveal());
   if (key.kind === 'refused') throw new TypeError(key.problem);
-  const octokit = new Octokit({
-    baseUrl: apiUrl,
-    log: noOctokitLog,
-    authStrategy: createAppAuth,
-    auth: {
-      appId: credential.appId,
-      installationId: credential.installationId,
-      privateKey: key.pem,
-    },
-    request: { redirect: 'manual', fetch: fetchWithin(requestTimeoutMs) },
-  });
+  const { appId, installationId } = credential;
+  const auth = { appId, installationId, privateKey: key.pem };
+  const openOctokit = async (): Promise<Octokit> => {
+    const { createAppAuth: authStrategy } = await import('@octokit/auth-app');
+    const request = { fetch: fetchWithin(requestTimeoutMs) };
+    return new Octokit({ baseUrl: apiUrl, log: noOctokitLog, authStrategy, auth, request });
+  };
+  let opened: Promise<Octokit> | undefined;
   return async ({ refresh }) => {
+    const octokit = await (opened ??= openOctokit());
     const granted = await octokit
       .auth(credential.isForApp ? { type: 'app' } : { type: 'installation', refresh })
       .catch((error: unknown) => Promise.reject(mintFailure(error, clock)));
@@ -115,8 +113,8 @@ function createMint(
   };
 }
 
-function fetchWithin(timeoutMs: number): typeof fetch {
-  return (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+function fetchWithin(timeoutMs: number): typeof httpFetch {
+  return (url, init) => httpFetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
 }
 
 function mintFailure(error: unknown, clock: Clock): TrackerFailure {

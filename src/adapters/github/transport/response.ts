@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
@@ -67,12 +69,12 @@ function kindOf(status: number): TrackerFailureKind {
   return status >= 400 ? 'invalid' : 'moved';
 }
 
-/** The whole text of a success. @throws {TrackerFailure} `nonsense` when it is far too long */
+/** The whole text of a body; `''` for what is no stream. @throws {TrackerFailure} `nonsense` when it is far too long */
 export async function readText(body: unknown): Promise<string> {
-  if (!(body instanceof ReadableStream)) return '';
+  if (!(body instanceof Readable)) return '';
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body as ReadableStream<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > RESPONSE_BYTES_MAX) throw new TrackerFailure('nonsense');
     chunks.push(chunk);

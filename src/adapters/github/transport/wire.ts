@@ -1,4 +1,4 @@
-import { Octokit } from '@octokit/rest';
+import { Octokit } from '@octokit/core';
 
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -12,6 +12,7 @@ import {
 } from './response.ts';
 import type { Rejection } from './response.ts';
 import { noOctokitLog } from './auth.ts';
+import { httpFetch } from './http-fetch.ts';
 import { isTrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -95,7 +96,7 @@ function isGraphql({ route }: WireRequest): boolean {
 /**
  * Octokit would hide a body that breaks off or never ends, so a success is read here. Redirects are
  * responses: followed, a write could reach another repository, and the token another host.
- * @throws whatever Octokit and fetch throw when there is no response
+ * @throws whatever Octokit and Node throw when there is no response
  */
 async function send(octokit: Octokit, request: WireRequest, token: string): Promise<WireResponse> {
   const { route, parameters, validator, signal } = request;
@@ -108,7 +109,7 @@ async function send(octokit: Octokit, request: WireRequest, token: string): Prom
         'x-github-api-version': API_VERSION,
         ...(validator !== undefined && { 'if-none-match': validator }),
       },
-      request: { signal, redirect: 'manual', parseSuccessResponseBody: false },
+      request: { signal, fetch: httpFetch, parseSuccessResponseBody: false },
     });
     return { status, headers, text: await readText(data), data: undefined };
   } catch (error) {
