@@ -12,6 +12,7 @@ import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { createErrorViews } from './routes/error-views.ts';
 import { acceptForms } from './routes/form-body.ts';
+import type { ParseForm } from './routes/form-body.ts';
 import { createFormTokens } from './routes/form-token.ts';
 import { createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
@@ -32,6 +33,8 @@ export type PortalDeps = FrameFacts & {
   /** Seals sign-ins under way. */
   sealer: Sealer;
   idempotency: Idempotency;
+  /** Reads forms; large ones hold up nobody. */
+  parseForm: ParseForm;
   /** 32 bytes for the tokens of forms. */
   formKey: Buffer;
   /** As the configuration names it. */
@@ -58,7 +61,7 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
   context.problemPages.add(earlyErrorPage(errorViews));
   return (app) => {
     app.decorateRequest('portalSession', undefined);
-    acceptForms(app, context.readBody);
+    acceptForms(app, shared);
     installErrorPages(app, { ...routes, views: errorViews });
     addAssetRoutes(app);
     addSignInRoutes(app, { ...shared, attempts, views });

@@ -7,6 +7,7 @@ import { parseJsonText } from '#shared/text/json.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 
 export { readSpecText as specText } from '#catalog/spec/spec-text.ts';
+export { parseFormText as form } from '#shared/text/form-text.ts';
 
 export function parse({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown {
   return parseJsonText(bytes, rules);

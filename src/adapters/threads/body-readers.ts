@@ -5,6 +5,9 @@ import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
+import { ownMemory } from '#shared/own-memory.ts';
+import { parseFormText } from '#shared/text/form-text.ts';
+import type { FormPairs } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
@@ -12,7 +15,7 @@ import { isHeavy, refuseThread } from './heavy-body.ts';
 import { createThread } from './thread.ts';
 
 /**
- * Reads of JSON that hold up nobody, whatever stands in it: what could take more than a few
+ * Reads of bodies that hold up nobody, whatever stands in it: what could take more than a few
  * milliseconds is parsed in a thread, and only what is needed of it comes back.
  */
 export type BodyReaders = {
@@ -21,10 +24,14 @@ export type BodyReaders = {
   specBody: ReadSpecBody;
   specText: ReadSpecText;
   delivery: ReadDelivery;
+  /** As `parseFormText`. A large form's bytes are transferred, and gone afterwards. */
+  form: (bytes: Buffer) => FormPairs | Promise<FormPairs>;
 };
 
 /** YAML costs many times what JSON does. */
 const INLINE_YAML_CHARACTERS_MAX = 16 * 1024;
+/** All forms but those that hold a spec. */
+const INLINE_FORM_BYTES_MAX = 64 * 1024;
 
 /** All throw `overloaded` when the thread is. */
 export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): BodyReaders {
@@ -45,5 +52,9 @@ export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): B
       isHeavy(bytes)
         ? thread.run('delivery', { bytes, fields }).catch(refuseThread)
         : readDelivery(bytes, fields),
+    form: (bytes) =>
+      bytes.length > INLINE_FORM_BYTES_MAX
+        ? thread.run('form', bytes, ownMemory(bytes)).catch(refuseThread)
+        : parseFormText(bytes),
   };
 }

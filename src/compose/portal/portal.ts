@@ -47,7 +47,7 @@ export type PortalParts = {
   tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
   claimedLeads: ClaimedLeads;
-  bodies: Pick<BodyReaders, 'specText'>;
+  bodies: Pick<BodyReaders, 'specText' | 'form'>;
 } & Omit<OverviewParts, 'checks' | 'publicUrl'> &
   ChecksParts;
 
@@ -78,6 +78,7 @@ export function composePortal(
       formKey: deriveKey(store.secretKey, 'forms'),
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),
+      parseForm: parts.bodies.form,
       addPages: (routes) => addPages(routes, pagesDepsOf(parts, context.publicUrl)),
     });
 }

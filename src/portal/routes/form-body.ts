@@ -3,29 +3,41 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/http-app.ts';
 import { takeBodies } from '#http/requests/json-body.ts';
 import type { ReadBody } from '#http/requests/read-body.ts';
-import { TrackportError } from '#shared/errors.ts';
+import type { FormPairs } from '#shared/text/form-text.ts';
 
 import type { TypedFields } from '../page.ts';
 import { FORM_TOKEN_FIELD } from './form-token.ts';
 
 /** Bytes of a form, where its action does not say otherwise: some texts and a list of labels. */
 export const FORM_BYTES_MAX = 64 * 1024;
-/** Names and values; a form of ours has a few dozen at most. */
-const FIELDS_MAX = 1000;
 
-/** In this scope bodies are forms as browsers send them, within the limits of every body. */
-export function acceptForms(app: HttpApp, read: ReadBody): void {
-  const types = ['application/x-www-form-urlencoded'];
-  takeBodies(app, { types, read }, (_request, bytes) => new URLSearchParams(bytes.toString()));
+/** `parseFormText`, wherever it runs. The bytes may be gone afterwards. */
+export type ParseForm = (bytes: Buffer) => FormPairs | Promise<FormPairs>;
+
+class FormBody {
+  readonly pairs: FormPairs;
+
+  constructor(pairs: FormPairs) {
+    this.pairs = pairs;
+  }
 }
 
-/** The fields of a request's form, without its token. @throws {validation-failed} too many */
-export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): TypedFields {
-  if (!(body instanceof URLSearchParams)) return {};
-  if (body.size > FIELDS_MAX)
-    throw new TrackportError('validation-failed', { detail: 'The form has too many fields.' });
+type Readers = { readBody: ReadBody; parseForm: ParseForm };
+
+/** In this scope bodies are forms as browsers send them, within the limits of every body. */
+export function acceptForms(app: HttpApp, { readBody: read, parseForm }: Readers): void {
+  const types = ['application/x-www-form-urlencoded'];
+  takeBodies(app, { types, read }, async (_request, bytes) => new FormBody(await parseForm(bytes)));
+}
+
+function pairsOf({ body }: Pick<FastifyRequest, 'body'>): FormPairs {
+  return body instanceof FormBody ? body.pairs : [];
+}
+
+/** The fields of a request's form, without its token. */
+export function fieldsOf(request: Pick<FastifyRequest, 'body'>): TypedFields {
   const fields = new Map<string, string | string[]>();
-  for (const [name, value] of body) {
+  for (const [name, value] of pairsOf(request)) {
     const known = fields.get(name);
     fields.set(name, known === undefined ? value : [known, value].flat());
   }
@@ -33,8 +45,16 @@ export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): TypedFields {
   return Object.fromEntries(fields);
 }
 
+/** The value of a field that stands there once; undefined for any other. */
+export function fieldOnce(
+  request: Pick<FastifyRequest, 'body'>,
+  field: string,
+): string | undefined {
+  const given = pairsOf(request).filter(([name]) => name === field);
+  return given.length === 1 ? given[0]?.[1] : undefined;
+}
+
 /** What the form says its token is; undefined unless it says so once. */
-export function formTokenOf({ body }: Pick<FastifyRequest, 'body'>): string | undefined {
-  const given = body instanceof URLSearchParams ? body.getAll(FORM_TOKEN_FIELD) : [];
-  return given.length === 1 ? given[0] : undefined;
+export function formTokenOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
+  return fieldOnce(request, FORM_TOKEN_FIELD);
 }

@@ -5,6 +5,7 @@ import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
+import { fieldOnce } from '../routes/form-body.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 
 export type BackChannelDeps = { signIn: Pick<SignIn, 'endByIssuer'>; refusals: RefusalLimiter };
@@ -20,7 +21,7 @@ export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: BackCha
   app.post('/portal/back-channel-logout', route, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     try {
-      const count = await signIn.endByIssuer(logoutTokenOf(request));
+      const count = await signIn.endByIssuer(fieldOnce(request, 'logout_token') ?? '');
       request.logFacts = { ...request.logFacts, count };
       return reply.code(200).send();
     } catch (error) {
@@ -43,8 +44,4 @@ function refuse(
   }
   request.logFacts = { ...request.logFacts, code: 'invalid-logout-token' };
   return reply.code(400).send({ error: 'invalid_request' });
-}
-
-function logoutTokenOf({ body }: FastifyRequest): string {
-  return body instanceof URLSearchParams ? (body.get('logout_token') ?? '') : '';
 }

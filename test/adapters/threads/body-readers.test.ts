@@ -4,6 +4,7 @@ import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import { createPartner } from '#partners/partner.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { systemClock } from '#shared/clock.ts';
+import { parseFormText } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../support/partners.ts';
@@ -59,6 +60,25 @@ test('the bytes of each event are found again, whatever they are made of', async
   expect(cut.slice(1)).toEqual(['7', '{"leadId":"7"}']);
   expect(JSON.parse(cut[0] ?? '')).toMatchObject({ eventId: 'é' });
   expect(events.map(({ event }) => event?.leadId ?? event?.eventId)).toEqual(['é', undefined, '7']);
+});
+
+describe('a form', () => {
+  const form = (bytes: number): Buffer => Buffer.from(`a=1&spec=${'%0D%0A+'.repeat(bytes / 7)}`);
+
+  test('of 64 KiB is read at once, a larger one in a thread, both alike', async () => {
+    const small = form(63 * KIB);
+    expect(readers.form(small)).toEqual(parseFormText(small));
+    const large = form(5 * 1024 * KIB);
+    const expected = parseFormText(large);
+    const read = readers.form(large);
+    expect(read).toBeInstanceOf(Promise);
+    expect(await read).toEqual(expected);
+  });
+
+  test('of too many fields is refused there as here', async () => {
+    const refused = { code: 'validation-failed', detail: 'The form has too many fields.' };
+    await expect(readers.form(Buffer.from('a&'.repeat(50_000)))).rejects.toMatchObject(refused);
+  });
 });
 
 test('what is refused is refused with its reason', async () => {

@@ -11,10 +11,12 @@ import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { html } from '#portal/html.ts';
 import { portalArea } from '#portal/portal.ts';
+import type { PortalDeps } from '#portal/portal.ts';
 import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
+import { parseFormText } from '#shared/text/form-text.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../clock.ts';
 import type { FakeClock } from '../clock.ts';
@@ -63,7 +65,7 @@ export const SESSION_COOKIE = '__Host-trackport-session';
 /** The portal with pages of a test, on sessions of its own. Closed when the running test ends. */
 export function startPortal(
   addPages: (portal: PortalRoutes) => void = () => undefined,
-  deps: Partial<AppDeps> = {},
+  { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalDeps, 'parseForm'>> = {},
 ): TestPortal {
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));
@@ -95,6 +97,7 @@ export function startPortal(
         signIn,
         sealer,
         idempotency,
+        parseForm,
         formKey: randomBytes(32),
         addPages: (portal) => addPages(withToken(portal)),
       }),

@@ -8,8 +8,16 @@ import type { FieldProblem } from '#shared/errors.ts';
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);
 
-const line = z.string('must be given once').trim();
-const lines = z.string('must be given once').transform((text) => text.replaceAll('\r\n', '\n'));
+/** Far more than any of them may have in the end: what is longer is not looked at at all. */
+const LINE_CHARACTERS_MAX = 4096;
+const LINES_CHARACTERS_MAX = 256 * 1024;
+
+const text = (charactersMax: number) =>
+  z
+    .string('must be given once')
+    .max(charactersMax, `must have at most ${charactersMax} characters`);
+const line = text(LINE_CHARACTERS_MAX).trim();
+const lines = text(LINES_CHARACTERS_MAX);
 
 const contentFields = {
   type: line,
@@ -21,7 +29,7 @@ const contentFields = {
   groupPath: line,
   members: lines,
   counts: lines,
-  spec: lines,
+  spec: z.string('must be given once'),
   /** A version whose spec stays where the text is empty. */
   specOf: line.optional(),
   /** A box: the spec goes. */
