@@ -1,18 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Database, Session } from './database.ts';
 import { claimTransaction } from './locks.ts';
 
-/** Calls that share one transaction at most: what it holds up must be soon over. */
+/** Writes that share one transaction at most: what it holds up must be soon over. */
 const GROUP_MAX = 100;
 
-type Waiting<In, Out> = {
-  item: In;
-  resolve: (result: Out) => void;
-  reject: (error: unknown) => void;
-};
-
-export type GroupCommit<In, Out> = {
-  database: Pick<Database, 'transaction'>;
+/** How writes of one kind are made, all of a transaction in one go. */
+type WriteKind<In, Out> = {
   /** Answers one result for each item, in their order. */
   write(session: Session, items: readonly In[]): Promise<readonly Out[]>;
   /** How many items from the first one on can go together; at least one. Default: all. */
@@ -20,41 +15,84 @@ export type GroupCommit<In, Out> = {
 };
 
 /**
- * Lets all calls that arrive while a transaction is under way share the next one (`claimTransaction`), and with it one
- * wait for the disk. Each call is answered after the commit; when the commit fails, none of them has
- * happened. A call that fails for a reason of its own does not take the others with it.
+ * Lets all writes that arrive while a transaction is under way share the next one (`claimTransaction`),
+ * whatever their kind, and with it one wait for the disk. Each is answered after the commit; when the commit
+ * fails, none of them has happened. One that fails for a reason of its own does not take the others with it.
  */
-export function createGroupCommit<In, Out>(deps: GroupCommit<In, Out>): (item: In) => Promise<Out> {
-  const { countTogether = (items) => items.length } = deps;
-  const waiting: Waiting<In, Out>[] = [];
+export type GroupCommit = {
+  /** Adds a kind: the function makes one write of it. @throws {store-unavailable} */
+  open<In, Out>(kind: WriteKind<In, Out>): (item: In) => Promise<Out>;
+};
+
+type Waiting = {
+  kind: WriteKind<unknown, unknown>;
+  item: unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+};
+
+/** Writes of one kind. */
+type Batch = [Waiting, ...Waiting[]];
+
+/** One queue of writes: a database has one, for two would only wait for each other. */
+export function createGroupCommit(database: Pick<Database, 'transaction'>): GroupCommit {
+  let waiting: Waiting[] = [];
   let isFlushing = false;
   const flush = async (): Promise<void> => {
     isFlushing = true;
+    await setImmediate(); // what comes in the same turn goes together
     while (waiting.length > 0) {
-      const next = waiting.slice(0, GROUP_MAX).map(({ item }) => item);
-      await commit(deps, waiting.splice(0, countTogether(next)));
+      const batches = takeBatches(waiting);
+      const taken = new Set(batches.flat());
+      waiting = waiting.filter((one) => !taken.has(one));
+      await commit(database, batches);
     }
     isFlushing = false;
   };
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (!isFlushing) void flush();
-    });
+  return {
+    open: <In, Out>(kind: WriteKind<In, Out>) => {
+      const opened = kind as WriteKind<unknown, unknown>;
+      return (item: In) =>
+        new Promise<Out>((resolve, reject) => {
+          const settle = { resolve: resolve as (result: unknown) => void, reject };
+          waiting.push({ kind: opened, item, ...settle });
+          if (!isFlushing) void flush();
+        });
+    },
+  };
+}
+
+/** Of each kind as many as can go together, from the first one on. */
+function takeBatches(waiting: readonly Waiting[]): Batch[] {
+  const byKind = Map.groupBy(waiting.slice(0, GROUP_MAX), ({ kind }) => kind);
+  return [...byKind].map(([{ countTogether }, all]) => {
+    const count = countTogether?.(all.map(({ item }) => item)) ?? all.length;
+    return all.slice(0, count) as Batch;
+  });
 }
 
 /** Never throws. */
-async function commit<In, Out>(
-  deps: GroupCommit<In, Out>,
-  group: readonly Waiting<In, Out>[],
+async function commit(
+  database: Pick<Database, 'transaction'>,
+  batches: readonly Batch[],
 ): Promise<void> {
-  const items = group.map(({ item }) => item);
+  const all = batches.flat();
   try {
-    const results = await claimTransaction(deps.database, (session) => deps.write(session, items));
-    for (const [index, { resolve }] of group.entries()) resolve(results[index] as Out);
+    const results = await claimTransaction(database, (session) => writeAll(session, batches));
+    for (const [index, { resolve }] of all.entries()) resolve(results[index]);
   } catch (error) {
-    if (group.length > 1 && !isTrackportError(error, 'store-unavailable'))
-      for (const one of group) await commit(deps, [one]);
-    else for (const { reject } of group) reject(error);
+    if (all.length > 1 && !isTrackportError(error, 'store-unavailable'))
+      for (const one of all) await commit(database, [[one]]);
+    else for (const { reject } of all) reject(error);
   }
+}
+
+async function writeAll(session: Session, batches: readonly Batch[]): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (const batch of batches) {
+    const [{ kind }] = batch;
+    const items = batch.map(({ item }) => item);
+    results.push(...(await kind.write(session, items)));
+  }
+  return results;
 }

@@ -6,6 +6,7 @@ import { openDatabase } from '#adapters/postgres/database.ts';
 import type { Database } from '#adapters/postgres/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
@@ -61,7 +62,8 @@ function createStores(
   database: Database,
   { repository, payloadKey, clock }: StoresOptions,
 ): Stores {
-  const sealer = createPayloadSealer(payloadKey);
+  const groupCommit = createGroupCommit(database);
+  const accepting = { database, groupCommit, sealer: createPayloadSealer(payloadKey), repository };
   return {
     consumers: () => createConsumerStore({ database, clock }),
     audit: () => createAuditLog(database),
@@ -71,10 +73,10 @@ function createStores(
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     outcomeCounts: () => createOutcomeCounts(database),
-    receipts: () => createReceiptStore({ database, sealer, repository }),
+    receipts: () => createReceiptStore(accepting),
     sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),
-    work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
+    work: () => createWorkStore({ ...accepting, newId: newUuid }),
     workerLock: () => createWorkerLock(database, newUuid()),
   };
 }

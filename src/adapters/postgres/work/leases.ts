@@ -5,6 +5,7 @@ import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Database } from '../database.ts';
+import type { GroupCommit } from '../group-commit.ts';
 import { START_AGAIN } from '../start-again.ts';
 import { createVersionReader } from '../version.ts';
 import * as sql from './statements.ts';
@@ -12,6 +13,8 @@ import type { MatchRuntime } from './matches.ts';
 
 export type WorkStoreDeps = {
   database: Database;
+  /** Shared with the store of receipts. */
+  groupCommit: GroupCommit;
   sealer: PayloadSealer;
   newId: NewId;
   /** `owner/name`, in any case. */
@@ -37,13 +40,14 @@ export function createLeasing(
   const version = createVersionReader(database);
   let seen: number | undefined;
   return {
-    lease: async (stage, now, limit, aheadMaxMs) => {
-      if (aheadMaxMs !== undefined)
-        await database.run(sql.DUE_TOO_LATE, { stage, now, latest: now + aheadMaxMs });
-      const values = { stage, now, limit, token: newId(), until: now + LEASE_MS };
-      const rows = await database.all<LeasedRow>(sql.LEASE, values);
-      return rows.map((row) => toItem(sealer, row));
-    },
+    lease: (stage, now, limit, aheadMaxMs) =>
+      together(async ({ session }) => {
+        if (aheadMaxMs !== undefined)
+          await session.run(sql.DUE_TOO_LATE, { stage, now, latest: now + aheadMaxMs });
+        const values = { stage, now, limit, token: newId(), until: now + LEASE_MS };
+        const rows = await session.all<LeasedRow>(sql.LEASE, values);
+        return rows.map((row) => toItem(sealer, row));
+      }),
     nextDueAt: async (stage) =>
       (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
     changedElsewhere: async () => {

@@ -1,11 +1,10 @@
 import { matchLeads } from '#partners/deletions/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
-import type { Database, Session } from '../database.ts';
+import type { Session } from '../database.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { readDirectoryView } from '../directory/view.ts';
-import { createGroupCommit } from '../group-commit.ts';
-import { claimTransaction } from '../locks.ts';
+import type { GroupCommit } from '../group-commit.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
@@ -22,7 +21,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
   const { database } = deps;
   const name = deps.repository.toLowerCase();
   const alone: MatchRuntime = { session: database, repository: name };
-  const together = createTogether(database, name);
+  const together = createTogether(deps.groupCommit, name);
   return {
     ...createLeasing(deps, together),
     ...createItemReads(alone),
@@ -33,13 +32,14 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
       }),
     claim: (...match) => together((runtime) => claim(runtime, ...match)),
     confirm: (...match) => together((runtime) => confirm(runtime, ...match)),
-    saveProgress: async (item, progress, now) => {
-      const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
-      return (await database.run(sql.SAVE_PROGRESS, row)) > 0;
-    },
+    saveProgress: (item, progress, now) =>
+      together(async ({ session }) => {
+        const row = { ...fence(item), progress: JSON.stringify(progress), until: now + LEASE_MS };
+        return (await session.run(sql.SAVE_PROGRESS, row)) > 0;
+      }),
     reschedule: (...due) => together(({ session }) => reschedule(session, ...due)),
     postpone: (postponed) =>
-      claimTransaction(database, async (session) => {
+      together(async ({ session }) => {
         for (const { item, ...next } of postponed)
           await reschedule(session, item, { ...next, attempts: item.attempts });
       }),
@@ -68,9 +68,8 @@ function createItemReads(runtime: MatchRuntime): ItemReads {
   };
 }
 
-function createTogether(database: Database, repository: string): Together {
-  const commit = createGroupCommit<(runtime: MatchRuntime) => Promise<unknown>, unknown>({
-    database,
+function createTogether(groupCommit: GroupCommit, repository: string): Together {
+  const commit = groupCommit.open<(runtime: MatchRuntime) => Promise<unknown>, unknown>({
     write: async (session, writes) => {
       const results: unknown[] = [];
       for (const write of writes) results.push(await write({ session, repository }));

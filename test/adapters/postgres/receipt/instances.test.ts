@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
@@ -26,7 +27,12 @@ async function setUp() {
   await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 0);
   await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
   const instances = databases.map((one) => ({
-    receipts: createReceiptStore({ database: one, sealer, repository: REPOSITORY }),
+    receipts: createReceiptStore({
+      database: one,
+      groupCommit: createGroupCommit(one),
+      sealer,
+      repository: REPOSITORY,
+    }),
     claims: createClaimStore(one, { repository: REPOSITORY }),
   }));
   return { database, instances };

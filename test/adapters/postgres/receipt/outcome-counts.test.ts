@@ -1,3 +1,4 @@
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
@@ -9,6 +10,11 @@ describeOutcomeCounts('PostgreSQL', async () => {
   const database = await temporaryPostgres();
   return {
     counts: createOutcomeCounts(database),
-    store: createReceiptStore({ database, sealer, repository: REPOSITORY }),
+    store: createReceiptStore({
+      database,
+      groupCommit: createGroupCommit(database),
+      sealer,
+      repository: REPOSITORY,
+    }),
   };
 });

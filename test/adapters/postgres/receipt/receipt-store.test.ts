@@ -1,5 +1,6 @@
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import type { Database } from '#adapters/postgres/database.ts';
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/postgres/receipt/status.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
@@ -33,7 +34,12 @@ function openFixture(database: Database): ReceiptStoreFixture {
     return found;
   };
   return {
-    store: createReceiptStore({ database, sealer, repository: REPOSITORY }),
+    store: createReceiptStore({
+      database,
+      groupCommit: createGroupCommit(database),
+      sealer,
+      repository: REPOSITORY,
+    }),
     settle: async (receiptId, { position = 0, at = 1, attempts = 1, ...end }) => {
       const { id, receipt } = await eventOf(receiptId, position);
       const { outcome, lastError = null, leadIds = null } = end;

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
@@ -14,16 +15,23 @@ const repository = REPOSITORY;
 
 describeWorkStore('PostgreSQL', async () => {
   const database = await temporaryPostgres();
+  const groupCommit = createGroupCommit(database);
   return {
     storeWith: (key) =>
       createWorkStore({
         database,
+        groupCommit,
         sealer: createPayloadSealer(key),
         newId: newUuid,
         repository,
       }),
     receiptsWith: (key) =>
-      createReceiptStore({ database, sealer: createPayloadSealer(key), repository }),
+      createReceiptStore({
+        database,
+        groupCommit,
+        sealer: createPayloadSealer(key),
+        repository,
+      }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: (subject) => createAuditLog(database).listOf(subject),
     release: async (number) => {

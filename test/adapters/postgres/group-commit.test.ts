@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Database, Session } from '#adapters/postgres/database.ts';
+import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
+
+const insert = (session: Session, n: number) =>
+  session.run('INSERT INTO note (n) VALUES (@n)', { n });
+
+/** Two kinds of writes: one writes its items at once, the other one after another. */
+async function setUp() {
+  const database = await connectToPostgres(await emptyPostgres());
+  await database.exec('CREATE TABLE note (n integer PRIMARY KEY)');
+  const seen = { transactions: 0 };
+  let failure: Error | undefined;
+  const transaction: Database['transaction'] = async (work) => {
+    seen.transactions += 1;
+    return database.transaction(async (session) => {
+      const result = await work(session);
+      if (failure) throw failure;
+      return result;
+    });
+  };
+  const groupCommit = createGroupCommit({ transaction });
+  const doubled = groupCommit.open<number, number>({
+    write: async (session, items) => {
+      for (const n of items) await insert(session, n);
+      return items.map((n) => n * 2);
+    },
+    countTogether: (items) => Math.min(items.length, 3),
+  });
+  const named = groupCommit.open<number, string>({
+    write: async (session, items) => {
+      for (const n of items) await insert(session, n);
+      return items.map((n) => `note ${n}`);
+    },
+  });
+  const stored = async () =>
+    (await database.all<{ n: number }>('SELECT n FROM note ORDER BY n')).map(({ n }) => n);
+  return {
+    seen,
+    doubled,
+    named,
+    stored,
+    failWith: (error: Error | undefined) => {
+      failure = error;
+    },
+  };
+}
+
+test('writes of several kinds share one transaction, and each has its own result', async () => {
+  const { seen, doubled, named, stored } = await setUp();
+  const results = [doubled(1), named(10), doubled(2), named(20)];
+  expect(await Promise.all(results)).toEqual([2, 'note 10', 4, 'note 20']);
+  expect(seen.transactions).toBe(1);
+  expect(await stored()).toEqual([1, 2, 10, 20]);
+});
+
+test('those that cannot go together come in the next transaction', async () => {
+  const { seen, doubled, named } = await setUp();
+  const all = [1, 2, 3, 4].map((n) => doubled(n));
+  expect(await Promise.all([...all, named(5)])).toEqual([2, 4, 6, 8, 'note 5']);
+  expect(seen.transactions).toBe(2);
+});
+
+test('one that fails for a reason of its own takes neither its kind nor another with it', async () => {
+  const { doubled, named, stored } = await setUp();
+  await named(7);
+  const results = await Promise.allSettled([doubled(1), doubled(7), named(2), named(1)]);
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'rejected', // the first one has written the same
+  ]);
+  expect(await stored()).toEqual([1, 2, 7]);
+});
+
+test('when the commit fails, all kinds are refused and nothing is kept', async () => {
+  const { doubled, named, stored, failWith } = await setUp();
+  failWith(new TrackportError('store-unavailable'));
+  expect(await Promise.allSettled([doubled(1), named(2)])).toMatchObject([
+    { status: 'rejected', reason: { code: 'store-unavailable' } },
+    { status: 'rejected', reason: { code: 'store-unavailable' } },
+  ]);
+  failWith(undefined);
+  expect(await doubled(3)).toBe(6);
+  expect(await stored()).toEqual([3]);
+});
