@@ -9,7 +9,7 @@ const SHARE_OF_ALL = 0.15;
 /** Kills one instance after the other, sometimes all, and has it started again. */
 export async function killAgainAndAgain(run: Run, random: () => number): Promise<void> {
   const { instances, report } = run;
-  while (Date.now() < run.until) {
+  while (!run.isOver()) {
     await sleep(100 + random() * 2400);
     const isAll = random() < SHARE_OF_ALL;
     const one = Math.floor(random() * instances.length);
@@ -28,7 +28,7 @@ export async function restartTheStore(run: Run, random: () => number): Promise<v
     await sleep(5000 + random() * 10_000);
     const how: Halt = random() < 0.5 ? 'fast' : 'immediate';
     const awayMs = random() * 1500;
-    if (Date.now() >= run.until) return;
+    if (run.isOver()) return;
     await server.halt(how);
     await sleep(awayMs);
     await server.start();

@@ -46,8 +46,8 @@ export type Run = {
   acknowledged: Acknowledged[];
   report: TortureReport;
   output: string;
-  /** Milliseconds since the Unix epoch: when deletions and kills end. */
-  until: number;
+  /** Deletions and kills end. Their time is up, and what must happen has happened. */
+  isOver: () => boolean;
 };
 
 /** Known, so that the verdict can look people up in the directory. */
@@ -62,6 +62,21 @@ export function someInstance({ instances, random }: Pick<Run, 'instances' | 'ran
   const instance = instances[Math.floor(random() * instances.length)];
   if (!instance) throw new Error('there is no instance');
   return instance;
+}
+
+/** How far things are to have come before the havoc ends; a machine that is busy takes longer. */
+export type Least = Partial<
+  Record<'kills' | 'restarts' | 'walks' | 'acknowledged' | 'edits', number>
+>;
+
+/** Restarts of PostgreSQL, of either kind. */
+export const restartsOf = ({ fastRestarts, crashRestarts }: TortureReport): number =>
+  fastRestarts + crashRestarts;
+
+/** Whether each of these has happened so often. */
+export function hasHappened(report: TortureReport, least: Least): boolean {
+  const counts = { ...report, restarts: restartsOf(report) };
+  return Object.entries(least).every(([name, count]) => counts[name as keyof Least] >= count);
 }
 
 /** A report before anything happened. */

@@ -3,12 +3,15 @@ import { torture } from './torture.ts';
 
 /** The first restart of the store follows from it: within five and a half seconds. */
 const SEED_OF_AN_EARLY_RESTART = 5;
+/** A machine that is busy with other things as well takes longer, and does the same. */
+const TIMEOUT_MS = 600_000;
 
 test(
   'killed at random moments under load and faults, it loses nothing and touches nothing else',
-  { timeout: 150_000 },
+  { timeout: TIMEOUT_MS },
   async () => {
-    const report = await torture({ seconds: 15, seed: 1 });
+    const least = { kills: 2, walks: 2, acknowledged: 6, edits: 11 };
+    const report = await torture({ seconds: 15, seed: 1, least });
     expect(report.violations).toEqual([]);
     expect(report.kills).toBeGreaterThan(1);
     expect(report.walks).toBeGreaterThan(1);
@@ -20,11 +23,12 @@ test(
 
 test(
   'three instances on a PostgreSQL that crashes, too, lose nothing and show no claimed lead',
-  { timeout: 240_000 },
+  { timeout: TIMEOUT_MS },
   async () => {
     const report = await torture({
       seconds: 15,
       seed: SEED_OF_AN_EARLY_RESTART,
+      least: { kills: 2, restarts: 1, walks: 2, acknowledged: 1 },
       instances: 3,
       store: { engine: 'postgres' },
     });

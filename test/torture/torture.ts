@@ -15,8 +15,15 @@ import { killInstance, startInstance, stopInstance } from './instances.ts';
 import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
-import { configOf, configPath, emptyReport, WEBHOOK_SECRET } from './run.ts';
-import type { Instance, Run, TortureReport } from './run.ts';
+import {
+  configOf,
+  configPath,
+  emptyReport,
+  hasHappened,
+  restartsOf,
+  WEBHOOK_SECRET,
+} from './run.ts';
+import type { Instance, Least, Run, TortureReport } from './run.ts';
 import { startRemoteTracker } from './service.ts';
 import type { RemoteTracker } from './service.ts';
 import { openStore } from './store.ts';
@@ -28,6 +35,8 @@ export type TortureOptions = {
   /** How long deletions come in and processes are killed. */
   seconds: number;
   seed: number;
+  /** Both go on until this has happened as well, for ten times as long at most. Default: nothing. */
+  least?: Least;
   /** Processes on one store; default 1. */
   instances?: number;
   /** Default SQLite. */
@@ -38,7 +47,9 @@ export type TortureOptions = {
 
 const BYSTANDERS = 20;
 const SENDERS = 2;
-const SETTLE_SECONDS_MAX = 120;
+const SETTLE_SECONDS_MAX = 300;
+/** How many times as long the havoc may take. */
+const PATIENCE = 10;
 
 /**
  * Kills the whole program at random moments, again and again, while partners send deletions,
@@ -75,7 +86,7 @@ async function createRun(
     random: seededRandom(seed),
     acknowledged: [],
     output: '',
-    until: 0,
+    isOver: () => false,
     report: emptyReport(),
   };
 }
@@ -108,12 +119,14 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
 /** The schedule of kills and restarts follows from the seed alone, whatever the traffic does. */
 async function wreakHavoc(
   run: Run,
-  { seconds, seed, onProgress }: TortureOptions,
+  { seconds, seed, least = {}, onProgress }: TortureOptions,
   read: () => Promise<void>,
 ): Promise<void> {
-  run.until = Date.now() + seconds * 1000;
+  const until = Date.now() + seconds * SECOND;
+  const patientUntil = until + (PATIENCE - 1) * seconds * SECOND;
+  run.isOver = () => Date.now() >= (hasHappened(run.report, least) ? until : patientUntil);
   const tell = (): void =>
-    onProgress?.(run.report.acknowledged, 0, 'deletions acknowledged', progressOf(run));
+    onProgress?.(run.report.acknowledged, 0, 'deletions acknowledged', progressOf(run, until));
   const ticker = setInterval(tell, SECOND);
   const senders = Array.from({ length: SENDERS }, () => sendDeletions(run));
   await Promise.all([
@@ -128,7 +141,7 @@ async function wreakHavoc(
 
 /** The first half goes without the webhook, and readers and the directory find out by themselves. */
 async function addWebhook({ tracker, publicUrl }: Run, afterSeconds: number): Promise<void> {
-  await sleep(afterSeconds * 1000);
+  await sleep(afterSeconds * SECOND);
   await tracker.control('addWebhook', `${publicUrl}/api/v1/webhooks/github`, WEBHOOK_SECRET);
 }
 
@@ -183,7 +196,7 @@ async function untilDirectoryIsComplete(url: string): Promise<void> {
 
 /** Dead letters are replayed, as an operator would after an outage; nothing else is helped. */
 async function settleAll(run: Run, onProgress?: OnProgress): Promise<void> {
-  const deadline = Date.now() + SETTLE_SECONDS_MAX * 1000;
+  const deadline = Date.now() + SETTLE_SECONDS_MAX * SECOND;
   const { acknowledged } = run.report;
   for (;;) {
     const { open, replayed } = await lookPatiently(run, settle);
@@ -213,8 +226,7 @@ async function settle(findings: Findings): Promise<{ open: number; replayed: num
   return { open: left, replayed };
 }
 
-function progressOf({ report, until }: Run): string {
-  const left = Math.max(0, Math.round((until - Date.now()) / 1000));
-  const restarts = report.fastRestarts + report.crashRestarts;
-  return `${report.kills} kills, ${restarts} restarts of the store, ${left} s left`;
+function progressOf({ report }: Run, until: number): string {
+  const left = Math.max(0, Math.round((until - Date.now()) / SECOND));
+  return `${report.kills} kills, ${restartsOf(report)} restarts of the store, ${left} s left`;
 }

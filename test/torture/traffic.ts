@@ -14,7 +14,7 @@ const BODY_CHARACTERS_MAX = 5000;
 /** One partner: makes a lead, that somebody edits, deletes its person, and sends until it is acknowledged. */
 export async function sendDeletions(run: Run): Promise<void> {
   const { tracker, random, report, acknowledged } = run;
-  while (Date.now() < run.until) {
+  while (!run.isOver()) {
     const index = report.people;
     report.people += 1;
     const person = personAt(index);
@@ -77,7 +77,7 @@ async function editLead(run: Run, number: number, edit: (body: string) => string
 
 /** Salespeople who write on while deletions are under way, and after them. */
 export async function keepEditing(run: Run): Promise<void> {
-  while (Date.now() < run.until) {
+  while (!run.isOver()) {
     const deleted = run.acknowledged.filter(({ person }) => !person.privacy);
     const some = deleted[Math.floor(run.random() * deleted.length)];
     for (const number of some?.numbers ?? [])
@@ -93,7 +93,7 @@ function withNote(body: string): string {
 
 /** Reads all leads from one instance after the other. */
 export async function keepReading(run: Run, reader: Reader): Promise<void> {
-  while (Date.now() < run.until) {
+  while (!run.isOver()) {
     await reader.read(someInstance(run).url);
     await sleep(100);
   }
