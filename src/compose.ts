@@ -67,6 +67,8 @@ export type ServiceDeps = {
   together?: OperationsDeps['together'];
   /** See `ListenDeps`. */
   reusePort?: boolean;
+  /** See `ServerDeps`. */
+  limits?: ServerDeps['limits'];
 };
 
 /** A service that listens. */
@@ -216,6 +218,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     refusalLimiter,
     parseJson: bodies.parse,
     tracing: parts.tracing,
+    limits: parts.limits,
   };
   const operations: OperationsDeps = {
     metrics: registry,

@@ -23,7 +23,7 @@ export type ServerLimits = {
   largeBodiesBytesMax: number;
   /** Bytes of one path segment that a route takes as a parameter. */
   paramBytesMax: number;
-  /** Milliseconds that the event loop may lag before requests are turned away. */
+  /** Milliseconds that the event loop may lag before requests are turned away; 0: any time. */
   lagMsMax: number;
 };
 

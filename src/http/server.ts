@@ -46,7 +46,7 @@ export type ServerDeps = {
   trustProxy?: boolean | string | string[];
   /** Whose pages may read leads and the catalog; default nobody's. */
   corsOrigins?: readonly string[];
-  limits?: Partial<ServerLimits>;
+  limits?: Partial<ServerLimits> | undefined;
   /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
   refusalLimiter: Limiter;
   /** Default: here and now. */

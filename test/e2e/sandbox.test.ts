@@ -6,7 +6,7 @@ import { listening, runTrackport, trackport } from './support/process.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** Many processes are started, one after the other. */
-const SLOW = { timeout: 90_000 };
+const SLOW = { timeout: 180_000 };
 
 /** Everything from the first heading of the banner to the log. */
 function commandsOf(output: string): string {

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { SECOND } from '#shared/clock.ts';
 
 /** A machine that is busy with other things as well makes a test slow, and not fail. */
-const PATIENCE_MS = 15 * SECOND;
+const PATIENCE_MS = 60 * SECOND;
 
 /** Waits until the check passes, on a real clock; resolves with what it returns. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {

@@ -35,7 +35,7 @@ export function createParts(overrides: Partial<TrackerClientDeps> = {}): Parts {
   const client = createTrackerClient({
     apiUrl: API,
     credential: { token: new Secret(TOKEN) },
-    requestTimeoutMs: 5000,
+    requestTimeoutMs: 60_000,
     clock,
     ...overrides,
   });

@@ -123,7 +123,7 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
 
   test('a pool that has none to give', async () => {
     const { url } = await emptyPostgres();
-    const database = openDatabase({ url, connectionsMax: 1, connectTimeoutMs: 200 });
+    const database = openDatabase({ url, connectionsMax: 1, connectTimeoutMs: 2000 });
     onTestFinished(() => database.close());
     await database.transaction(async () => {
       await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);

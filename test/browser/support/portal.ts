@@ -14,7 +14,7 @@ import type { Watched } from '../../e2e/support/browser.ts';
 
 const chromium = findChromium();
 /** A browser and a sandbox start slowly where all tests run at once. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
 if (chromium === undefined)
   process.stderr.write('No Chromium found (see CHROMIUM_PATH): the tests of pages are skipped.\n');

@@ -19,7 +19,7 @@ const blocksOf = (language: string): string[] =>
 
 test(
   'the set-up of the README leads to a key that reads and a partner that deletes',
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     const [file = '', partner = ''] = blocksOf('yaml');
     const [shorthand = '', fixLabels = '', , createConsumer = '', sign = ''] = blocksOf('sh');

@@ -98,7 +98,7 @@ function once(names: readonly string[]): Promise<string> {
 
 test(
   'every command of ours in a document exists, with its options',
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     expect(calls.length).toBeGreaterThan(15);
     const unknown: string[] = [];

@@ -91,7 +91,7 @@ test.skipIf(!hasTools)('sandbox: an approval, and a tracker that fails and recov
 
 test.skipIf(!hasTools)(
   'sandbox: the command line looks after it',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const env = await openSandbox();
     const out = run(blockWith('docs/sandbox.md', 'sh', '-- doctor'), env);

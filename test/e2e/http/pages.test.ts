@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 const chromium = findChromium();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 /** A browser and a sandbox start slowly where all tests run at once. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 const NOWHERE = 'http://127.0.0.1:9';
 
 if (chromium === undefined)

@@ -63,7 +63,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   expect(made.stderr).toContain('The secret key is not in it');
   await deleteLead(first.url, after.number);
   for (const { number } of [before, during, after])
-    await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), 20_000);
+    await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), 60_000);
 
   const refused = await run(config, 'restore', backup);
   expect(refused).toMatchObject({ code: 1 });
@@ -86,7 +86,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   const ids = (await listLeads(second.url, key)).map(({ id }) => Number(id));
   expect(ids).toEqual([stays.number]);
   await stop(second.run);
-}, 60_000);
+}, 180_000);
 
 /** A store that is large enough to be killed over, and where its backup goes. */
 async function largeStore() {
@@ -103,7 +103,7 @@ async function largeStore() {
 /** Kills a command as soon as a file that is not whole yet has grown to this size. */
 async function killWhileWriting(folder: string, bytes: number, args: string[]): Promise<void> {
   const command = trackport(args, { environment });
-  await vi.waitUntil(() => sizeOfDraft(folder) >= bytes, { timeout: 20_000, interval: 1 });
+  await vi.waitUntil(() => sizeOfDraft(folder) >= bytes, { timeout: 60_000, interval: 1 });
   command.child.kill('SIGKILL');
   await command.exited;
   expect(command.child.signalCode).toBe('SIGKILL');

@@ -98,7 +98,7 @@ const badDays: BadDay[] = [
     name: 'no answer in time',
     begin: armed({ kind: 'hang' }),
     answer: unavailable,
-    world: { requestTimeout: '1s' },
+    world: { requestTimeout: '3s' },
   },
   { name: 'a broken connection', begin: armed({ kind: 'reset' }), answer: unavailable },
   {

@@ -9,7 +9,7 @@ import { bodyOf, people, personalTexts, seedPeople } from '../support/people.ts'
 import { configFile, runTrackport } from '../support/process.ts';
 import { createWorld, environment, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const tracker = {
   repository: 'acme/leads',
   auth: { token: 't' },

@@ -11,7 +11,7 @@ import { connectToPostgres, migratedPostgres } from '../../support/postgres/data
 import { connectTo } from '../../support/stores.ts';
 import { createWorld, leadBody, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 const instanceId = 'this test';
 

@@ -9,7 +9,7 @@ import { configFile, freePort, listening, runTrackport, trackport } from '../sup
 import { temporaryFolder } from '../../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 async function readyStatus(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../support/process.ts';
 import { createWorld, environment, leadBody } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 type Pipe = {
   /** What a process gets as its standard output. */

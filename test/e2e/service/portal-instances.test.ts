@@ -7,7 +7,7 @@ import { createWorld, serve } from '../support/world.ts';
 
 /** Nothing listens there: what the issuer leads to is taken to an instance by hand. */
 const PUBLIC_URL = 'http://127.0.0.1:4711';
-const SLOW = { timeout: 90_000 };
+const SLOW = { timeout: 180_000 };
 
 const cookiesOf = (response: Response): string =>
   response.headers

@@ -14,8 +14,7 @@ import type { Trackport } from '../support/process.ts';
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** Connections, so many that the system hands some of them to each process. */
 const MANY = 40;
-const PATIENCE = { timeout: 15_000, interval: 20 };
-const LONG_PATIENCE = { timeout: 60_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 const settings = {
   server: { logLevel: 'debug' },
@@ -277,18 +276,18 @@ test('a process that hangs is killed and replaced, and another one works meanwhi
   await vi.waitFor(() => {
     lineOf('a process hangs: it is ended', { level: 'error', hungPid: worker });
     lineOf('a process has ended: another one follows', { endedPid: worker, cause: 'SIGKILL' });
-  }, LONG_PATIENCE);
+  }, PATIENCE);
   await vi.waitFor(() => {
     expect(childrenOf(run.child.pid)).toHaveLength(2);
     expect(childrenOf(run.child.pid)).not.toContain(worker);
     expect(tracker.readIssue(number)?.state).toBe('closed');
     expect(tracker.readIssue(number)?.comments).toHaveLength(1);
-  }, LONG_PATIENCE);
+  }, PATIENCE);
   await vi.waitFor(async () => {
     const { checks } = await readiness(url);
     expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
     expect(checks['worker']?.state).toBe('ok');
-  }, LONG_PATIENCE);
+  }, PATIENCE);
   for (const ids of await times(8, () => leadIds(url, key))) expect(ids).toEqual([other]);
   const { body } = await call(`${url}/metrics`);
   expect(valueIn(body, 'trackport_processes_hung_total')).toBeGreaterThan(0);

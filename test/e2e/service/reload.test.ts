@@ -17,7 +17,7 @@ import {
   WEBHOOK_SECRET,
 } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const RELOADED = 'configuration reloaded';
 const IN_PART = 'configuration reloaded: some keys need a restart';
 const REFUSED = 'configuration not reloaded: nothing was changed';

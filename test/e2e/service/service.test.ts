@@ -10,7 +10,7 @@ import {
   WEBHOOK_SECRET,
 } from '../support/world.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 test('a lead is read from the tracker, and a change is seen at once after its webhook', async () => {
   const { tracker, config, key } = await createWorld();

@@ -18,7 +18,7 @@ const settings = {
   partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
   deletions: { retry: Array.from({ length: 10 }, () => '3s') },
 };
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 /** About 30 MB: a command works on it for seconds. */
 const MANY = 30_000;
 
@@ -113,7 +113,7 @@ test('a service goes on where the other engine stopped, there and back: open del
   const { items } = JSON.parse(listed.stdout) as { items: { outcomes: object }[] };
   expect(items.map(({ outcomes }) => outcomes)).toEqual([{ DONE: 1 }, { DONE: 1 }, { DONE: 1 }]);
   await stop(third.run);
-}, 120_000);
+}, 180_000);
 
 /** A stopped SQLite store that is large enough to be killed over. */
 function largeFile(): string {
@@ -140,12 +140,12 @@ test.each(['INSERT INTO "audit"%', 'FETCH%"copy_audit"'])(
     const command = trackport(['store', 'copy', `sqlite:${file}`, own.url], { environment });
     const sql =
       'SELECT 1 FROM pg_stat_activity WHERE query LIKE @statement AND pid <> pg_backend_pid()';
-    await vi.waitUntil(() => watcher.get(sql, { statement }), { timeout: 30_000, interval: 2 });
+    await vi.waitUntil(() => watcher.get(sql, { statement }), { timeout: 60_000, interval: 2 });
     await kill(command);
     await vi.waitUntil(async () => (await copy(`sqlite:${file}`, own.url)).code === 0, PATIENCE);
     expect(await watcher.get('SELECT count(*) AS rows FROM audit')).toEqual({ rows: MANY });
   },
-  60_000,
+  180_000,
 );
 
 function sizeOfDraft(folder: string): number {
@@ -165,7 +165,7 @@ test.each([1, 20_000_000])(
     const file = path.join(temporaryFolder(), 'trackport.db');
     const command = trackport(['store', 'copy', url, `sqlite:${file}`], { environment });
     await vi.waitUntil(() => sizeOfDraft(path.dirname(file)) >= bytes, {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 1,
     });
     await kill(command);
@@ -175,5 +175,5 @@ test.each([1, 20_000_000])(
     expect(again.handle.prepare('SELECT count(*) FROM audit').pluck().get()).toBe(MANY);
     again.close();
   },
-  60_000,
+  180_000,
 );

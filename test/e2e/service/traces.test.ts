@@ -10,7 +10,7 @@ import { freePort } from '../support/process.ts';
 import { createWorld, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const EXTERNAL_ID = 'external-4711';
 const [person] = people;
 

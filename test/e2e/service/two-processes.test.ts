@@ -8,7 +8,7 @@ import { runTrackport } from '../support/process.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** A dead worker is followed within 17 seconds on PostgreSQL. */
-const PATIENCE = { timeout: 25_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const TIMEOUT_MS = 60_000;
 
 const settings = {

@@ -60,7 +60,7 @@ async function eventually<T>(
   look: () => T | Promise<T>,
   isEnough: (value: T) => boolean,
 ): Promise<T> {
-  return expect.poll(look, { timeout: 15_000, interval: 5 }).toSatisfy(isEnough).then(look);
+  return expect.poll(look).toSatisfy(isEnough).then(look);
 }
 
 const end = (socket: Socket): boolean => socket.write('{}');

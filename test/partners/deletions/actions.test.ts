@@ -6,6 +6,9 @@ import { openDeletions } from '../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
 
+/** What is waited for in vain; far more than any other call takes on a busy machine. */
+const HANG_MS = 3000;
+
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {
   const world = await openDeletions(options);
   await world.start();
@@ -57,7 +60,8 @@ describe('comment', () => {
   test.each(['reset', 'truncated', 'hang'] as const)(
     'is not posted twice when its answer is lost by %s',
     async (kind) => {
-      const world = await runningWorld({ actions: ['comment', 'close'], requestTimeoutMs: 200 });
+      const deadline = kind === 'hang' ? { requestTimeoutMs: HANG_MS } : {};
+      const world = await runningWorld({ actions: ['comment', 'close'], ...deadline });
       const { number, event } = await deleteOne(world, () =>
         world.tracker.fault({ kind, method: 'POST', path: 'comments$', when: 'after' }),
       );
@@ -341,7 +345,7 @@ describe('retries', () => {
     { kind: 'reset' },
     { kind: 'hang' },
   ] as const)('get over $kind $status', async (fault) => {
-    const world = await runningWorld(fault.kind === 'hang' ? { requestTimeoutMs: 500 } : {});
+    const world = await runningWorld(fault.kind === 'hang' ? { requestTimeoutMs: HANG_MS } : {});
     const { number, event } = await deleteOne(world, () =>
       world.tracker.fault({ ...fault, method: 'PATCH', count: 2 }),
     );

@@ -280,7 +280,7 @@ describe('a restart', () => {
   });
 
   test('spends no try on a step that the stop cut short', async () => {
-    const world = await runningWorld({ requestTimeoutMs: 300 });
+    const world = await runningWorld({ requestTimeoutMs: 3000 });
     const { number } = world.tracker.createIssue(leadIssue());
     const gate = world.tracker.hold({ path: `/issues/${number}$` });
     const id = await world.send({ leadId: String(number) });
@@ -374,7 +374,7 @@ describe('a clock that is set back by an hour', () => {
 describe('a repository of another name in the configuration', () => {
   /** A deletion that is matched, and whose actions a stop cut short. */
   async function cutShort(): Promise<{ world: DeletionWorld; number: number; id: string }> {
-    const world = await runningWorld({ requestTimeoutMs: 300 });
+    const world = await runningWorld({ requestTimeoutMs: 3000 });
     const { number } = world.tracker.createIssue(leadIssue());
     const gate = world.tracker.hold({ path: `/issues/${number}$` });
     const id = await world.send({ leadId: String(number) });

@@ -7,6 +7,7 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { startService } from '../../../src/compose.ts';
+import { withoutRelief } from '../../support/http/app.ts';
 import { askForTokens, PORTAL, redeem, renew, signIn, signOut } from '../../support/sign-in.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { openReceiver } from '../support.ts';
@@ -215,7 +216,12 @@ async function openService() {
   const store = { url: `sqlite:${temporaryFolder()}/trackport.db` };
   const settings = { ...sandbox.config, store };
   const config = loadConfig({ environment: {}, port: '0', settings });
-  const service = await startService({ config, clock: systemClock, log: silentLog });
+  const service = await startService({
+    config,
+    clock: systemClock,
+    log: silentLog,
+    limits: withoutRelief,
+  });
   onTestFinished(() => service.stop());
   const call = async (method: string, path: string, token?: string, body?: unknown) => {
     const response = await fetch(`${service.url}/api/v1${path}`, {

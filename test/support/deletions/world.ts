@@ -98,7 +98,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     start: async () => {
       filler.start();
       await vi.waitFor(() => expect(filler.status().state).toBe('complete'), {
-        timeout: 10 * SECOND,
+        timeout: 60 * SECOND,
         interval: 2,
       });
       await partners.start();
@@ -115,7 +115,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
           expect(receipt.status).not.toBe('ACCEPTED');
           return receipt;
         },
-        { timeout: 10 * SECOND, interval: 5 },
+        { timeout: 60 * SECOND, interval: 5 },
       ),
   };
 }
@@ -124,7 +124,12 @@ export type DeletionWorld = Awaited<ReturnType<typeof openDeletions>>;
 
 function trackerSettings(
   { url }: Tracker,
-  { repository = REPOSITORY, token = WRITER, adminToken, requestTimeoutMs = 2000 }: DeletionOptions,
+  {
+    repository = REPOSITORY,
+    token = WRITER,
+    adminToken,
+    requestTimeoutMs = 60_000,
+  }: DeletionOptions,
 ) {
   return {
     repository,

@@ -39,7 +39,7 @@ export type Halt = 'fast' | 'immediate';
 
 const HALT_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 const USER = 'trackport';
-const START_TIMEOUT_MS = 30 * SECOND;
+const START_TIMEOUT_MS = 60 * SECOND;
 const LOOK_EVERY_MS = 20;
 
 /** Tests may lose what they wrote when the machine fails, and so need not wait for its disk. */

@@ -276,7 +276,7 @@ describe('redirects', () => {
 describe('the deadline', () => {
   test('holds when no answer comes, and there is no second try', async () => {
     server = await startServer(() => {});
-    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 1000 });
+    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 2000 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
     expect(server.requests).toHaveLength(1);
   });
@@ -285,7 +285,7 @@ describe('the deadline', () => {
     server = await startServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"ok":');
     });
-    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 1000 });
+    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 2000 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
@@ -305,14 +305,14 @@ describe('the deadline', () => {
     server = await startServer((_, response) => {
       if (server?.requests.length === 1) response.writeHead(502).end();
     });
-    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 1000 });
+    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 2000 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
     expect(server.requests).toHaveLength(2);
   });
 
   test('covers the wait for a place among the calls in flight', async () => {
     server = await startServer(() => {});
-    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 1000 });
+    const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 2000 });
     const calls = Array.from({ length: 40 }, () => client.request(ROUTE, NAMED, shape));
     const results = await Promise.allSettled(calls);
     expect(results.every(({ status }) => status === 'rejected')).toBe(true);
