@@ -6,6 +6,7 @@ import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { serverUrl } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
@@ -162,6 +163,8 @@ type Parts = PartsDeps & {
   tracker: TrackerParts;
   /** Without it nothing that needs a bearer token is served. */
   identity: Identity | undefined;
+  /** There where somebody can sign in: one for the API and the portal, which share its threads. */
+  catalog: Catalog | undefined;
   bodies: BodyReaders;
   access: Access;
   claimedLeads: ClaimedLeads;
@@ -184,6 +187,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   await followOthers(leadParts, deps);
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
+  const catalog = identity && (await openCatalog(deps));
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
   const access = composeAccess({ store, clock, log, limitPerMinute });
   held.push('the times of last use', () => access.close());
@@ -196,14 +200,15 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
     identity,
     bodies,
   });
-  const base = { ...deps, tracker, identity, bodies, access, ...leadParts, partners, traffic };
+  const areas = { identity, catalog, bodies, access, ...leadParts, partners, traffic };
+  const base = { ...deps, tracker, ...areas };
   return { ...base, partnerRoutes, ...(await openPortal(base, held)) };
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
 async function createApps(parts: Parts, address: Address): Promise<Apps> {
-  const { config, clock, log, registry, identity, bodies } = parts;
+  const { config, clock, log, registry, identity, catalog, bodies } = parts;
   const { access, leads, claimedLeads } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
@@ -233,7 +238,9 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     trackerWebhook: createTrackerWebhook(parts),
     partners: parts.partnerRoutes,
     portal: parts.portal,
-    ...(identity && (await openBearerRoutes(parts, { identity, refusalLimiter }))),
+    ...(identity &&
+      catalog &&
+      (await openBearerRoutes(parts, { identity, catalog, refusalLimiter }))),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined
@@ -245,20 +252,25 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
       };
 }
 
+/** Loaded only where it is used. */
+async function openCatalog({ settings, clock, store }: PartsDeps): Promise<Catalog> {
+  const { composeCatalog } = await import('./compose/catalog.ts');
+  return composeCatalog({ rules: () => settings.current().catalog, clock, store });
+}
+
 async function openBearerRoutes(
-  { settings, partners, ...parts }: Parts,
+  { partners, ...parts }: Parts,
   {
     identity: { verifier },
-    refusalLimiter,
-  }: { identity: Identity } & Pick<BearerRoutesDeps, 'refusalLimiter'>,
+    ...rest
+  }: { identity: Identity } & Pick<BearerRoutesDeps, 'catalog' | 'refusalLimiter'>,
 ) {
   const { composeBearerRoutes } = await import('./compose/identity/bearer-routes.ts');
   return composeBearerRoutes({
     ...parts,
+    ...rest,
     verifier,
-    catalogRules: () => settings.current().catalog,
     receipts: partners.receipts,
-    refusalLimiter,
   });
 }
 

@@ -2,7 +2,7 @@ import type { Access } from '#access/index.ts';
 import type { Limiter } from '#access/limit.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
-import type { CatalogRules } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
@@ -11,18 +11,16 @@ import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 
-import { composeCatalog } from '../catalog.ts';
-import type { Store } from '../store.ts';
 import type { Stores } from '../stores/stores.ts';
 
 export type BearerRoutesDeps = {
   verifier: Pick<TokenVerifier, 'verify'>;
   access: Access;
-  catalogRules: () => CatalogRules;
+  catalog: Catalog;
   claimedLeads: ClaimedLeads;
   receipts: Partners['receipts'];
   bodies: Pick<BodyReaders, 'specBody'>;
-  store: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'artifacts' | 'idempotency'> };
+  store: { stores: Pick<Stores, 'idempotency'> };
   /** The limiter of refused credentials that the app uses too. */
   refusalLimiter: Limiter;
   clock: Clock;
@@ -32,11 +30,11 @@ export type BearerRoutesDeps = {
 export function composeBearerRoutes(
   deps: BearerRoutesDeps,
 ): Required<Pick<AppDeps, 'catalog' | 'consumers' | 'receipts' | 'audit' | 'claims'>> {
-  const { verifier, access, claimedLeads, receipts, bodies, store, refusalLimiter, clock } = deps;
+  const { verifier, access, catalog, claimedLeads, receipts, bodies, store } = deps;
+  const { refusalLimiter, clock } = deps;
   const refusals = createRefusalLimiter({ limiter: refusalLimiter });
   const authorize = createAuthorizeBearer({ verifier, refusals });
   const idempotency = createIdempotency({ store: store.stores.idempotency(), clock });
-  const catalog = composeCatalog({ rules: deps.catalogRules, clock, store });
   return {
     catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },
     consumers: { access, idempotency, authorize },

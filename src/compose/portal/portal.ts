@@ -7,6 +7,7 @@ import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -25,7 +26,6 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
-import { composeCatalog } from '../catalog.ts';
 import type { Identity } from '../identity/identity.ts';
 import { composeOverview } from './overview.ts';
 import type { OverviewParts } from './overview.ts';
@@ -41,9 +41,8 @@ export type PortalParts = {
   config: { tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'> };
   settings: Reloadable<Config>;
   identity: Identity;
-  store: Pick<Store, 'secretKey' | 'cursors'> & {
-    stores: Pick<Stores, 'sessions' | 'artifacts' | 'idempotency'>;
-  };
+  store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions' | 'idempotency'> };
+  catalog: Catalog;
   tracker: Pick<TrackerParts, 'client' | 'repository'>;
   access: Access;
   claimedLeads: ClaimedLeads;
@@ -84,13 +83,12 @@ export function composePortal(
 }
 
 function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
-  const { portal, config, settings, tracker, clock, store } = parts;
+  const { portal, config, settings, tracker } = parts;
   const { apiUrl, repository } = config.tracker;
   const checks = () => healthChecks(parts);
   return {
     ...parts,
     overview: composeOverview({ ...parts, publicUrl, checks }),
-    catalog: composeCatalog({ rules: () => settings.current().catalog, clock, store }),
     readSpecText: parts.bodies.specText,
     readLabels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
     defaultLimit: () => settings.current().consumers.limitPerMinute,

@@ -5,7 +5,6 @@ import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { AuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
@@ -22,7 +21,7 @@ import { createCursorSealer } from '#shared/page.ts';
 import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
-import { catalogRules } from '../catalog.ts';
+import { buildCatalog } from '../catalog.ts';
 import { createFakeClock } from '../clock.ts';
 import type { FakeClock } from '../clock.ts';
 import { REPOSITORY } from '../directory.ts';
@@ -102,7 +101,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
     ...composeBearerRoutes({
       verifier: verifierOfNames,
       access,
-      catalogRules: () => catalogRules,
+      catalog: buildCatalog({}, database).catalog,
       claimedLeads: createClaimedLeads({
         claims: createClaimStore(database, { repository: REPOSITORY }),
         cursors,
@@ -110,13 +109,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       }),
       receipts: partners.receipts,
       bodies: createBodyReaders({ clock: systemClock }),
-      store: {
-        stores: {
-          artifacts: () => createArtifactStore(database),
-          idempotency: () => createIdempotencyStore(database),
-        },
-        cursors,
-      },
+      store: { stores: { idempotency: () => createIdempotencyStore(database) } },
       refusalLimiter,
       clock,
     }),
