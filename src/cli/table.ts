@@ -37,9 +37,22 @@ export function renderWord<Word extends string>(
   return hasColour ? styleText(colours[word], word, { validateStream: false }) : word;
 }
 
-/** Text from outside, safe to print: every control character becomes `?`. */
+/** Line ends of Unicode, and what turns the direction of the text that follows, beyond its cell too. */
+const TURNING = /[\u2028-\u202E\u2066-\u2069]/g;
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+/** Between these a text has a direction of its own, and leaves what stands beside it in place. */
+const ISOLATE = '\u2068';
+const END_ISOLATE = '\u2069';
+
+/**
+ * Text from outside, safe to print: every control character, and every one that turns the direction of
+ * text, becomes `?`. What is written from right to left is isolated.
+ */
 export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '?');
+  const safe = text.replaceAll(/\p{Cc}/gu, '?').replaceAll(TURNING, '?');
+  return RIGHT_TO_LEFT.test(safe) ? `${ISOLATE}${safe}${END_ISOLATE}` : safe;
 }
 
 function renderLine(line: readonly string[], widths: readonly number[]): string {
@@ -51,5 +64,6 @@ function renderLine(line: readonly string[], widths: readonly number[]): string 
 }
 
 function widthOf(cell: string): number {
-  return Array.from(stripVTControlCharacters(cell)).length;
+  const seen = stripVTControlCharacters(cell).replaceAll(TURNING, '');
+  return Array.from(seen).length;
 }

@@ -23,3 +23,10 @@ test('without rows it says so', () => {
 test('control characters of foreign text never reach the terminal', () => {
   expect(printable('a\u001b[31mb\nc\u0085')).toBe('a?[31mb?c?');
 });
+
+test('foreign text turns nothing that stands beside it', () => {
+  expect(printable('a\u202Eb\u2067c\u2069\u2028d')).toBe('a?b?c??d');
+  const isolated = printable('\u05D0\u05D1');
+  expect(isolated).toBe('\u2068\u05D0\u05D1\u2069');
+  expect(renderTable(['a', 'b'], [[isolated, 'x']])).toBe(`A   B\n${isolated}  x`);
+});

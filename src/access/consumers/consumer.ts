@@ -1,4 +1,5 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
+import { isVisible } from '#shared/text/visible.ts';
 import type { Grant } from '../grants/grant.ts';
 
 /** A UUID. */
@@ -53,16 +54,13 @@ export function keyStateAt(key: Key, now: number): KeyState {
 export const NAME_CHARACTERS_MAX = 200;
 export const LIMIT_PER_MINUTE_MAX = 1_000_000;
 
-/** Blanks and characters that no font shows: a name of nothing else can be neither read nor clicked. */
-const UNSEEN = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]*$/u;
-
 /**
  * The trimmed name: 1 to 200 characters, one of them visible, no control characters.
  * @throws {validation-failed}
  */
 export function parseConsumerName(name: string): string {
   const trimmed = name.trim();
-  if (UNSEEN.test(trimmed) || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
+  if (!isVisible(trimmed) || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
     refuse([
       {
         pointer: '#/name',

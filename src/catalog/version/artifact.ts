@@ -3,6 +3,7 @@
  * Times are milliseconds since the Unix epoch.
  */
 import type { JsonRules } from '#shared/text/json.ts';
+import { isVisible } from '#shared/text/visible.ts';
 import type { Finding } from '../spec/finding.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
@@ -91,15 +92,15 @@ export function foldId(id: string): string {
 }
 
 /**
- * True for one to 16 segments with `/` between them: none empty, no blanks at a segment's ends, no
- * control characters, at most 512 characters in all.
+ * True for one to 16 segments with `/` between them: each with a character that can be seen, no
+ * blanks at its ends, no control characters, at most 512 characters in all.
  */
 export function isGroupPath(path: string): boolean {
   if (path.length > GROUP_PATH_CHARACTERS_MAX) return false;
   const segments = path.split('/');
   return (
     segments.length <= GROUP_PATH_SEGMENTS_MAX &&
-    segments.every((segment) => segment !== '' && segment === segment.trim()) &&
+    segments.every((segment) => isVisible(segment) && segment === segment.trim()) &&
     isPrintable(path)
   );
 }

@@ -1,6 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
+import { isVisible } from '#shared/text/visible.ts';
 import {
   ARTIFACT_ID,
   COUNT_KEY_CHARACTERS_MAX,
@@ -105,7 +106,7 @@ export function contentProblems(
       groupPath !== undefined && !isGroupPath(groupPath),
       '#/groupPath',
       'pattern',
-      `A group path has 1 to ${GROUP_PATH_SEGMENTS_MAX} segments with "/" between them, none empty, and at most ${GROUP_PATH_CHARACTERS_MAX} characters.`,
+      `A group path has 1 to ${GROUP_PATH_SEGMENTS_MAX} segments with "/" between them, each with a character that can be seen, and at most ${GROUP_PATH_CHARACTERS_MAX} characters.`,
     ),
     ...memberProblems(content.members ?? []),
     ...countProblems(content.counts ?? {}),
@@ -126,7 +127,12 @@ function textProblems(field: string, text: string | undefined, max: number): Fie
   if (text === undefined) return [];
   const pointer = `#/${field}`;
   return [
-    ...problem(text.trim() === '', pointer, 'too-short', `The ${field} must not be blank.`),
+    ...problem(
+      !isVisible(text),
+      pointer,
+      'too-short',
+      `The ${field} must not be blank: give it a character that can be seen.`,
+    ),
     ...problem(
       text.length > max,
       pointer,
@@ -162,11 +168,11 @@ function countProblems(counts: Record<string, number>): FieldProblem[] {
   if (entries.length > COUNT_KEYS_MAX)
     return problem(true, '#/counts', 'too-many', `More than ${COUNT_KEYS_MAX} counts.`);
   return entries.flatMap(([name, value]) => {
-    const rule = `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters.`;
+    const rule = `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters, one of them visible.`;
     if (name.length > COUNT_KEY_CHARACTERS_MAX) return problem(true, '#/counts', 'pattern', rule);
     const pointer = `#/counts/${pointerPart(name)}`;
     return [
-      ...problem(name === '' || !isPrintable(name), pointer, 'pattern', rule),
+      ...problem(!isVisible(name) || !isPrintable(name), pointer, 'pattern', rule),
       ...problem(isComputedCount(name), pointer, 'read-only', `The count "${name}" is computed.`),
       ...problem(
         typeof value === 'number' && (!Number.isSafeInteger(value) || value < 0),

@@ -7,7 +7,7 @@ import type { Html, HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
 import { count } from './times.ts';
 import { codeBlock, details } from './texts.ts';
-import { attributes, cut, hidden, link } from './parts.ts';
+import { attributes, cut, foreign, hidden, link } from './parts.ts';
 import { doneNotice } from './notice.ts';
 
 const SECTIONS = [
@@ -121,7 +121,9 @@ function waiting(deadLetters = 0): Html | undefined {
 
 function head(page: PortalPage): Html {
   const { crumbs = [], heading = cut(page.title), meta = [], actions } = page;
-  const above = crumbs.map((crumb) => html`<li>${link(crumb)}</li>`);
+  const above = crumbs.map(
+    (crumb) => html`<li>${link({ ...crumb, text: foreign(crumb.text) })}</li>`,
+  );
   return html`<div class="head">
     <div>
       ${

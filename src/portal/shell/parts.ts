@@ -76,9 +76,9 @@ export function foreign(text: string, lengthMax = TEXT_LENGTH_MAX): Html {
   return html`<bdi>${cut(text, lengthMax)}</bdi>`;
 }
 
-/** The same as text, for attributes and titles. */
+/** The same as text, for attributes and titles; nothing in it turns the direction of what follows. */
 export function cut(text: string, lengthMax = TEXT_LENGTH_MAX): string {
   const start = text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '');
-  const line = start.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  const line = start.replaceAll(/[\p{Cc}\u2028-\u202E\u2066-\u2069]+/gu, ' ').trim();
   return text.length <= lengthMax ? line : `${line}…`;
 }

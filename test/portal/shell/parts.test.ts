@@ -58,6 +58,8 @@ test('long codes may break after dots and slashes', () => {
 
 test('foreign text is cut, in one line, and turns nothing around it', () => {
   expect(foreign(`a\r\n\u0000b\u2028c`).toString()).toBe('<bdi>a b c</bdi>');
+  expect(foreign('\u202Eexe\u2066x').toString()).toBe('<bdi>exe x</bdi>');
+  expect(cut('a\u202Db\u2069')).toBe('a b');
   expect(cut('x'.repeat(64_000))).toBe(`${'x'.repeat(200)}…`);
   expect(cut('12345', 5)).toBe('12345');
   expect(cut('123😀', 4)).toBe('123…');

@@ -39,7 +39,10 @@ const version = z.string('must be given once').regex(VERSION, VERSION_RULE);
 const groupPath = z
   .string('must be a text')
   .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
-  .refine(isGroupPath, 'must be 1 to 16 segments with "/" between them, none of them empty')
+  .refine(
+    isGroupPath,
+    'must be 1 to 16 segments with "/" between them, each with a character that can be seen',
+  )
   .describe('Segments with "/" between them, such as `payments/cards`.');
 const word = (known: readonly string[]) =>
   z

@@ -97,6 +97,25 @@ test('of twenty equal creates at once one is made', async () => {
   expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(1);
 });
 
+test.each([
+  ['title', { title: '\u200b\u2060' }],
+  ['owner', { owner: ' \u3164' }],
+  ['projectId', { projectId: '\u2800' }],
+  ['description', { description: '\u202e' }],
+  ['groupPath', { groupPath: 'sales/\u200b' }],
+  ['counts/%E2%80%8B', { counts: { '\u200b': 1 } }],
+])('%s that nobody can see is refused, with what to do', async (pointer, fields) => {
+  const { call } = openCatalogApp();
+  const refused = await call('POST', '', { body: { ...least, ...fields } });
+  expect(refused.status).toBe(400);
+  expect(refused.body.errors).toEqual([
+    expect.objectContaining({
+      pointer: `#/${pointer}`,
+      detail: expect.stringMatching(/can be seen|visible/),
+    }),
+  ]);
+});
+
 test.each(['id', 'type', 'owner', 'title'])('%s is required', async (field) => {
   const { call } = openCatalogApp();
   const { [field as 'id']: _left, ...body } = least;

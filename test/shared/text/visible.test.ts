@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { isVisible } from '#shared/text/visible.ts';
+
+test.each([
+  '',
+  ' \t\n',
+  '\u200b',
+  '\u00a0\u3000',
+  '\u3164',
+  '\u115f\u2800',
+  '\u202e \u2066',
+  '\u00ad\ufe0f',
+  '\u{e0001}',
+])('%j has nothing to see', (text) => {
+  expect(isVisible(text)).toBe(false);
+});
+
+test.each(['a', '\u200bأ', '。', '漢', '-', '😀\ufe0f', '\u202ea'])('%j can be seen', (text) => {
+  expect(isVisible(text)).toBe(true);
+});
