@@ -362,6 +362,13 @@ CREATE TABLE traffic (
   PRIMARY KEY (sender, kind, detail, day)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE worker_lease (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  holder TEXT, -- null: nobody has it
+  beat INTEGER NOT NULL,
+  hasLock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
+) STRICT;
+
 CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 
 CREATE INDEX audit_by_action ON audit (action, at);

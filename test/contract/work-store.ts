@@ -7,7 +7,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
-import { acceptEvent } from '../support/partners.ts';
+import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type WorkStoreFixture = {
@@ -18,6 +18,8 @@ type WorkStoreFixture = {
   auditOf(subject: string): Promise<AuditEntry[]>;
   /** An operator gives the lead back. */
   release(number: number): Promise<void>;
+  /** This instance has the worker's lease. */
+  workAs: (instance: string) => Promise<void>;
   /** From now on no progress can be written. */
   failProgress(): Promise<void>;
   /** Of how many events the bytes are kept. */
@@ -110,6 +112,24 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(await store.lease('match', 30 * SECOND, 1)).toEqual([]);
         await store.forgetLeases(1e9);
         expect((await leaseOne(store, 'match', 30 * SECOND)).progress).toEqual(matching);
+      });
+
+      test('is for the instance that works: one that was followed gets none, and ends none', async () => {
+        const { store, accept, fixture } = await setUp();
+        const { workAs } = fixture;
+        await accept('a');
+        await workAs(INSTANCE);
+        const item = await leaseOne(store);
+        await accept('b');
+        await workAs('another');
+        expect(await store.lease('match', 60 * SECOND, 10)).toEqual([]);
+        await store.forgetLeases(0);
+        // What it has in hand is its own until the other one ends all leases.
+        expect(await store.saveProgress(item, matching, 0)).toBe(true);
+        await workAs(INSTANCE);
+        await store.forgetLeases(0);
+        expect(await store.saveProgress(item, matching, 0)).toBe(false);
+        expect(await store.lease('match', 0, 10)).toHaveLength(2);
       });
 
       test('that is given back leaves the event due', async () => {

@@ -1,23 +1,37 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import { SECOND } from '#shared/clock.ts';
 
-/** What every worker lock does; `open` yields a maker of locks of several instances on one store. */
-export function describeWorkerLock(
-  engine: string,
-  open: () => Promise<(instance: string) => WorkerLock>,
-): void {
-  const openLocks = async (): Promise<(instance: string) => WorkerLock> => {
-    const create = await open();
-    return (instance) => {
-      const lock = create(instance);
-      onTestFinished(() => lock.release());
-      return lock;
+/** What the contract needs of an engine. Everything is released when the running test ends. */
+export type WorkerLockFixture = {
+  /** The lock as an instance of this name has it, on one store for all of them. */
+  create: (instance: string) => WorkerLock;
+  /** Lets time pass. */
+  pass: (ms: number) => Promise<void>;
+};
+
+/** How often each instance asks. */
+const EVERY_MS = 2 * SECOND;
+/** Of looks without a renewal: after so many it is still its holder's, after so many another's. */
+const LOOKS = { before: 6, after: 12 };
+
+/** One body for every engine: what `WorkerLock` promises. */
+export function describeWorkerLock(engine: string, open: () => Promise<WorkerLockFixture>): void {
+  const openLocks = async (): Promise<WorkerLockFixture> => {
+    const { create, pass } = await open();
+    return {
+      pass,
+      create: (instance) => {
+        const lock = create(instance);
+        onTestFinished(() => lock.release());
+        return lock;
+      },
     };
   };
 
   describe(`the worker lock in ${engine}`, () => {
     test('one of two has it, until it gives it back', async () => {
-      const create = await openLocks();
+      const { create } = await openLocks();
       const [first, second] = [create('a'), create('b')];
       expect(await first.take()).toBe(true);
       expect(await second.take()).toBe(false);
@@ -31,9 +45,58 @@ export function describeWorkerLock(
     });
 
     test('of ten that ask at once one has it', async () => {
-      const create = await openLocks();
+      const { create } = await openLocks();
       const takes = Array.from({ length: 10 }, (_, at) => create(String(at)).take());
       expect((await Promise.all(takes)).filter(Boolean)).toHaveLength(1);
+    });
+
+    test('who takes it again in time has it for as long as it does', async () => {
+      const { create, pass } = await openLocks();
+      const [first, second] = [create('a'), create('b')];
+      for (let looks = 0; looks < 4 * LOOKS.after; looks += 1) {
+        expect(await first.take()).toBe(true);
+        expect(await second.take()).toBe(false);
+        await pass(EVERY_MS);
+      }
+    });
+
+    test('who does not take it again in time is followed by one other, and finds that out', async () => {
+      const { create, pass } = await openLocks();
+      const [frozen, ...others] = [create('a'), create('b'), create('c')];
+      expect(await frozen.take()).toBe(true);
+      const takes = async (): Promise<boolean[]> => {
+        await pass(EVERY_MS);
+        return Promise.all(others.map((lock) => lock.take()));
+      };
+      for (let looks = 0; looks < LOOKS.before; looks += 1)
+        expect(await takes()).toEqual([false, false]);
+      for (let looks = LOOKS.before; looks < LOOKS.after; looks += 1) await takes();
+      const taken = await takes();
+      expect(taken.filter(Boolean)).toHaveLength(1);
+
+      expect(await frozen.take()).toBe(false);
+      for (let looks = 0; looks < LOOKS.after; looks += 1) expect(await takes()).toEqual(taken);
+      expect(await frozen.take()).toBe(false);
+      await others[taken.indexOf(true)]?.release();
+      expect(await frozen.take()).toBe(true);
+    });
+
+    test('one that followed and gave it back is followed itself, though the first one is still frozen', async () => {
+      const { create, pass } = await openLocks();
+      const [frozen, second, third] = [create('a'), create('b'), create('c')];
+      expect(await frozen.take()).toBe(true);
+      const untilTaken = async (lock: WorkerLock): Promise<void> => {
+        for (let looks = 0; looks < LOOKS.after && !(await lock.take()); looks += 1)
+          await pass(EVERY_MS);
+      };
+      await untilTaken(second);
+      expect(await second.take()).toBe(true);
+      await second.release();
+      expect(await third.take()).toBe(true);
+      // And one that died after it had followed: there is no lock of its own that says so.
+      await untilTaken(second);
+      expect(await second.take()).toBe(true);
+      expect(await third.take()).toBe(false);
     });
   });
 }

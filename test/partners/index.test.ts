@@ -1,5 +1,6 @@
 /** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { buildPartners, openReceiptStores } from '../support/partners.ts';
@@ -77,7 +78,10 @@ describe('of two processes on one store', () => {
     const { database } = await startPartners();
     const fill = vi.fn<() => void>();
     const filler = emptyFiller(fill);
-    const second = buildPartners({ database: connectTo(database.handle.name), filler }).partners;
+    const own = connectTo(database.handle.name);
+    const clock = createFakeClock();
+    const workerLock = createWorkerLock({ database: own, instance: 'second', clock });
+    const second = buildPartners({ database: own, filler, workerLock, clock }).partners;
     onTestFinished(() => second.stop());
     await second.start();
     expect((await second.workerStatus()).state).toBe('standby');

@@ -24,6 +24,9 @@ import { temporaryDatabase } from './stores.ts';
 export const payloadKey = Buffer.alloc(32, 3);
 export const sealer = createPayloadSealer(payloadKey);
 
+/** The process that works on the stores of a test. */
+export const INSTANCE = 'a';
+
 /** As the configuration has secrets. */
 export function secretsOf(...values: string[]): { value: Secret }[] {
   return values.map((value) => ({ value: new Secret(value) }));
@@ -42,7 +45,7 @@ export function openReceiptStores(
 ): { receipts: ReceiptStore; work: WorkStore } {
   return {
     receipts: createReceiptStore({ database, payloadKey, repository }),
-    work: createWorkStore({ database, sealer, newId: newUuid, repository }),
+    work: createWorkStore({ database, instance: INSTANCE, sealer, newId: newUuid, repository }),
   };
 }
 
@@ -106,7 +109,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
   const partners = createPartners({
     ...stores,
     outcomeCounts: createOutcomeCounts(database),
-    workerLock: createWorkerLock(database.handle.name),
+    workerLock: createWorkerLock({ database, instance: INSTANCE, clock }),
     filler: unserved,
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,

@@ -62,6 +62,7 @@ function createStores(
   database: Database,
   { repository, payloadKey, clock }: StoresOptions,
 ): Stores {
+  const instance = newUuid();
   const groupCommit = createGroupCommit(database);
   const accepting = { database, groupCommit, sealer: createPayloadSealer(payloadKey), repository };
   return {
@@ -76,7 +77,7 @@ function createStores(
     receipts: () => createReceiptStore(accepting),
     sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),
-    work: () => createWorkStore({ ...accepting, newId: newUuid }),
-    workerLock: () => createWorkerLock(database, newUuid()),
+    work: () => createWorkStore({ ...accepting, instance, newId: newUuid }),
+    workerLock: () => createWorkerLock(database, instance),
   };
 }

@@ -85,9 +85,13 @@ function openMigrated({ path, log }: SqliteStoreDeps): Opened {
   }
 }
 
-function toOpenStore({ database, migrated, path, clock }: Opened & SqliteStoreDeps): OpenStore {
+function toOpenStore({
+  database,
+  migrated,
+  clock,
+}: Opened & Pick<SqliteStoreDeps, 'clock'>): OpenStore {
   return {
-    stores: (options) => createStores(database, path, options),
+    stores: (options) => createStores(database, options),
     writes: createWriteCheck(database, clock),
     checkReading: async () => {
       await database.version();
@@ -101,10 +105,10 @@ function toOpenStore({ database, migrated, path, clock }: Opened & SqliteStoreDe
 
 function createStores(
   database: Database,
-  path: string,
   { repository, payloadKey, clock }: StoresOptions,
 ): Stores {
   const sealer = createPayloadSealer(payloadKey);
+  const instance = newUuid();
   return {
     consumers: () => createConsumerStore({ database, clock }),
     audit: () => createAuditLog(database),
@@ -117,8 +121,8 @@ function createStores(
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
     sessions: () => createSessionStore(database),
     traffic: () => createTrafficStore(database),
-    work: () => createWorkStore({ database, sealer, newId: newUuid, repository }),
-    workerLock: () => createWorkerLock(path),
+    work: () => createWorkStore({ database, instance, sealer, newId: newUuid, repository }),
+    workerLock: () => createWorkerLock({ database, instance, clock }),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Port: the right to be the one process that does a store's background work. It ends with the
- * process that has it, however that process ends; in a store of many machines also when its holder
- * does not `take` it again for 15 seconds.
+ * Port: the right to be the one process that does a store's background work. It leaves a holder that
+ * does not `take` it again for 15 seconds; on one machine also at once with its holder's process,
+ * however that ends.
  */
 export type WorkerLock = {
   /** True when this process has it, from now on or still. Never waits. @throws {store-unavailable} */

@@ -8,7 +8,7 @@ import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent } from '../../support/partners.ts';
+import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
@@ -24,7 +24,13 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
   const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
-  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const store = createWorkStore({
+    database,
+    instance: INSTANCE,
+    sealer,
+    newId: newUuid,
+    repository: REPOSITORY,
+  });
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
     const [item] = await store.lease(stage, 1e6, 1);

@@ -1,15 +1,20 @@
 /** Two processes of the program serve one store: both answer, one works. */
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
 import { runTrackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
-/** A dead worker is followed within 17 seconds on PostgreSQL. */
+/** A frozen worker is followed within 17 seconds, and a dead one on PostgreSQL; a busy machine takes longer. */
 const PATIENCE = { timeout: 60_000, interval: 20 };
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 240_000;
 
 const settings = {
   partners: {
@@ -53,6 +58,39 @@ const expectDeletedOnce = (tracker: Tracker, number: number): void => {
   expect(tracker.readIssue(number)?.comments).toHaveLength(1);
 };
 
+/**
+ * Freezes a process between two of its writes: one that has SQLite's own lock lets nobody write, which
+ * is not what is tested.
+ */
+async function freeze({ child }: Trackport, file?: string): Promise<void> {
+  for (;;) {
+    child.kill('SIGSTOP');
+    await vi.waitFor(() => expect(stateOf(child.pid)).toBe('T'), PATIENCE);
+    if (file === undefined || canWrite(file)) return;
+    child.kill('SIGCONT');
+    await setImmediate();
+  }
+}
+
+/** From the system: `T` is stopped. */
+function stateOf(pid = 0): string | undefined {
+  return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+}
+
+function canWrite(file: string): boolean {
+  const handle = new BetterSqlite3(file, { timeout: 0 });
+  try {
+    handle.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    handle.close();
+  }
+}
+
+const fileOf = (config: string): string => path.join(path.dirname(config), 'data', 'trackport.db');
+
 const stores = {
   SQLite: async () => ({}), // a file of its own
   PostgreSQL: async () => ({
@@ -61,114 +99,161 @@ const stores = {
   }),
 };
 
-describe.each(Object.entries(stores))(
-  'on %s',
-  { timeout: TIMEOUT_MS },
-  (_engine, storeSettings) => {
-    test('one works and the other stands by; a killed worker is followed without a second comment', async () => {
-      const { tracker, config, key } = await createWorld({
-        ...settings,
-        ...(await storeSettings()),
-      });
-      const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
-      const [byFirst = 0, bySecond = 0, atTheEnd = 0] = numbers;
-      const first = await serve(config);
-      const second = await serve(config);
-      expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
-      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
-      await vi.waitFor(async () => {
-        const metrics = await (await fetch(`${second.url}/metrics`)).text();
-        expect(metrics).toContain('trackport_lead_directory_complete 1');
-        expect(metrics).toContain('trackport_worker_active 0');
-      }, PATIENCE);
-      for (const { url } of [first, second])
-        expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
-
-      // Each accepts, and what one claims is out of sight in the other from then on.
-      const accepted = [
-        await deleteLead(first.url, byFirst),
-        await deleteLead(second.url, bySecond),
-      ];
-      expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
-      expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
-      for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([atTheEnd]);
-      await vi.waitFor(() => {
-        for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
-      }, PATIENCE);
-
-      // The worker dies with a comment under way that the tracker gets and nobody hears of.
-      const gate = tracker.hold({ method: 'POST', path: '/comments$' });
-      await deleteLead(second.url, atTheEnd);
-      await gate.arrived();
-      first.run.child.kill('SIGKILL');
-      await first.run.exited;
-      gate.open();
-      await vi.waitFor(async () => {
-        expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
-        const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
-          environment,
-        });
-        const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
-        expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
-      }, PATIENCE);
-      for (const number of numbers) expectDeletedOnce(tracker, number);
+describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine, storeSettings) => {
+  test('one works and the other stands by; a killed worker is followed without a second comment', async () => {
+    const { tracker, config, key } = await createWorld({
+      ...settings,
+      ...(await storeSettings()),
     });
+    const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+    const [byFirst = 0, bySecond = 0, atTheEnd = 0] = numbers;
+    const first = await serve(config);
+    const second = await serve(config);
+    expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
+    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+    await vi.waitFor(async () => {
+      const metrics = await (await fetch(`${second.url}/metrics`)).text();
+      expect(metrics).toContain('trackport_lead_directory_complete 1');
+      expect(metrics).toContain('trackport_worker_active 0');
+    }, PATIENCE);
+    for (const { url } of [first, second])
+      expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
 
-    test('a graceful stop hands the work over, and a revoked key is refused by both', async () => {
-      const { tracker, config, key } = await createWorld({
-        ...settings,
-        ...(await storeSettings()),
-      });
-      const number = makeLead(tracker);
-      const first = await serve(config);
-      const second = await serve(config);
-      for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
+    // Each accepts, and what one claims is out of sight in the other from then on.
+    const accepted = [await deleteLead(first.url, byFirst), await deleteLead(second.url, bySecond)];
+    expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
+    expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
+    for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([atTheEnd]);
+    await vi.waitFor(() => {
+      for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
+    }, PATIENCE);
 
-      const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
-        environment,
-      });
-      const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
-      await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
-        environment,
-      });
-      for (const { url } of [first, second])
-        await vi.waitFor(async () => {
-          const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
-          expect(answer.status).toBe(401);
-        }, PATIENCE);
-
-      first.run.child.kill('SIGTERM');
-      expect(await first.run.exited).toBe(0);
-      await second.run.logged('the other process is gone: this one works now');
+    // The worker dies with a comment under way that the tracker gets and nobody hears of.
+    const gate = tracker.hold({ method: 'POST', path: '/comments$' });
+    await deleteLead(second.url, atTheEnd);
+    await gate.arrived();
+    first.run.child.kill('SIGKILL');
+    await first.run.exited;
+    gate.open();
+    await vi.waitFor(async () => {
       expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
-      expect((await deleteLead(second.url, number)).status).toBe(202);
-      await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
-    });
-
-    test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
-      const { tracker, config, key } = await createWorld({
-        ...settings,
-        ...(await storeSettings()),
+      const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
+        environment,
       });
-      const [number, other] = [makeLead(tracker), makeLead(tracker)];
-      const first = await serve(config);
-      const second = await serve(config);
-      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
-      expect(new Set(await idsAt(second.url, key))).toEqual(new Set([number, other]));
-      first.run.child.kill('SIGSTOP');
-      try {
-        expect((await deleteLead(second.url, number)).status).toBe(202);
-        expect(await idsAt(second.url, key)).toEqual([other]); // at once: nobody is there to do it later
-        const detail = await fetch(`${second.url}/api/v1/leads/${number}`, {
-          headers: { 'x-api-key': key },
-        });
-        expect(detail.status).toBe(404);
-        expect(tracker.readIssue(number)?.state).toBe('open');
-      } finally {
-        first.run.child.kill('SIGCONT');
-      }
-      expect(await idsAt(first.url, key)).toEqual([other]);
-      await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+      const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+      expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
+    }, PATIENCE);
+    for (const number of numbers) expectDeletedOnce(tracker, number);
+  });
+
+  test('a graceful stop hands the work over, and a revoked key is refused by both', async () => {
+    const { tracker, config, key } = await createWorld({
+      ...settings,
+      ...(await storeSettings()),
     });
+    const number = makeLead(tracker);
+    const first = await serve(config);
+    const second = await serve(config);
+    for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
+
+    const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
+      environment,
+    });
+    const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
+    await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
+      environment,
+    });
+    for (const { url } of [first, second])
+      await vi.waitFor(async () => {
+        const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+        expect(answer.status).toBe(401);
+      }, PATIENCE);
+
+    first.run.child.kill('SIGTERM');
+    expect(await first.run.exited).toBe(0);
+    await second.run.logged('the other process is gone: this one works now');
+    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
+    expect((await deleteLead(second.url, number)).status).toBe(202);
+    await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+  });
+
+  test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
+    const { tracker, config, key } = await createWorld({
+      ...settings,
+      ...(await storeSettings()),
+    });
+    const [number, other] = [makeLead(tracker), makeLead(tracker)];
+    const first = await serve(config);
+    const second = await serve(config);
+    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+    expect(new Set(await idsAt(second.url, key))).toEqual(new Set([number, other]));
+    await freeze(first.run, engine === 'SQLite' ? fileOf(config) : undefined);
+    try {
+      expect((await deleteLead(second.url, number)).status).toBe(202);
+      expect(await idsAt(second.url, key)).toEqual([other]); // at once: nobody is there to do it later
+      const detail = await fetch(`${second.url}/api/v1/leads/${number}`, {
+        headers: { 'x-api-key': key },
+      });
+      expect(detail.status).toBe(404);
+      expect(tracker.readIssue(number)?.state).toBe('open');
+    } finally {
+      first.run.child.kill('SIGCONT');
+    }
+    expect(await idsAt(first.url, key)).toEqual([other]);
+    await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+  });
+});
+
+// On PostgreSQL: `instances.test.ts`.
+test(
+  'on SQLite one that froze at its work is followed; woken up it writes nothing more and stands by',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { tracker, config, key } = await createWorld(settings);
+    const [byFrozen, byOther, left] = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+    const frozen = await serve(config);
+    const other = await serve(config);
+    expect(await workerOf(other.url)).toEqual({ status: 200, worker: 'standby' });
+    // It has looked for its comment, and is about to write it.
+    const gate = tracker.hold({ method: 'GET', path: '/comments$' });
+    expect((await deleteLead(frozen.url, byFrozen)).status).toBe(202);
+    await gate.arrived();
+    await freeze(frozen.run, fileOf(config));
+    gate.open();
+    expect((await deleteLead(other.url, byOther)).status).toBe(202);
+    await other.run.logged('the other process is gone: this one works now');
+    await vi.waitFor(() => {
+      for (const number of [byFrozen, byOther]) expectDeletedOnce(tracker, number);
+    }, PATIENCE);
+    expect(await workerOf(other.url)).toEqual({ status: 200, worker: 'ok' });
+    await vi.waitFor(async () => expect(await openReceipts(config)).toBe(0), PATIENCE);
+    const writes = (): number =>
+      tracker.calls.entries.filter(({ method }) => method !== 'GET').length;
+    const before = writes();
+
+    frozen.run.child.kill('SIGCONT');
+    await frozen.run.logged('another process has taken over: this one stands by');
+    expect(await workerOf(frozen.url)).toEqual({ status: 200, worker: 'standby' });
+    for (const { url } of [frozen, other]) expect(await idsAt(url, key)).toEqual([left]);
+
+    // It has given up what it held of the lock, so that it follows at once when the other one is gone.
+    other.run.child.kill('SIGKILL');
+    await vi.waitFor(
+      async () => expect(await workerOf(frozen.url)).toEqual({ status: 200, worker: 'ok' }),
+      PATIENCE,
+    );
+    expect(writes()).toBe(before); // what it was at ended before it took over
+    expect((await deleteLead(frozen.url, left)).status).toBe(202);
+    await vi.waitFor(() => {
+      for (const number of [byFrozen, byOther, left]) expectDeletedOnce(tracker, number);
+    }, PATIENCE);
   },
 );
+
+async function openReceipts(config: string): Promise<number> {
+  const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
+    environment,
+  });
+  const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+  return items.filter(({ status }) => status === 'ACCEPTED').length;
+}

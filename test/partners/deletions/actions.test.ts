@@ -65,7 +65,8 @@ describe('comment', () => {
       const { number, event } = await deleteOne(world, () =>
         world.tracker.fault({ kind, method: 'POST', path: 'comments$', when: 'after' }),
       );
-      expect(event).toMatchObject({ outcome: 'DONE', attempts: 2 });
+      expect(event?.outcome).toBe('DONE');
+      expect(event?.attempts).toBeGreaterThan(1); // more, where other calls are late as well
       expect(world.tracker.readIssue(number)?.comments).toHaveLength(1);
     },
   );

@@ -24,7 +24,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent } from '../../support/partners.ts';
+import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
@@ -38,7 +38,13 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
   const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
-  const store = createWorkStore({ database, sealer, newId: newUuid, repository: REPOSITORY });
+  const store = createWorkStore({
+    database,
+    instance: INSTANCE,
+    sealer,
+    newId: newUuid,
+    repository: REPOSITORY,
+  });
   const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
   return {
     clock,
@@ -172,7 +178,7 @@ test('a lost secret key leaves a dead letter that can be replayed once the key i
   const world = await setUp();
   const id = await world.accept(1);
   const otherKey = createPayloadSealer(Buffer.alloc(32, 9));
-  const deps = { newId: newUuid, repository: REPOSITORY, sealer: otherKey };
+  const deps = { instance: INSTANCE, newId: newUuid, repository: REPOSITORY, sealer: otherKey };
   const store = createWorkStore({ ...deps, database: world.database });
   const items = await store.lease('match', world.clock.now(), 10);
   await matchEvents(matchDepsOf(world, { store }), items);

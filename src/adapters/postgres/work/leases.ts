@@ -15,6 +15,8 @@ export type WorkStoreDeps = {
   database: Database;
   /** Shared with the store of receipts. */
   groupCommit: GroupCommit;
+  /** Who takes the worker's lease: while another one has it, nothing is leased here. */
+  instance: string;
   sealer: PayloadSealer;
   newId: NewId;
   /** `owner/name`, in any case. */
@@ -34,7 +36,7 @@ type Leasing = Pick<
 
 /** Which event is whose. */
 export function createLeasing(
-  { database, sealer, newId }: WorkStoreDeps,
+  { database, instance, sealer, newId }: WorkStoreDeps,
   together: Together,
 ): Leasing {
   const version = createVersionReader(database);
@@ -44,7 +46,7 @@ export function createLeasing(
       together(async ({ session }) => {
         if (aheadMaxMs !== undefined)
           await session.run(sql.DUE_TOO_LATE, { stage, now, latest: now + aheadMaxMs });
-        const values = { stage, now, limit, token: newId(), until: now + LEASE_MS };
+        const values = { stage, now, limit, instance, token: newId(), until: now + LEASE_MS };
         const rows = await session.all<LeasedRow>(sql.LEASE, values);
         return rows.map((row) => toItem(sealer, row));
       }),
@@ -57,6 +59,7 @@ export function createLeasing(
     },
     forgetLeases: (now) =>
       together(async ({ session }) => {
+        if (await session.get(sql.WORKED_ON_BY_OTHER, { instance })) return;
         await session.run(sql.FORGET_LEASES);
         for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
           await session.run(START_AGAIN, { event, lease: null });

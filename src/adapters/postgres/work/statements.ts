@@ -7,12 +7,16 @@ export const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now
   WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
 
+/** A process that was frozen does not know yet that it was followed. */
+export const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
+
 /** Each event to one worker: what another is about to take, or to change, is passed over. */
 export const LEASE = `
   WITH due AS (
     SELECT id FROM event
     WHERE stage = @stage AND outcome = 'PENDING' AND due_at <= @now
       AND (lease_until IS NULL OR lease_until <= @now)
+      AND NOT EXISTS (${WORKED_ON_BY_OTHER})
     ORDER BY due_at, id LIMIT @limit FOR UPDATE SKIP LOCKED
   ), leased AS (
     UPDATE event SET lease_token = @token::text || '/' || event.id, lease_until = @until

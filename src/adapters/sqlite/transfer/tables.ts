@@ -91,8 +91,8 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
 /** Where the order of insertion counts and no column has it: by what name other engines know it. */
 export const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
 
-/** Of this file and not of what it stores, or made anew by a trigger. */
-const NOT_COPIED = new Set(['migration', 'event_lead', 'catalog_listing']);
+/** Of this file and its processes and not of what it stores, or made anew by a trigger. */
+const NOT_COPIED = new Set(['migration', 'event_lead', 'catalog_listing', 'worker_lease']);
 
 /** The tables that a copy to another engine takes over; full text is made anew. */
 export function listCopiedTables(handle: Database): TableShape[] {

@@ -95,6 +95,9 @@ function prepareCounts(handle: BetterSqlite3.Database) {
 
 function prepareLeases(handle: BetterSqlite3.Database) {
   return {
+    isWorkedOnByOther: handle
+      .prepare<[string], number>('SELECT 1 FROM worker_lease WHERE holder <> ?')
+      .pluck(),
     due: handle.prepare<[{ stage: Stage; now: number; limit: number }], DueRow>(`
       SELECT event.id AS event, receipt.id AS receiptId, receipt.partnerId, receipt.path,
         receipt.traceparent, event.position, event.dueAt, event.attempts, event.payload, event.progress

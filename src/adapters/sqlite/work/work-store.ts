@@ -18,6 +18,8 @@ import { workWrites } from './write-family.ts';
 
 export type WorkStoreDeps = {
   database: Database;
+  /** Who takes the worker's lease: while another one has it, nothing is leased here. */
+  instance: string;
   /** Opens the bytes of events; `receipt-store.ts` seals them. */
   sealer: PayloadSealer;
   newId: NewId;
@@ -32,9 +34,9 @@ type Runtime = WorkStoreDeps & {
 
 /** The worker's store in SQLite. */
 export function createWorkStore(deps: WorkStoreDeps): WorkStore {
-  const { database, repository } = deps;
+  const { database, instance, repository } = deps;
   const sql = guard(() => prepareWorkReads(database.handle));
-  const write = database.writer.open(workWrites, { repository });
+  const write = database.writer.open(workWrites, { instance, repository });
   const runtime = { ...deps, sql, write };
   return {
     ...createLeasing(runtime),

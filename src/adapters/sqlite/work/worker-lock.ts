@@ -1,30 +1,105 @@
 import { realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { createPrivately } from '../connection.ts';
+import type { Database } from '../database.ts';
 import { guard, isBusy } from '../errors.ts';
+import { leaseWrites } from './lease-family.ts';
+import type { Lease } from './lease-family.ts';
+
+export type WorkerLockDeps = {
+  database: Database;
+  /** Another one for each process and start. */
+  instance: string;
+  clock: Pick<Clock, 'monotonicMs'>;
+};
+
+/** How long it stays with a process that does not say again that it wants it. */
+const LEASE_MS = 15 * SECOND;
+/** Each renewal is a write to the disk. */
+const RENEW_EVERY_MS = 4 * SECOND;
+/** Who did not look for so long has not seen what the holder said meanwhile. */
+const LOOK_GAP_MAX_MS = LEASE_MS / 2;
 
 /**
- * The right to work on the SQLite file of this path, as a lock on an empty file beside it. The
- * operating system ends such a lock with the process that has it, also when that is killed, so that
- * none is ever left behind; and a process that is merely stopped for a while keeps it.
+ * The right to work on a SQLite file: a lease in the store, and a lock on an empty file beside it. The
+ * operating system ends the lock with the process that has it, so that a process that was killed is
+ * followed at once. One that is frozen keeps the lock; its lease ends when others have seen it
+ * unrenewed for 15 s, each by a monotonic clock of its own, which no one can set.
  */
-export function createWorkerLock(path: string): WorkerLock {
-  let held: BetterSqlite3.Database | undefined;
+export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
+  const { database, instance, clock } = deps;
+  const write = database.writer.open(leaseWrites, undefined);
+  const find = guard(() =>
+    database.handle.prepare<[], Lease>('SELECT holder, beat, hasLock FROM worker_lease'),
+  );
+  const isOverdue = createWatch(clock);
+  let lock: BetterSqlite3.Database | undefined;
+  let renewedAtMs = -Infinity;
+
+  const letGo = (): void => {
+    lock?.close();
+    lock = undefined;
+  };
+  const noteRenewal = (isMine: boolean): boolean => {
+    if (isMine) renewedAtMs = clock.monotonicMs();
+    return isMine;
+  };
+  const renew = async ({ hasLock }: Lease): Promise<boolean> => {
+    const isDue = clock.monotonicMs() - renewedAtMs >= RENEW_EVERY_MS;
+    if (!isDue && hasLock === toFlag(lock)) return true;
+    return noteRenewal(await write('renew', instance, toFlag(lock)));
+  };
+  const takeOver = async (lease: Lease): Promise<boolean> => {
+    if (!isLeft(lease, lock !== undefined) && !isOverdue(lease)) return false;
+    return noteRenewal(await write('take', instance, { seen: lease, hasLock: toFlag(lock) }));
+  };
   return {
     take: async () => {
-      held ??= guard(() => lock(`${realpathSync(path)}-worker`)); // one lock for all names of a file
-      return held !== undefined;
+      lock ??= guard(() => tryLock(database.handle.name));
+      const lease = guard(() => find.get());
+      if (!lease) throw new Error('the worker has no lease to take');
+      const isMine = await (lease.holder === instance ? renew(lease) : takeOver(lease));
+      if (!isMine) letGo(); // whoever has the lease shall have the lock
+      return isMine;
     },
     release: async () => {
-      held?.close();
-      held = undefined;
+      // A store that is away is no reason not to stop: the lock ends, and others see it.
+      await write('release', instance).catch(() => undefined);
+      letGo();
     },
   };
 }
 
-/** A connection that holds its file exclusively; undefined when another one does. */
-function lock(file: string): BetterSqlite3.Database | undefined {
+/** Without a look at the time: its holder has given it back, or has ended. */
+function isLeft({ holder, hasLock }: Lease, haveLock: boolean): boolean {
+  if (haveLock) return hasLock === 1 || holder === null;
+  // With its lock in other hands: those of a process that was followed, or of an older program.
+  return hasLock === 0 && holder === null;
+}
+
+/** Whether a lease that somebody has was seen without a renewal for as long as it lasts. */
+function createWatch(clock: WorkerLockDeps['clock']): (lease: Lease) => boolean {
+  let seen: { lease: Lease; sinceMs: number; lookedAtMs: number } | undefined;
+  return (lease) => {
+    const nowMs = clock.monotonicMs();
+    const isSame =
+      seen?.lease.holder === lease.holder &&
+      seen.lease.beat === lease.beat &&
+      nowMs - seen.lookedAtMs <= LOOK_GAP_MAX_MS;
+    const sinceMs = isSame && seen ? seen.sinceMs : nowMs;
+    seen = { lease, sinceMs, lookedAtMs: nowMs };
+    return lease.holder !== null && nowMs - sinceMs >= LEASE_MS;
+  };
+}
+
+const toFlag = (lock: unknown): 0 | 1 => (lock === undefined ? 0 : 1);
+
+/** A connection that holds the file beside the store exclusively; undefined when another one does. */
+function tryLock(store: string): BetterSqlite3.Database | undefined {
+  const file = `${realpathSync(store)}-worker`; // one lock for all names of a store
   createPrivately(file);
   const handle = new BetterSqlite3(file, { timeout: 0 });
   try {

@@ -14,8 +14,8 @@ import type { DueRow, WorkStatements } from './statements.ts';
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
 const LEASE_MS = 25 * SECOND;
 
-/** `repository` is `owner/name`, in any case. */
-type WorkWriteOptions = { repository: string };
+/** `repository` is `owner/name`, in any case; `instance` who works. */
+type WorkWriteOptions = { instance: string; repository: string };
 
 type WorkWrites = ReturnType<typeof createWorkWrites>;
 
@@ -27,12 +27,12 @@ export const workWrites: WriteFamily<WorkWriteOptions, WorkWrites> = {
 /** Everything after a function's first parameter. */
 type Rest<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never;
 
-function createWorkWrites(connection: Connection, { repository }: WorkWriteOptions) {
+function createWorkWrites(connection: Connection, { instance, repository }: WorkWriteOptions) {
   const sql = prepareWork(connection.handle);
   const claims = createClaimWriter(connection);
   const runtime: MatchRuntime = { sql, claims, audit: createAuditLog(connection), repository };
   return {
-    ...createLeaseWrites(sql),
+    ...createLeaseWrites(sql, instance),
     claim: (item: LeasedEvent, ...rest: Rest<WorkStore['claim']>) => claim(runtime, item, ...rest),
     confirm: (item: LeasedEvent, ...rest: Rest<WorkStore['confirm']>) =>
       confirm(runtime, item, ...rest),
@@ -50,10 +50,13 @@ function createWorkWrites(connection: Connection, { repository }: WorkWriteOptio
   };
 }
 
-function createLeaseWrites(sql: WorkStatements) {
+function createLeaseWrites(sql: WorkStatements, instance: string) {
+  /** A process that was frozen does not know yet that it was followed. */
+  const isFollowed = (): boolean => sql.isWorkedOnByOther.get(instance) !== undefined;
   return {
     /** The rows are leased under `leases`, as many as there are of them. */
     lease: (stage: Stage, { now, latest }: Due, leases: readonly string[]): LeasedRow[] => {
+      if (isFollowed()) return [];
       sql.dueTooLate.run({ stage, now, latest });
       return sql.due.all({ stage, now, limit: leases.length }).map((row, index) => {
         const lease = leases[index] ?? '';
@@ -65,6 +68,7 @@ function createLeaseWrites(sql: WorkStatements) {
       if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
     },
     forgetLeases: (now: number): void => {
+      if (isFollowed()) return;
       sql.forgetLeases.run();
       for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
       sql.dueNow.run({ now });

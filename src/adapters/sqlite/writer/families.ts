@@ -7,6 +7,7 @@ import { idempotencyWrites } from '../idempotency-store.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
 import { sessionWrites } from '../session/write-family.ts';
 import { trafficWrites } from '../traffic/write-family.ts';
+import { leaseWrites } from '../work/lease-family.ts';
 import { workWrites } from '../work/write-family.ts';
 import { checkWrites } from '../write-check.ts';
 import type { FamilyName, WriteFamily, Writes } from './writer.ts';
@@ -22,6 +23,7 @@ const all = [
   sessionWrites,
   trafficWrites,
   workWrites,
+  leaseWrites,
   checkWrites,
 ];
 

@@ -15,6 +15,7 @@ export type FamilyName =
   | 'session'
   | 'traffic'
   | 'work'
+  | 'worker-lease'
   | 'write-check';
 
 /** What one store writes, for whichever connection it is that writes. */

@@ -8,6 +8,7 @@ import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { newUuid } from '#shared/ids.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
+import { INSTANCE } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 
 const REFUSE_PROGRESS = 'ALTER TABLE event ADD CONSTRAINT no CHECK (progress IS NULL) NOT VALID';
@@ -21,6 +22,7 @@ describeWorkStore('PostgreSQL', async () => {
       createWorkStore({
         database,
         groupCommit,
+        instance: INSTANCE,
         sealer: createPayloadSealer(key),
         newId: newUuid,
         repository,
@@ -36,6 +38,9 @@ describeWorkStore('PostgreSQL', async () => {
     auditOf: (subject) => createAuditLog(database).listOf(subject),
     release: async (number) => {
       await database.run('UPDATE claim SET released_at = 3 WHERE number = @number', { number });
+    },
+    workAs: async (instance) => {
+      await database.run('UPDATE worker_lease SET holder = @instance', { instance });
     },
     failProgress: async () => {
       await database.exec(REFUSE_PROGRESS);

@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
+import { SECOND } from '#shared/clock.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
 import { describeWorkerLock } from '../../../contract/worker-lock.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 
 describeWorkerLock('PostgreSQL', async () => {
   const database = await temporaryPostgres();
-  return (instance) => createWorkerLock(database, instance);
+  const move = 'UPDATE worker_lease SET until = until - make_interval(secs => @seconds)';
+  return {
+    create: (instance) => createWorkerLock(database, instance),
+    pass: async (ms) => {
+      await database.run(move, { seconds: ms / SECOND });
+    },
+  };
 });
 
 test('it leaves an instance that does not take it again in time', async () => {

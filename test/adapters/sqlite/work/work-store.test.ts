@@ -9,7 +9,7 @@ import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
-import { acceptEvent } from '../../../support/partners.ts';
+import { acceptEvent, INSTANCE } from '../../../support/partners.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
 
@@ -17,7 +17,7 @@ const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 
 const payloadKey = Buffer.alloc(32, 1);
 const sealer = createPayloadSealer(payloadKey);
-const storeDeps = { sealer, newId: newUuid, repository: REPOSITORY };
+const storeDeps = { instance: INSTANCE, sealer, newId: newUuid, repository: REPOSITORY };
 
 async function setUp() {
   const database = temporaryDatabase();
@@ -94,6 +94,8 @@ describeWorkStore('SQLite', async () => {
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => createAuditLog(database).listOf(subject),
     release: async () => void database.handle.exec('UPDATE claim SET releasedAt = 3'),
+    workAs: async (instance) =>
+      void database.handle.prepare('UPDATE worker_lease SET holder = ?').run(instance),
     failProgress: async () =>
       void database.handle.exec(
         `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event

@@ -1,0 +1,40 @@
+import type { Connection } from '../connection.ts';
+import type { WriteFamily } from '../writer/writer.ts';
+
+/** The row of `worker_lease`. */
+export type Lease = {
+  /** Null: nobody. */
+  holder: string | null;
+  /** Another one after each renewal. */
+  beat: number;
+  /** 1: its holder has the lock on the file beside the store, too. */
+  hasLock: 0 | 1;
+};
+
+type LeaseWrites = ReturnType<typeof createLeaseWrites>;
+
+export const leaseWrites: WriteFamily<undefined, LeaseWrites> = {
+  name: 'worker-lease',
+  create: createLeaseWrites,
+};
+
+function createLeaseWrites({ handle }: Connection) {
+  const take = handle.prepare<[Lease & { instance: string }]>(`
+    UPDATE worker_lease SET holder = @instance, beat = beat + 1, hasLock = @hasLock
+    WHERE holder IS @holder AND beat = @beat`);
+  const renew = handle.prepare<[{ instance: string; hasLock: 0 | 1 }]>(
+    'UPDATE worker_lease SET beat = beat + 1, hasLock = @hasLock WHERE holder = @instance',
+  );
+  const release = handle.prepare<[{ instance: string }]>(
+    'UPDATE worker_lease SET holder = NULL WHERE holder = @instance',
+  );
+  return {
+    /** False when anything was said about the lease since it was `seen`. */
+    take: (instance: string, { seen, hasLock }: { seen: Lease; hasLock: 0 | 1 }): boolean =>
+      take.run({ ...seen, instance, hasLock }).changes === 1,
+    /** False when another process has it. */
+    renew: (instance: string, hasLock: 0 | 1): boolean =>
+      renew.run({ instance, hasLock }).changes === 1,
+    release: (instance: string): void => void release.run({ instance }),
+  };
+}
