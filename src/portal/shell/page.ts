@@ -163,9 +163,19 @@ function shownSecret({ heading, value, text, note, command }: ShownSecret, path:
   </section>`;
 }
 
+/** Filters can be thousands of characters long, and this stands on every page twice. */
+const RETURN_CHARACTERS_MAX = 1000;
+
+function toReturnPath(currentPath: string): string {
+  if (currentPath.length <= RETURN_CHARACTERS_MAX) return currentPath;
+  const [path = ''] = currentPath.split('?');
+  return path.length <= RETURN_CHARACTERS_MAX ? path : '/portal';
+}
+
 function foot({ person, currentPath }: PortalFrame): Html {
   const token = html`<input type="hidden" name="formToken" value="${person.formToken}" />`;
-  const back = `/portal/time-zone?returnTo=${encodeURIComponent(currentPath)}`;
+  const returnTo = toReturnPath(currentPath);
+  const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;
   return html`<footer class="foot">
     <p><strong>${cut(person.name, 60)}</strong>${cut(person.workspaceId, 60)}</p>
     <div class="row">
@@ -176,7 +186,7 @@ function foot({ person, currentPath }: PortalFrame): Html {
       ${token}<input type="hidden" name="timeZone" /><input
         type="hidden"
         name="returnTo"
-        value="${currentPath}"
+        value="${returnTo}"
       /><button class="btn small">Use the zone of this device</button>
     </form>
     <form method="post" action="/portal/sign-out">

@@ -16,7 +16,8 @@ export type AuditPagesDeps = {
 };
 
 /** With the longest texts the page stays below 50 KB. */
-const PAGE_ENTRIES = 30;
+/** As many as fit into a page, however long the names of who did it. */
+const PAGE_ENTRIES = 20;
 /** How many entries a file has at most, and how many of them are read at a time. */
 const FILE_ENTRIES_MAX = 10_000;
 const FILE_STEP = 500;

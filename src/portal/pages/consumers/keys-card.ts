@@ -6,11 +6,13 @@ import type { Html, HtmlValue } from '../../html.ts';
 import { body, card } from '../../shell/card.ts';
 import { code, link, note } from '../../shell/parts.ts';
 import { table } from '../../shell/table.ts';
-import { ago, time } from '../../shell/times.ts';
+import { ago, counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { consumerPath } from './query.ts';
 import { keyBadge } from './words.ts';
 
+/** As many as can be active at a time. */
+const KEYS_SHOWN = 20;
 /** A key that let somebody in within this time is still in use. */
 const IN_USE_MS = HOUR;
 
@@ -28,9 +30,10 @@ export function keysCard(consumer: Consumer, reader: Reader): Html {
 }
 
 function keyTable(consumer: Consumer, reader: Reader): Html {
-  return table<Key>({
+  const { shown, left } = shownKeys(consumer, reader);
+  const rows = table<Key>({
     caption: 'Keys, newest first',
-    rows: consumer.keys.toReversed(),
+    rows: shown,
     columns: [
       {
         label: 'Key id',
@@ -44,6 +47,17 @@ function keyTable(consumer: Consumer, reader: Reader): Html {
       { label: 'Actions', kind: 'acts', cell: (key) => actionsOf(consumer, key, reader) },
     ],
   });
+  if (left === 0) return rows;
+  const more = `${counted(left, 'older key')} that ended: what became of each stands in the audit.`;
+  return html`${rows}${body(note(more))}`;
+}
+
+/** Every key that works, and of those that ended the newest. */
+function shownKeys({ keys }: Consumer, { nowMs }: Reader): { shown: Key[]; left: number } {
+  const isActive = (key: Key): boolean => keyStateAt(key, nowMs) === 'active';
+  let room = KEYS_SHOWN - keys.filter(isActive).length;
+  const shown = keys.toReversed().filter((key) => isActive(key) || (room -= 1) >= 0);
+  return { shown, left: keys.length - shown.length };
 }
 
 function endOf({ expiresAt, revokedAt, replacedBy }: Key, reader: Reader): HtmlValue {

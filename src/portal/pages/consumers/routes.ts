@@ -7,7 +7,7 @@ import type { ConsumerPagesDeps } from './page-makers.ts';
 import { CONSUMERS_PATH, consumersQuery, toFilter } from './query.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
-const PAGE_CONSUMERS = 30;
+const PAGE_CONSUMERS = 25;
 
 /** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
 export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): void {

@@ -31,13 +31,16 @@ export function visibilityFields(
 }
 
 /** More labels than these are typed, not ticked: a page of boxes would be long, and slow to read. */
-const BOXES_MAX = 60;
+const BOXES_MAX = 30;
+const BOX_CHARACTERS_MAX = 500;
+/** Of a form that came back; a grant has fewer. */
+const GONE_MAX = 10;
 
 function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
   const known = 'names' in labels ? labels.names : [];
-  if (known.length > BOXES_MAX) return labelLines(chosen, known.length, error);
+  if (isTooMuchForBoxes([...known, ...chosen])) return labelLines(chosen, known.length, error);
   const folded = new Set(known.map(fold));
-  const gone = chosen.filter((name) => !folded.has(fold(name)));
+  const gone = chosen.filter((name) => !folded.has(fold(name))).slice(0, GONE_MAX);
   const choices = [
     ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
     ...gone.map((name) => ({
@@ -63,11 +66,19 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
   });
 }
 
+/** Each stands twice in its box, and quotes and brackets are six characters each. */
+function isTooMuchForBoxes(names: readonly string[]): boolean {
+  return names.length > BOXES_MAX || names.join('').length > BOX_CHARACTERS_MAX;
+}
+
 function labelLines(chosen: readonly string[], known: number, error?: string): Html {
   return textArea({
     name: 'label',
     label: 'Labels that a lead must carry, all of them',
-    value: chosen.map((name) => cut(name, 60)).join('\n'),
+    value: chosen
+      .slice(0, BOXES_MAX)
+      .map((name) => cut(name, 60))
+      .join('\n'),
     rows: 5,
     note: `One on each line. The tracker has ${known} labels; only those can be granted. Names compare without regard to case.`,
     ...(error !== undefined && { error }),

@@ -6,6 +6,7 @@ import type { Column } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
+import { remedyOf } from '../receipts/remedies.ts';
 import { weekOf } from './concerns.ts';
 
 /** An event that ended FAILED. */
@@ -22,36 +23,6 @@ export type DeadLetter = {
 
 /** The newest of those that matched nobody. */
 export type Unmatched = { total: number; partnerId: string; atMs: number };
-
-const ASK_TRACKER = 'Give the credential the right to write issues and labels, then replay.';
-const LATER = 'Wait until the tracker is well, then replay.';
-const LOOK = 'Look at the receipt, mend the issue by hand, then replay.';
-
-const STEPS: Readonly<Record<string, string>> = {
-  locked: 'Unlock the issue, then replay.',
-  forbidden: ASK_TRACKER,
-  unauthorized: 'Renew the credential of the tracker, then replay.',
-  'labels-dropped': ASK_TRACKER,
-  'repository-missing': 'Check the repository’s name and the credential, then replay.',
-  'issues-disabled': 'Switch issues on in the repository, then replay.',
-  'payload-unreadable':
-    'Have the partner send the deletion again: its bytes cannot be read any more.',
-  'partner-unknown': 'Put the partner back into the configuration, then replay.',
-  'delete-refused': 'Check that tracker.adminToken may delete issues, then replay.',
-  transferred: 'The issue moved to another repository: erase it there.',
-  'too-many-comments': 'Comment on the issue by hand: it has too many comments to look for ours.',
-  'tracker-limited': LATER,
-  'tracker-timeout': LATER,
-  'tracker-network': LATER,
-  'tracker-server': LATER,
-  server: LATER,
-  'internal-error': 'Report it with the log of that time, then replay.',
-};
-
-/** What a person does about a dead letter. */
-export function nextStepFor(error: string): string {
-  return Object.hasOwn(STEPS, error) ? (STEPS[error] ?? LOOK) : LOOK;
-}
 
 type Step = { what: Html; since: Html; next: Html | string; act: Html };
 
@@ -82,7 +53,7 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
   return {
     what: html`${badge('bad', 'Dead letter')}${note(foreign(partnerId, 60), ', ', code(error))}`,
     since: time(atMs, reader, 'minute'),
-    next: html`${about}${nextStepFor(error)}`,
+    next: html`${about}${remedyOf(error).step}.`,
     act: link({
       href: receiptPath(receiptId),
       text: 'Open receipt',

@@ -1,23 +1,39 @@
 import type { PartnerSummary } from '#partners/list-partners.ts';
+import { withQuery } from '../../address.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badge, code, link } from '../../shell/parts.ts';
-import { table } from '../../shell/table.ts';
+import { pager, table } from '../../shell/table.ts';
 import { ago, count, counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
+import { partnerAnchor, PARTNERS_PATH } from './query.ts';
 import { reasonOf } from './refusals.ts';
 import { standingBadge, verdictOf } from './verdict.ts';
 
-const ID = 'p-';
+/** All partners, and which of them the page shows. */
+export type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };
 
 /** The partners of the configuration: who gets through, who does not, and what to do. */
-export function partnersView(partners: readonly PartnerSummary[], reader: Reader): Html {
+export function partnersView({ partners, start, shown }: PartnersFacts, reader: Reader): Html {
   if (partners.length === 0) return noPartners();
+  const here = partners.slice(start, start + shown);
+  const next = start + shown < partners.length ? { older: pagePath(start + shown) } : {};
+  const first = start > 0 ? { newest: PARTNERS_PATH } : {};
+  const pages = pager({
+    summary: `Partners ${start + 1} to ${start + here.length} of ${partners.length}`,
+    words: { newest: 'First', older: 'Next' },
+    ...first,
+    ...next,
+  });
   return stack(
-    plainCard(overview(partners, reader)),
-    ...partners.map((partner) => details(partner, reader)),
+    plainCard(overview(here, reader), partners.length > shown && pages),
+    ...here.map((partner) => details(partner, reader)),
   );
+}
+
+function pagePath(start: number): string {
+  return withQuery(PARTNERS_PATH, { start: String(start) });
 }
 
 function noPartners(): Html {
@@ -35,7 +51,7 @@ function overview(partners: readonly PartnerSummary[], reader: Reader): Html {
     caption: 'Partners, in the order of the configuration',
     rows: partners,
     columns: [
-      { label: 'Partner', cell: ({ id }) => html`<a href="#${ID}${id}">${id}</a>` },
+      { label: 'Partner', cell: ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>` },
       { label: 'State', cell: (partner) => verdictBadge(partner, reader) },
       { label: 'Scheme', cell: ({ scheme }) => code(scheme) },
       { label: 'Active secrets', kind: 'number', cell: (partner) => count(activeOf(partner)) },
@@ -49,7 +65,7 @@ function details(partner: PartnerSummary, reader: Reader): Html {
   const { id, scheme, requireBearer, limitPerMinute } = partner;
   const { nextStep } = verdictOf(partner, reader.nowMs);
   return card(
-    { id: ID + id, heading: code(id), aside: verdictBadge(partner, reader) },
+    { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, reader) },
     body(
       facts(
         [

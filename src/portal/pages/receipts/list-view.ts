@@ -1,6 +1,7 @@
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import type { Pagination } from '#shared/page.ts';
+import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { empty, plainCard } from '../../shell/card.ts';
@@ -208,5 +209,5 @@ function receiptTable(receipts: readonly ReceiptSummary[], reader: Reader): Html
 }
 
 function partnerLink({ partnerId }: ReceiptSummary): Html {
-  return link({ href: `/portal/partners#p-${partnerId}`, text: foreign(partnerId) });
+  return link({ href: partnerPath(partnerId), text: foreign(partnerId) });
 }

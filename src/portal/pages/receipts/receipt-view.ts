@@ -2,6 +2,7 @@ import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { PortalPerson } from '../../person.ts';
+import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { body, card, facts, split } from '../../shell/card.ts';
@@ -73,7 +74,7 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader):
       facts([
         {
           term: 'Partner',
-          value: html`${link({ href: `/portal/partners#p-${partnerId}`, text: foreign(partnerId) })}
+          value: html`${link({ href: partnerPath(partnerId), text: foreign(partnerId) })}
           ${link({ href: all, text: 'its receipts' })}`,
         },
         { term: 'Sent to', value: path },

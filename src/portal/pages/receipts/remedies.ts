@@ -11,7 +11,9 @@ type Remedy = {
 const wellAgain: Remedy = { step: 'Replay once the tracker is well' };
 const lookFirst: Remedy = { step: 'Look at the issue, then replay' };
 const byHand: Remedy = { step: 'Act on the issue by hand', isLastResort: true };
-const credential: Remedy = { step: 'Look at the credential of the tracker, then replay' };
+const mayWrite: Remedy = {
+  step: 'Give the credential the right to write issues and labels, then replay',
+};
 
 const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
   'not-an-object': { step: 'Nothing here: the partner has to send it well', isLastResort: true },
@@ -28,14 +30,14 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
   locked: { step: 'Unlock the issue, then replay' },
   'too-many-comments': byHand,
   refused: { step: 'See that the deleted label exists (doctor --fix), then replay' },
-  forbidden: lookFirst,
-  unauthorized: credential,
-  'repository-missing': credential,
+  forbidden: mayWrite,
+  unauthorized: { step: 'Renew the credential of the tracker, then replay' },
+  'repository-missing': { step: 'Check the repository’s name and the credential, then replay' },
   'issues-disabled': { step: 'Switch issues on again, then replay' },
   'not-found': lookFirst,
   'not-applied': lookFirst,
-  'labels-dropped': lookFirst,
-  'delete-refused': lookFirst,
+  'labels-dropped': mayWrite,
+  'delete-refused': { step: 'Check that tracker.adminToken may delete issues, then replay' },
   'not-deleted': lookFirst,
   'tracker-limited': wellAgain,
   'tracker-timeout': wellAgain,

@@ -1,7 +1,10 @@
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
 import { claimPages } from './claim/claim-pages.ts';
 import { receiptListView } from './list-view.ts';
+import { claimPath } from './leads.ts';
 import { link } from '../../shell/parts.ts';
 import { givenFilters, RECEIPTS_PATH, receiptsPath, receiptsQuery, toFilter } from './query.ts';
 import type { ReceiptsQuery } from './query.ts';
@@ -10,7 +13,7 @@ import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';
 
-const PAGE_RECEIPTS = 50;
+const PAGE_RECEIPTS = 30;
 
 /** Receipts, what became of their events, and the claims of deletions on leads. */
 export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
@@ -36,18 +39,30 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
       title: 'Receipts',
       section: 'receipts',
       meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-      actions: replayAll(query),
+      actions: actionsFor(query),
       body: receiptListView(facts, readerOf(deps, person)),
     };
   });
 }
 
-/** Offered where a filter narrows the list: everything at once is never meant. */
-function replayAll({ cursor: _cursor, ...filters }: ReceiptsQuery): Html | undefined {
+/**
+ * A replay where a filter narrows the list, for everything at once is never meant; and for one lead its
+ * claim, which stays when its receipts are gone.
+ */
+function actionsFor({ cursor: _cursor, ...filters }: ReceiptsQuery): Html | undefined {
   if (givenFilters(filters).length === 0) return undefined;
-  return link({
+  const number = filters.leadId === undefined ? undefined : parseLeadId(filters.leadId);
+  const claim =
+    number !== undefined &&
+    link({
+      href: claimPath(String(number)),
+      text: `Does a deletion hide #${number}?`,
+      look: 'button',
+    });
+  const replay = link({
     href: receiptsPath(filters, 'replay'),
     text: 'Replay all that match…',
     look: 'button',
   });
+  return html`${claim} ${replay}`;
 }

@@ -1,6 +1,6 @@
 import { hoursUntil } from '#portal/shell/bars.ts';
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
-import { nextStepFor } from '#portal/pages/overview/next-steps.ts';
+import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
 import { webhookRefusalOf } from '#portal/pages/overview/webhook-refusals.ts';
 import { overviewPage } from '#portal/pages/overview/view.ts';
@@ -223,9 +223,12 @@ test('the list of receipts takes every filter that leads to it', () => {
   }
 });
 
-test('there is a next step for every code, also one that is not known', () => {
-  for (const code of [...eventErrorCodes, 'new', 'toString'])
-    expect(nextStepFor(code)).toMatch(/\.$/);
+test('a dead letter has the same next step here as on its receipt, whatever its code', () => {
+  for (const error of [...eventErrorCodes, 'new', 'toString']) {
+    const letter = { receiptId: 'r', partnerId: 'p', atMs: nowMs, error, leadIds: [] };
+    const text = page({ operation: { ...operation, failed: 1, deadLetters: [letter] } });
+    expect(text).toContain(`${remedyOf(error).step}.`);
+  }
 });
 
 test('without the scope there is health, and nothing of the queue', () => {

@@ -1,8 +1,28 @@
 import { expect, test } from 'vitest';
 import { partnerPages } from '#portal/pages/partners/routes.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { buildPartners } from '../../../support/partners.ts';
+import { buildPartners, secretsOf } from '../../../support/partners.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
+
+test('the page that shows a partner is found by its id', async () => {
+  const clock = createFakeClock();
+  const one = { scheme: 'hmac-sha256' as const, secrets: secretsOf('s') };
+  const ids = Array.from({ length: 12 }, (_, at) => `crm-${at}`);
+  const partners = Object.fromEntries(ids.map((id) => [id, one]));
+  const { signIn } = startPortal((portal) =>
+    partnerPages(portal, { partners: buildPartners({ clock, partners }).partners, clock }),
+  );
+  const admin = await signIn();
+  const shownAt = async (search: string) =>
+    [...(await admin.get(`/portal/partners${search}`)).body.matchAll(/id="p-(crm-\d+)"/g)].map(
+      ([, id]) => id,
+    );
+  const second = ['crm-5', 'crm-6', 'crm-7', 'crm-8', 'crm-9'];
+  for (const search of ['?id=crm-7', '?start=5', '?start=8'])
+    expect(await shownAt(search)).toEqual(second);
+  expect(await shownAt('?id=gone')).toEqual(await shownAt(''));
+  expect(await shownAt('?start=9999')).toEqual(['crm-10', 'crm-11']);
+});
 
 test('operators see the partners of the configuration, nobody else does', async () => {
   const clock = createFakeClock();

@@ -19,6 +19,9 @@ const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   ...given,
 });
 
+const view = (partners: PartnerSummary[], start = 0) =>
+  partnersView({ partners, start, shown: 5 }, reader);
+
 const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt });
 const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;
 
@@ -41,17 +44,13 @@ test('the gravest thing about a partner is what is said of it', () => {
 });
 
 test('whoever is not well has the next step beside it', () => {
-  const text = flat(
-    partnersView([partner({ refusals: [refusal('secret-expired', nowMs)] })], reader),
-  );
+  const text = flat(view([partner({ refusals: [refusal('secret-expired', nowMs)] })]));
   expect(text).toContain('<b>Next step:</b>Secret has ended. The partner still signs with the old');
   expect(text).toContain('<td role="cell" class="r" data-l="Calls"><div>35</div></td>');
 });
 
 test('every partner shows its secrets by digest, its last delivery, and its receipts', () => {
-  const text = flat(
-    partnersView([partner(), partner({ id: 'crm-two', limitPerMinute: 1200 })], reader),
-  );
+  const text = flat(view([partner(), partner({ id: 'crm-two', limitPerMinute: 1200 })]));
   expect(text).toContain('<a href="#p-crm-two">');
   expect(text).toContain('<code>e91c07a4</code>');
   expect(text).toContain('3 min ago');
@@ -61,11 +60,21 @@ test('every partner shows its secrets by digest, its last delivery, and its rece
 });
 
 test('without a partner the page says what to do', () => {
-  expect(flat(partnersView([], reader))).toContain('No partner yet');
+  expect(flat(view([]))).toContain('No partner yet');
 });
 
 test('a reason that is not known stands for itself, and never becomes markup', () => {
   expect(reasonOf('new-one').words).toBe('new-one');
-  const view = partnersView([partner({ refusals: [refusal(hostile, nowMs)] })], reader);
-  expect(isInert(view)).toBe(true);
+  const inert = view([partner({ refusals: [refusal(hostile, nowMs)] })]);
+  expect(isInert(inert)).toBe(true);
+});
+
+test('many partners are shown some at a time', () => {
+  const partners = Array.from({ length: 12 }, (_, at) => partner({ id: `crm-${at}` }));
+  const text = flat(view(partners, 5));
+  expect(text).toContain('Partners 6 to 10 of 12');
+  expect(text).toContain('href="/portal/partners?start=10"');
+  expect(text).toContain('id="p-crm-9"');
+  expect(text).not.toContain('crm-10');
+  expect(flat(view(partners.slice(0, 5)))).not.toContain('Pages');
 });

@@ -6,11 +6,10 @@ const rowsOf = (body: string): number => body.match(/<th role="rowheader"/g)?.le
 
 test('receipts are shown by pages, each once, the filters kept', async () => {
   const { admin, deliver } = await openReceiptPages();
-  for (let at = 0; at < 60; at += 1) await deliver({ eventId: `e-${at}`, email: 'a@example.com' });
+  for (let at = 0; at < 40; at += 1) await deliver({ eventId: `e-${at}`, email: 'a@example.com' });
   await deliver({ eventId: 'other', email: 'a@example.com' }, { from: 'crm-two' });
   const first = await admin.get('/portal/receipts?partnerId=crm-one');
-  expect(rowsOf(first.body)).toBe(50);
-  expect(first.body.length).toBeLessThan(60_000);
+  expect(rowsOf(first.body)).toBe(30);
   const [, older = ''] = /href="([^"]+)"[^>]*>Older/.exec(first.body) ?? [];
   const second = await admin.get(older.replaceAll('&amp;', '&'));
   expect(rowsOf(second.body)).toBe(10);
@@ -135,6 +134,15 @@ describe('one receipt', () => {
 });
 
 describe('a wrong claim', () => {
+  test('is found by the number of its lead, also when no receipt tells of it any more', async () => {
+    const { admin } = await openReceiptPages();
+    for (const search of ['leadId=24', 'by=leadId&id=%2324']) {
+      const { body } = await admin.get(`/portal/receipts?${search}`);
+      expect(body).toContain('href="/portal/claims/24">Does a deletion hide #24?');
+    }
+    expect((await admin.get('/portal/receipts?outcome=DONE')).body).not.toContain('/portal/claims');
+  });
+
   test('is released from the receipt by the typed number of its lead', async () => {
     const { admin, deliver, claimedLeads, access } = await openReceiptPages();
     const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
