@@ -133,10 +133,17 @@ function serverOptions(
   };
 }
 
-/** Turns requests away early while the event loop lags, so that those accepted get a response. */
+/** Looks at the lag over so many times as long as it may be: a single stall is no lag that goes on. */
+const LAGS_A_SAMPLE = 3;
+
+/**
+ * Turns requests away early while the event loop lags, so that those accepted get a response. What has
+ * stopped once, by its start or with its machine, goes on at once.
+ */
 function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
   void app.register(underPressure, {
     maxEventLoopDelay: lagMsMax,
+    sampleInterval: LAGS_A_SAMPLE * lagMsMax,
     pressureHandler: async (request) => {
       if (request.routeOptions.config.isOperation === true) return;
       throw new TrackportError('overloaded', {

@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn, setTimeout as timersRun } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { expect, onTestFinished, test } from 'vitest';
+import type { HttpApp } from '#http/http-app.ts';
+import { buildTestApp } from '../support/http/app.ts';
+
+const LAG_MS_MAX = 20;
+const SAMPLE_MS = 3 * LAG_MS_MAX;
+const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
+
+async function openApp(): Promise<HttpApp> {
+  const app = buildTestApp({ operations, limits: { lagMsMax: LAG_MS_MAX } });
+  onTestFinished(() => app.close());
+  await app.ready();
+  return app;
+}
+
+function holdUp(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+const statusOf = async (app: HttpApp, url: string): Promise<number> =>
+  (await app.inject({ url })).statusCode;
+
+test('while the event loop lags, requests are turned away, and operations are told', async () => {
+  const app = await openApp();
+  const look = async () => {
+    holdUp(2 * LAG_MS_MAX);
+    await nextTurn();
+    return app.inject({ url: '/problems/overloaded' });
+  };
+  let response = await look();
+  for (let looks = 1; looks < 500 && response.statusCode !== 503; looks += 1)
+    response = await look();
+  expect(response.json()).toMatchObject({ code: 'overloaded' });
+  expect(response.headers['retry-after']).toBe('5');
+  expect(await statusOf(app, '/healthz')).toBe(200);
+  await expect.poll(() => statusOf(app, '/problems/overloaded')).toBe(200);
+});
+
+test('once it has stood still, it goes on at once', async () => {
+  // A machine that is busy may hold it up again: not every time.
+  const once = async (): Promise<number> => {
+    const app = await openApp();
+    holdUp(0.8 * SAMPLE_MS);
+    await timersRun(1); // what is due is run before
+    return statusOf(app, '/problems/overloaded');
+  };
+  await expect.poll(once).toBe(200);
+});
