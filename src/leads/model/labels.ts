@@ -1,5 +1,3 @@
-import { memoize } from '#shared/resilience/memoize.ts';
-
 /** Label names compare in this form: GitHub treats names that differ only in case as one. */
 export function foldLabel(name: string): string {
   return name.trim().toLowerCase();
@@ -18,15 +16,16 @@ export function splitLabels(values: readonly string[]): string[] {
     .filter((name) => name !== '');
 }
 
-const foldedSetOf = memoize((labels: readonly string[]) => new Set(labels.map(foldLabel)));
-
 /** True when the issue carries every one of the folded names. */
 export function carriesAll(
   { labels }: { labels: readonly string[] },
   folded: readonly string[],
 ): boolean {
-  if (folded.length === 0) return true;
-  const own = foldedSetOf(labels);
-  for (const name of folded) if (!own.has(name)) return false;
+  for (const name of folded) if (!carries(labels, name)) return false;
   return true;
+}
+
+/** Most names are written as they are folded. Remembering the folded ones costs more than this. */
+function carries(labels: readonly string[], folded: string): boolean {
+  return labels.includes(folded) || labels.some((label) => foldLabel(label) === folded);
 }
