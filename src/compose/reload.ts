@@ -4,7 +4,7 @@ import { configWarnings } from '#config/warnings.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 
-import type { Service } from '../compose.ts';
+import type { Service } from './service.ts';
 import type { LevelLog } from './telemetry/log.ts';
 
 export type ReloadDeps = {

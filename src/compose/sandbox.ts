@@ -15,7 +15,7 @@ import { createReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import { startService } from '../compose.ts';
-import type { Service } from '../compose.ts';
+import type { Service } from './service.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 

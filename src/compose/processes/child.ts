@@ -9,7 +9,7 @@ import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 
 import { startService } from '../../compose.ts';
-import type { Service } from '../../compose.ts';
+import type { Service } from '../service.ts';
 import { StartError } from '../server/start-error.ts';
 import { createLog } from '../telemetry/log.ts';
 import type { LevelLog } from '../telemetry/log.ts';
