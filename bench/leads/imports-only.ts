@@ -3,6 +3,7 @@ import '@fastify/swagger';
 import '@fastify/under-pressure';
 import '@octokit/auth-app';
 import '@octokit/core';
+import '@octokit/rest';
 import '@octokit/webhooks';
 import 'better-sqlite3';
 import 'commander';

@@ -23,7 +23,7 @@ const forbidden: Record<string, string[]> = {
     '#adapters/github/transport/auth.ts',
     '#http/app.ts',
     'fastify',
-    '@octokit/core',
+    '@octokit/rest',
     'better-sqlite3',
     'jose',
   ],
@@ -78,7 +78,7 @@ const allowed: Record<string, string[]> = {
   'src/adapters/github/ok.ts': [
     '#leads/claims/claim-store.ts',
     '#partners/event.ts',
-    '@octokit/core',
+    '@octokit/rest',
   ],
   'src/http/ok.ts': ['#leads/claims/claim-store.ts', 'fastify'],
   'src/http/routes/claims/ok.ts': ['../leads/schema.ts', '../../app.ts', '#package.json'],
