@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { takeBlock } from '../e2e/support/documents.ts';
 
 type Rule = { alert: string; expr: string; annotations: { runbook: string } };
 type Rules = { groups: { rules: Rule[] }[] };
@@ -49,10 +50,10 @@ test.each(rules)(
 );
 
 test.skipIf(!hasPromtool)('promtool accepts the rules, and they do what their tests say', () => {
-  for (const args of [
-    ['check', 'rules', `${FOLDER}/alerts.yaml`],
-    ['test', 'rules', `${FOLDER}/alerts.test.yaml`],
-  ]) {
+  const commands = takeBlock('docs/operations.md', 'promtool check rules').trim().split('\n');
+  expect(commands).toHaveLength(2);
+  for (const command of commands) {
+    const args = command.split(' ').slice(1);
     const { status, stdout, stderr } = spawnSync(promtool, args, { encoding: 'utf8' });
     expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
   }

@@ -1,31 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { blocksOf, documents } from '../e2e/support/documents.ts';
 import { shells } from '../support/shells.ts';
-
-const documents = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  ...readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`),
-  ...readdirSync('docs/how-to').map((name) => `docs/how-to/${name}`),
-];
-
-type Block = { place: string; language: string; text: string };
-
-/** Fenced blocks, also those that are part of a list. */
-function blocksOf(file: string): Block[] {
-  const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/^( *)```(\w*)\n(.*?)^ *```$/gms)].map((match) => {
-    const [, indent = '', language = '', body = ''] = match;
-    const line = text.slice(0, match.index).split('\n').length;
-    const lines = body.split('\n').map((row) => row.slice(indent.length));
-    return { place: `${file}:${line}`, language, text: lines.join('\n') };
-  });
-}
 
 const blocks = documents.flatMap(blocksOf);
 const commands = blocks.filter(({ language }) => language === 'sh');

@@ -1,28 +1,28 @@
 /** The set-up of the README, command by command, against a tracker that speaks GitHub's API. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { freePort, listening, trackport } from '../support/process.ts';
+import { takeBlock } from '../support/documents.ts';
+import { freePort } from '../support/process.ts';
+import { startLines } from '../support/samples.ts';
 import { leadBody } from '../support/world.ts';
-
-const [, setUp = ''] =
-  /## Set it up in five minutes\n(.*?)\n## /s.exec(readFileSync('README.md', 'utf8')) ?? [];
-
-const blocksOf = (language: string): string[] =>
-  [...setUp.matchAll(new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, 'gms'))].map(
-    ([, indent = '', body = '']) => body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  );
 
 test(
   'the set-up of the README leads to a key that reads and a partner that deletes',
   { timeout: 180_000 },
   async () => {
-    const [file = '', partner = ''] = blocksOf('yaml');
-    const [shorthand = '', fixLabels = '', , createConsumer = '', sign = ''] = blocksOf('sh');
+    const file = takeBlock('README.md', 'repository: acme/leads');
+    const partner = takeBlock('README.md', 'openssl rand -hex 32');
+    const shorthand = takeBlock('README.md', 'trackport() {');
+    const fixLabels = takeBlock('README.md', 'doctor --fix');
+    const start = takeBlock('README.md', 'npm start -- --config');
+    const createConsumer = takeBlock('README.md', 'consumer create');
+    const sign = takeBlock('README.md', 'trackport sign --partner');
+    expect(takeBlock('docs/how-to/github.md', 'doctor --fix')).toBe(fixLabels);
     const tracker = await startTracker({ tokens: [{ token: 'github-token', can: 'write' }] });
     onTestFinished(() => tracker.close());
     const folder = temporaryFolder();
@@ -51,8 +51,7 @@ test(
     expect(await run(fixLabels)).toMatch(/^fixed +label approved/m);
     const body = leadBody('ada@example.com');
     tracker.createIssue({ title: 'Demo', body, labels: ['approved'] });
-    const service = trackport(['serve', '--config', config], { environment });
-    const url = await listening(service);
+    const { url } = await startLines(start, { CONFIG: config, ...environment });
     tracker.addWebhook(`${url}/api/v1/webhooks/github`, environment.GITHUB_WEBHOOK_SECRET);
 
     const [key = ''] = /tpk_\w+/.exec(await run(createConsumer)) ?? [];
@@ -68,3 +67,10 @@ test(
     await eventually(() => expect(tracker.readIssue(1)?.state).toBe('closed'));
   },
 );
+
+test('the two commands of the README start a sandbox', { timeout: 180_000 }, async () => {
+  // What `npm ci` brings is there: a test runs from it.
+  const command = takeBlock('README.md', 'npm ci && npm start').replace('npm ci && ', '');
+  const { url } = await startLines(command, { PORT: '0', TMPDIR: temporaryFolder() });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});

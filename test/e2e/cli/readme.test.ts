@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
+import { takeBlock } from '../support/documents.ts';
 
 type Answer = (response: ServerResponse) => void;
 
@@ -32,7 +33,7 @@ async function runReader(...answers: Answer[]) {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const [, snippet = ''] = /```js\n(.*?)```/s.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const snippet = takeBlock('README.md', 'pagination.nextCursor');
   const file = path.join(temporaryFolder(), 'reader.mjs');
   writeFileSync(file, snippet.replace('http://127.0.0.1:8080', `http://127.0.0.1:${port}`));
   return new Promise<{ asked: string[]; code: number; out: string; err: string }>((resolve) => {

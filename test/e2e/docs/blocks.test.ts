@@ -1,33 +1,13 @@
 /** Every configuration that a document shows is taken, and every command of ours exists with its options. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadConfig } from '#config/load.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { blocksOf, documents, isConfiguration } from '../support/documents.ts';
 import { runTrackport } from '../support/process.ts';
-
-const documents = [
-  'README.md',
-  ...['docs', 'docs/how-to'].flatMap((folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}/${name}`),
-  ),
-];
-
-type Block = { place: string; language: string; text: string };
-
-function blocksOf(file: string): Block[] {
-  const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map((match) => {
-    const [, indent = '', language = '', body = ''] = match;
-    const place = `${file}:${text.slice(0, match.index).split('\n').length}`;
-    const lines = body.split('\n').map((row) => row.slice(indent.length));
-    return { place, language, text: lines.join('\n') };
-  });
-}
 
 const blocks = documents.flatMap(blocksOf);
 
@@ -42,13 +22,6 @@ const { privateKey: PRIVATE_KEY } = generateKeyPairSync('rsa', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
-
-/** Alert rules and artifacts are YAML as well. */
-const isConfiguration = ({ language, text }: Block): boolean =>
-  language === 'yaml' &&
-  /^(?:server|secretKey|store|tracker|leads|identity|portal|partners|deletions|catalog|consumers):/m.test(
-    text,
-  );
 
 test.each(blocks.filter(isConfiguration))('$place is taken as a configuration', ({ text }) => {
   const folder = temporaryFolder();

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '#config/load.ts';
 import { toLead } from '#leads/model/lead.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { takeBlock } from '../support/documents.ts';
 
 const base = { tracker: { repository: 'acme/leads', auth: { token: 't' } } };
 
@@ -106,8 +107,7 @@ const tools = ['sh', 'curl', 'node'].every(
 );
 
 test.skipIf(!tools)('the code of the manifest becomes a key file and a configuration', () => {
-  const document = readFileSync('docs/how-to/github.md', 'utf8');
-  const [, commands = ''] = /```sh\n(CODE=.*?)```/s.exec(document) ?? [];
+  const commands = takeBlock('docs/how-to/github.md', 'CODE=paste-the-code-here');
   const folder = temporaryFolder();
   const { privateKey: pem } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -137,7 +137,7 @@ test.skipIf(!tools)('the code of the manifest becomes a key file and a configura
   const keyFile = path.join(folder, 'github-app.pem');
   expect(statSync(keyFile).mode & 0o077).toBe(0);
 
-  const [, settings = ''] = /```yaml\n(tracker:.*?appId.*?)```/s.exec(document) ?? [];
+  const settings = takeBlock('docs/how-to/github.md', 'appId: "123456"');
   const file = path.join(folder, 'trackport.yaml');
   writeFileSync(file, settings.replace('github-app.pem', keyFile));
   const { tracker } = loadConfig({ file, environment: { GITHUB_WEBHOOK_SECRET: 'x'.repeat(32) } });

@@ -5,9 +5,13 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
-import { listening, trackport } from '../support/process.ts';
+import { takeBlock } from '../support/documents.ts';
+import { exportedBy, hasTools, openSampleSandbox } from '../support/samples.ts';
+
+// Processes start one after the other, on a machine that may have other work.
+vi.setConfig({ testTimeout: 180_000 });
 
 type Language = { name: 'ts' | 'python' | 'php'; program: string; file: string };
 
@@ -17,14 +21,23 @@ const languages: readonly Language[] = [
   { name: 'php', program: 'php', file: 'program.php' },
 ];
 
-const has = ({ program }: Language): boolean => spawnSync(program, ['--version']).status === 0;
+const has = ({ program }: Language): boolean => hasTools(program);
 
-function blocksOf(document: string, language: string): string[] {
-  const text = readFileSync(`docs/how-to/${document}.md`, 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
-    ([, block = '']) => block,
-  );
-}
+/** The programs of the documents, by language. */
+const PARTNERS = {
+  ts: takeBlock('docs/how-to/partner.md', 'randomUUID'),
+  python: takeBlock('docs/how-to/partner.md', 'urllib.request'),
+  php: takeBlock('docs/how-to/partner.md', "getenv('TRACKPORT_URL')"),
+};
+const SIGNERS_V3 = {
+  ts: takeBlock('docs/how-to/partner.md', 'function signV3'),
+  python: takeBlock('docs/how-to/partner.md', 'def sign_v3'),
+  php: takeBlock('docs/how-to/partner.md', 'function sign_v3'),
+};
+const SALES_TOOLS = {
+  ts: takeBlock('docs/how-to/sales-tool.md', 'existsSync'),
+  python: takeBlock('docs/how-to/sales-tool.md', 'import json, os'),
+};
 
 type Ran = { code: number | null; out: string; err: string };
 
@@ -42,25 +55,11 @@ function run(
   });
 }
 
-type Sandbox = { url: string; key: string; secret: string };
+type Sandbox = Record<string, string>;
 
-async function openSandbox(): Promise<Sandbox> {
-  const service = trackport(['sandbox', '--port', '0'], {
-    environment: { TMPDIR: temporaryFolder() },
-  });
-  const url = await listening(service);
-  const banner = service.stdout();
-  const [key = ''] = /tpk_\w+/.exec(banner) ?? [];
-  const [, secret = ''] = /-hmac '([^']+)' -r/.exec(banner) ?? [];
-  return { url, key, secret };
-}
-
-async function leadsOf({
-  url,
-  key,
-}: Sandbox): Promise<{ id: string; contact: { email?: string } }[]> {
-  const response = await fetch(`${url}/api/v1/leads?state=all&limit=100`, {
-    headers: { 'x-api-key': key },
+async function leadsOf(sandbox: Sandbox): Promise<{ id: string; contact: { email?: string } }[]> {
+  const response = await fetch(`${sandbox['URL']}/api/v1/leads?state=all&limit=100`, {
+    headers: { 'x-api-key': sandbox['TRACKPORT_KEY'] ?? '' },
   });
   const { items } = (await response.json()) as { items: { id: string; contact: object }[] };
   return items;
@@ -74,15 +73,12 @@ const storedIn = (folder: string): string[] =>
 /** Deletes one lead of the sandbox that has an e-mail, by the partner's program. */
 async function deleteBy(language: Language, sandbox: Sandbox): Promise<Ran & { id: string }> {
   const lead = (await leadsOf(sandbox)).find(({ contact }) => contact.email !== undefined);
-  const [program = ''] = blocksOf('partner', language.name);
-  const ran = await run(language, program, {
-    environment: {
-      TRACKPORT_URL: sandbox.url,
-      PARTNER_ID: 'crm-one',
-      PARTNER_SECRET: sandbox.secret,
-      LEAD_EMAIL: lead?.contact.email,
-    },
+  const environment = await exportedBy(takeBlock('docs/how-to/partner.md', 'PARTNER_ID=crm-one'), {
+    TRACKPORT_URL: sandbox['URL'] ?? '',
+    PARTNER_SECRET: sandbox['CRM_ONE_SECRET'] ?? '',
+    LEAD_EMAIL: lead?.contact.email ?? '',
   });
+  const ran = await run(language, PARTNERS[language.name], { environment });
   return { ...ran, id: lead?.id ?? '' };
 }
 
@@ -90,7 +86,7 @@ for (const language of languages)
   test.skipIf(!has(language))(
     `${language.name}: a deletion is sent and seen to its end`,
     async () => {
-      const sandbox = await openSandbox();
+      const sandbox = await openSampleSandbox();
       const { code, out, err, id } = await deleteBy(language, sandbox);
       expect([code, err]).toEqual([0, '']);
       expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
@@ -98,12 +94,14 @@ for (const language of languages)
     },
   );
 
-for (const language of languages.filter(({ name }) => name !== 'php'))
-  test.skipIf(!has(language))(`${language.name}: a copy of the leads stays current`, async () => {
-    const sandbox = await openSandbox();
+for (const [name, program] of Object.entries(SALES_TOOLS)) {
+  const language = languages.find((known) => known.name === name);
+  if (!language) throw new Error(`nothing runs ${name}`);
+  test.skipIf(!has(language))(`${name}: a copy of the leads stays current`, async () => {
+    const sandbox = await openSampleSandbox();
     const folder = temporaryFolder();
-    const environment = { TRACKPORT_URL: sandbox.url, TRACKPORT_KEY: sandbox.key };
-    const [program = ''] = blocksOf('sales-tool', language.name);
+    const exports = takeBlock('docs/how-to/sales-tool.md', 'export TRACKPORT_KEY=');
+    const environment = await exportedBy(exports, sandbox);
     const before = (await leadsOf(sandbox)).map(({ id }) => id).sort();
 
     const first = await run(language, program, { folder, environment });
@@ -123,18 +121,19 @@ for (const language of languages.filter(({ name }) => name !== 'php'))
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('401 {');
   });
+}
 
 test('curl: one page, and the next', async () => {
-  const sandbox = await openSandbox();
-  const [, commands = ''] = blocksOf('sales-tool', 'sh');
+  const sandbox = await openSampleSandbox();
+  const commands = takeBlock('docs/how-to/sales-tool.md', 'tee page.json');
   const { status, stdout } = spawnSync('sh', ['-e'], {
     input: commands,
     cwd: temporaryFolder(),
     encoding: 'utf8',
     env: {
       PATH: process.env['PATH'],
-      TRACKPORT_URL: sandbox.url,
-      TRACKPORT_KEY: sandbox.key,
+      TRACKPORT_URL: sandbox['URL'],
+      TRACKPORT_KEY: sandbox['TRACKPORT_KEY'],
     },
   });
   expect(status).toBe(0);
@@ -167,13 +166,12 @@ print(sign_v3(${[key, method, address].map((text) => JSON.stringify(text)).join(
 
 /** The imports of a program, and its functions that sign. */
 function signersOf({ name }: Language): string {
-  const [program = '', ...rest] = blocksOf('partner', name);
   const shape = {
     ts: /^import .*?;$|^export function sign.*?^\}$/gms,
     python: /^import .*?$|^def sign.*?(?=^\S)/gms,
     php: /^function sign.*?^\}$/gms,
   }[name];
-  const texts = [program, ...rest].map((text) => `${text}\n#`);
+  const texts = [PARTNERS[name], SIGNERS_V3[name]].map((text) => `${text}\n#`);
   const parts = texts.flatMap((text) => text.match(shape) ?? []);
   return `${name === 'php' ? '<?php\n' : ''}${[...new Set(parts)].join('\n')}\n`;
 }
@@ -191,21 +189,14 @@ for (const language of languages)
     },
   );
 
-const tools = ['bash', 'curl', 'jq'].every(
-  (tool) => spawnSync(tool, ['--version']).error === undefined,
-);
-
-test.skipIf(!tools)(
+test.skipIf(!hasTools('bash', 'curl', 'jq'))(
   'CI: a specification is published once, whatever the pipeline repeats',
   async () => {
-    const service = trackport(['sandbox', '--port', '0'], {
-      environment: { TMPDIR: temporaryFolder() },
-    });
-    const url = await listening(service);
-    const [, id, secret] = /-u '([^:]+):([^']+)'/.exec(service.stdout()) ?? [];
-    const [, endpoint] = /scope=[^']*' (http\S+token)\b/.exec(service.stdout()) ?? [];
+    const sandbox = await openSampleSandbox();
+    const exports = takeBlock('docs/how-to/catalog-from-ci.md', 'export TOKEN_ENDPOINT=');
+    const env = { ...(await exportedBy(exports, sandbox)), ARTIFACT: 'orders-of-ci' };
     const folder = temporaryFolder();
-    const [script = ''] = blocksOf('catalog-from-ci', 'bash');
+    const script = takeBlock('docs/how-to/catalog-from-ci.md', 'set -euo pipefail');
     const publish = (version: string, description: string): string => {
       const spec = {
         openapi: '3.1.0',
@@ -216,16 +207,7 @@ test.skipIf(!tools)(
       const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
         cwd: folder,
         encoding: 'utf8',
-        env: {
-          PATH: process.env['PATH'],
-          TRACKPORT_URL: url,
-          TOKEN_ENDPOINT: endpoint,
-          CLIENT_ID: id,
-          CLIENT_SECRET: secret,
-          SPEC: 'openapi.json',
-          ARTIFACT: 'orders-of-ci',
-          OWNER: 'team-orders',
-        },
+        env,
       });
       return `${stdout}${stderr}`;
     };

@@ -1,5 +1,67 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+/**
+ * `docs/how-to/install.md`. What changes the system itself (systemctl, an engine for containers) is run by no
+ * test: it is listed as skipped, by its name.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../support/folder.ts';
+import { takeBlock } from '../support/documents.ts';
+import { hasTools, leaveOut, runWell } from '../support/samples.ts';
+
+// Processes start one after the other, on a machine that may have other work.
+vi.setConfig({ testTimeout: 180_000 });
+
+const systemd = takeBlock('docs/how-to/install.md', 'install -d /opt/trackport').trim().split('\n');
+
+test('what the steps for systemd install can be read, and started, by any user', async () => {
+  const root = temporaryFolder();
+  // npm ci is in the Dockerfile too: deploy/try-image.sh runs it.
+  const steps = systemd.filter((step) => !/^(?:npm|systemctl) /.test(step));
+  const config = path.join(temporaryFolder(), 'trackport.yaml');
+  writeFileSync(config, '{ tracker: { repository: acme/leads, auth: { token: none } } }');
+  const here = steps
+    .join('\n')
+    .replaceAll(/(?<= )\/(?=opt|etc)/g, `${root}/`)
+    .replace(`${root}/etc/systemd/system`, `${root}/opt`)
+    .replace(' trackport.yaml ', ` ${config} `);
+  await runWell(here, {});
+  const installed = path.join(root, 'etc/trackport/trackport.yaml');
+  expect(statSync(installed).mode & 0o004).toBe(0o004);
+  expect(existsSync(path.join(root, 'opt/trackport/bin/trackport.js'))).toBe(true);
+  expect(existsSync(path.join(root, 'opt/trackport.service'))).toBe(true);
+});
+
+test.skipIf(!hasTools('systemd-analyze'))(
+  'systemd-analyze finds nothing wrong with the unit',
+  () => {
+    const { status, stderr } = spawnSync(
+      'systemd-analyze',
+      ['verify', '--man=no', 'deploy/trackport.service'],
+      { encoding: 'utf8' },
+    );
+    const complaints = stderr.split('\n').filter((line) => line.includes('trackport.service'));
+    expect([status, complaints]).toEqual([0, []]);
+  },
+);
+
+test('what is left of the steps enables and starts the unit', () => {
+  const left = systemd.filter((step) => step.startsWith('systemctl '));
+  expect(left).toEqual(['systemctl daemon-reload', 'systemctl enable --now trackport']);
+});
+
+leaveOut('systemctl', 'a test changes no system');
+leaveOut('docker build, docker run', 'deploy/try-image.sh runs the same without an engine');
+
+test('the image is given what it needs from outside', () => {
+  const [build, run] = takeBlock('docs/how-to/install.md', 'docker build').trim().split('\n');
+  expect(build).toBe('docker build -t trackport .');
+  const image = readFileSync('Dockerfile', 'utf8');
+  for (const place of run?.match(/\/(?:var|etc)\/[\w./]+/g) ?? []) expect(image).toContain(place);
+  expect(run).toContain('-p 8080:8080');
+  expect(image).toContain('EXPOSE 8080');
+});
 
 test('the steps for systemd copy what the image holds, and install what is there', () => {
   const [image = ''] = readFileSync('Dockerfile', 'utf8').split(/^FROM node.*\n(?=ENV)/m);

@@ -2,21 +2,27 @@
  * The proxies of `docs/how-to/proxy.md` as they stand there, but for addresses and TLS, in front of a
  * real service: a signature over the address and the bytes comes through.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
+import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../support/process.ts';
-import { createWorld, serve } from '../support/world.ts';
+import { hasTools, runWell } from '../support/samples.ts';
+import { createWorld, environment, serve } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
+
+// Processes start one after the other, on a machine that may have other work.
+vi.setConfig({ testTimeout: 180_000 });
 
 type Proxy = {
   name: string;
-  language: string;
-  /** The file of the document with these addresses. */
+  /** Its file, as the document has it. */
+  file: string;
+  /** The same with these addresses. */
   configure(text: string, service: string, port: number, folder: string): string;
   args(file: string, folder: string): string[];
 };
@@ -24,7 +30,7 @@ type Proxy = {
 const proxies: readonly Proxy[] = [
   {
     name: 'nginx',
-    language: 'nginx',
+    file: takeBlock('docs/how-to/proxy.md', 'proxy_pass'),
     configure: (text, service, port, folder) =>
       [
         'daemon off; worker_processes 1; error_log stderr;',
@@ -42,7 +48,7 @@ const proxies: readonly Proxy[] = [
   },
   {
     name: 'caddy',
-    language: 'caddyfile',
+    file: takeBlock('docs/how-to/proxy.md', 'reverse_proxy'),
     configure: (text, service, port) =>
       `{\n admin off\n auto_https off\n}\n${text
         .replace('127.0.0.1:8080', service)
@@ -51,20 +57,12 @@ const proxies: readonly Proxy[] = [
   },
 ];
 
-const has = ({ name }: Proxy): boolean => {
-  const { error } = spawnSync(name, [name === 'nginx' ? '-v' : 'version']);
-  return error === undefined;
-};
-
-function fileOf({ language }: Proxy): string {
-  const text = readFileSync('docs/how-to/proxy.md', 'utf8');
-  return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text)?.[1] ?? '';
-}
+const has = ({ name }: Proxy): boolean => hasTools(name);
 
 async function startProxy(proxy: Proxy, service: string, port: number): Promise<void> {
   const folder = temporaryFolder();
   const file = path.join(folder, 'proxy.conf');
-  writeFileSync(file, proxy.configure(fileOf(proxy), service, port, folder));
+  writeFileSync(file, proxy.configure(proxy.file, service, port, folder));
   const child = spawn(proxy.name, proxy.args(file, folder), {
     stdio: ['ignore', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'], HOME: folder },
@@ -75,6 +73,16 @@ async function startProxy(proxy: Proxy, service: string, port: number): Promise<
     await ended;
   });
   await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`));
+}
+
+/** Its two commands: who a key is, and a signed call that is pasted. */
+async function tryAsTheDocumentSays(at: { publicUrl: string; key: string; config: string }) {
+  const env = { TRACKPORT_KEY: at.key, CONFIG: at.config, ...environment };
+  const commands = takeBlock('docs/how-to/proxy.md', '/api/v1/me');
+  const here = commands.replace('https://adapter.example.com', at.publicUrl);
+  const [me = '', pasted = ''] = (await runWell(here, env)).split(/^(?=curl )/m);
+  expect(JSON.parse(me)).toMatchObject({ name: 'sales' });
+  expect(JSON.parse(await runWell(pasted, env))).toMatchObject({ status: 'ACCEPTED' });
 }
 
 for (const proxy of proxies)
@@ -112,4 +120,5 @@ for (const proxy of proxies)
 
     const headers = { 'x-api-key': key };
     expect((await fetch(`${publicUrl}/api/v1/me`, { headers })).status).toBe(200);
+    if (hasTools('curl')) await tryAsTheDocumentSays({ publicUrl, key, config });
   });

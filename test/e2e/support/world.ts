@@ -58,14 +58,15 @@ export function leadBody(email: string): string {
 }
 
 /**
- * Starts the service on a free port and answers its address. `preload` is a module that each of its
- * threads loads first.
+ * Starts the service on a free port, or on `port`, and answers its address. `preload` is a module that each
+ * of its threads loads first.
  */
 export async function serve(
   config: string,
-  { preload, environment: more }: { preload?: URL; environment?: Record<string, string> } = {},
+  options: { preload?: URL; port?: number; environment?: Record<string, string> } = {},
 ): Promise<{ run: Trackport; url: string }> {
-  const run = trackport(['serve', '--config', config, '--port', '0'], {
+  const { preload, port = 0, environment: more } = options;
+  const run = trackport(['serve', '--config', config, '--port', String(port)], {
     environment: {
       ...environment,
       ...more,

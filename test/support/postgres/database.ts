@@ -53,6 +53,13 @@ export async function emptyPostgres(): Promise<TestDatabase> {
   return { url: withDatabase(server, name) };
 }
 
+/** Runs statements on a server when the running test ends, whatever became of it. */
+export function cleanPostgres({ url }: TestDatabase, statements: readonly string[]): void {
+  onTestFinished(async () => {
+    for (const statement of statements) await onServer(url, statement);
+  });
+}
+
 /** Databases of this test file that no test has at the moment, as new. */
 const free: string[] = [];
 

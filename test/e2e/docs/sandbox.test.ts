@@ -1,0 +1,80 @@
+/** What `docs/sandbox.md` shows, run as it stands there. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { takeBlock } from '../support/documents.ts';
+import { hasTools, openSampleSandbox, runWell } from '../support/samples.ts';
+
+// Processes start one after the other, on a machine that may have other work.
+vi.setConfig({ testTimeout: 180_000 });
+
+test.skipIf(!hasTools('sh', 'curl'))(
+  'an approval, and a tracker that fails and recovers',
+  async () => {
+    const env = await openSampleSandbox();
+    const read = (): Promise<Response> =>
+      fetch(`${env['URL']}/api/v1/leads/7`, {
+        headers: { 'x-api-key': env['TRACKPORT_KEY'] ?? '' },
+      });
+    expect((await read()).status).toBe(404);
+    await runWell(takeBlock('docs/sandbox.md', '_control/relabel"'), env);
+    await eventually(async () => expect((await read()).status).toBe(200));
+    const fail = takeBlock('docs/sandbox.md', '_control/clearFaults');
+    const [startFailing = '', stopFailing = ''] = fail.trim().split('\n');
+    await runWell(startFailing, env);
+    const failing = await fetch(`${env['TRACKER']}/repos/acme/leads`);
+    expect(failing.status).toBe(503);
+    await runWell(stopFailing, env);
+    expect((await fetch(`${env['TRACKER']}/repos/acme/leads`)).status).not.toBe(503);
+  },
+);
+
+test('the command line looks after it', async () => {
+  const env = await openSampleSandbox();
+  const out = await runWell(takeBlock('docs/sandbox.md', '-- doctor'), env);
+  expect(out).toMatch(/^ok +repository acme\/leads/m);
+  expect(out).toContain('Nothing was written.');
+});
+
+test('its tracker serves a test', () => {
+  const program = [
+    "import { startTracker } from '#sandbox/tracker/tracker.ts';",
+    "import { systemClock as clock } from '#shared/clock.ts';",
+    "const body = '';",
+    // The sample waits for a request that its test makes.
+    takeBlock('docs/sandbox.md', 'await startTracker').replace(
+      'await gate.arrived();',
+      'const late = fetch(ISSUES, HEADERS); await gate.arrived();',
+    ),
+  ]
+    .join('\n')
+    .replace('gate.open();', 'gate.open(); await late;')
+    .replace('ISSUES', '`${tracker.url}/repos/acme/leads/issues`')
+    .replace('HEADERS', "{ headers: { authorization: 'Bearer t' } }");
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', program],
+    { encoding: 'utf8' },
+  );
+  expect([status, stderr]).toEqual([0, '']);
+});
+
+test('its tracker stands in for GitHub as a process of its own', async () => {
+  const command = takeBlock('docs/sandbox.md', 'bench/tracker-process.ts');
+  // The process takes the place of the shell, so that the signal reaches it.
+  const child = spawn('sh', ['-c', `exec ${command}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { url, token } = JSON.parse(line) as { url: string; token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  const issues = await fetch(`${url}/repos/acme/leads/issues?state=all&per_page=100`, { headers });
+  expect((await issues.json()) as unknown[]).toHaveLength(100);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});

@@ -1,0 +1,133 @@
+/** What samples of the documents expect around them: a shell, a sandbox, names in the environment. */
+import { spawn, spawnSync } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/folder.ts';
+import { listening, trackport } from './process.ts';
+
+type Environment = Record<string, string>;
+
+/** True when this machine has all of these programs; says which one it lacks. */
+export function hasTools(...tools: string[]): boolean {
+  const missing = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
+  if (missing.length > 0)
+    process.stderr.write(`No ${missing.join(', ')} here: samples that need it are left out.\n`);
+  return missing.length === 0;
+}
+
+/** A command of the documents that no test runs: it is listed as skipped, and the output says why. */
+export function leaveOut(command: string, reason: string): void {
+  process.stderr.write(`Left out: ${command} (${reason}).\n`);
+  test.skipIf(true)(`${command}: left out, for ${reason}`, () => expect.unreachable());
+}
+
+/** `trackport …` as the documents write it, without the second that npm takes. */
+const COMMAND = `trackport() { '${process.execPath}' bin/trackport.js "$@"; }`;
+
+/** A sandbox that lives as long as the running test, as what the samples expect in the environment. */
+export async function openSampleSandbox(more: Environment = {}): Promise<Environment> {
+  const service = trackport(['sandbox', '--port', '0'], {
+    environment: { TMPDIR: temporaryFolder() },
+  });
+  const url = await listening(service);
+  const banner = service.stdout();
+  const find = (pattern: RegExp): string => pattern.exec(banner)?.[1] ?? '';
+  return {
+    PATH: process.env['PATH'] ?? '',
+    NO_COLOR: '1',
+    URL: url,
+    TRACKPORT_URL: url,
+    TRACKER: find(/Tracker:\s+(\S+)\//),
+    CONFIG: find(/Config:\s+(\S+)/),
+    TRACKPORT_KEY: find(/(tpk_\w+)/),
+    CRM_ONE_SECRET: find(/-hmac '([^']+)' -r/),
+    CRM_TWO_SECRET: find(/-hmac '([^']+)' -binary/),
+    CLIENT_ID: find(/-u '([^:]+):/),
+    CLIENT_SECRET: find(/-u '[^:]+:([^']+)'/),
+    TOKEN_ENDPOINT: find(/scope=[^']*' (http\S+token)\b/),
+    ...more,
+  };
+}
+
+export type Ran = { code: number | null; out: string; err: string };
+
+/** Runs lines in a shell that stops at the first failure; `trackport.yaml` is `$CONFIG`. */
+export async function runLines(lines: string, env: Environment, shell = 'sh'): Promise<Ran> {
+  const script = `${COMMAND}\n${lines.replaceAll('--config trackport.yaml', '--config "$CONFIG"')}`;
+  // A session of its own has no terminal to ask a password at, and reads its input instead.
+  const child = spawn(shell, ['-ec', script], {
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end(env['INPUT'] ?? '');
+  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));
+  const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { code: await ended, out, err };
+}
+
+/** The same, for what has to succeed: what it printed. @throws with what it complained of */
+export async function runWell(lines: string, env: Environment, shell?: string): Promise<string> {
+  const { code, out, err } = await runLines(lines, env, shell);
+  if (code !== 0) throw new Error(`exit code ${code}\n${out}${err}`);
+  return out;
+}
+
+/** What a shell has in its environment after `export NAME=value` lines, with these values for theirs. */
+export async function exportedBy(block: string, values: Environment): Promise<Environment> {
+  const lines = block.replaceAll(/(\w+)=(\S+)/g, (_, name: string, shown: string) => {
+    const value = values[name] ?? shown;
+    if (value === '…') throw new Error(`nothing stands for the … of ${name}`);
+    return `${name}='${value}'`;
+  });
+  const print = `'${process.execPath}' -p 'JSON.stringify(process.env)'`;
+  return JSON.parse(await runWell(`${lines}${print}`, {})) as Environment;
+}
+
+/**
+ * Starts what serves until it is told to stop, by the command of a document: its address, and a stop that
+ * resolves when all of it has ended, as it does after the running test.
+ */
+export async function startLines(
+  lines: string,
+  env: Environment,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const command = lines.replace('--config trackport.yaml', '--config "$CONFIG"');
+  const child = spawn('sh', ['-c', command], {
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+  const signal = (name: NodeJS.Signals): void => {
+    // Of the group: the shell and npm pass nothing on.
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+  };
+  onTestFinished(async () => {
+    signal('SIGKILL');
+    await ended;
+  });
+  const url = await listeningAt(child.stdout);
+  return {
+    url,
+    stop: () => {
+      signal('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+/** The address in the first line of the log that has one and says that the service listens. */
+async function listeningAt(output: Readable): Promise<string> {
+  let text = '';
+  for await (const part of output.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += String(part);
+    const [, url] = /"url":"([^"]+)","msg":"listening"/.exec(text) ?? [];
+    if (url !== undefined) {
+      output.resume();
+      return url;
+    }
+  }
+  throw new Error(`ended before it listened: ${text}`);
+}
