@@ -79,5 +79,6 @@ function readReference(path: string): Resolved {
 
 /** What is expected where reading a file failed. */
 export function readableFile(error: unknown): string {
-  return `a file that can be read (${systemCodeOf(error) ?? 'unknown failure'})`;
+  const code = systemCodeOf(error) ?? 'unknown failure';
+  return `a file that can be read (${code === 'ENOENT' ? 'ENOENT: there is none' : code})`;
 }

@@ -35,7 +35,8 @@ export function readEnvironment(): Environment {
  * @throws {ConfigError} with every problem at once
  */
 export function loadConfig(request: ConfigRequest): Config {
-  const source = request.file ?? 'The configuration (no --config names a file)';
+  const source =
+    request.file ?? 'The configuration (no file: neither --config nor TRACKPORT_CONFIG names one)';
   const fromFile = request.file === undefined ? {} : readFile(request.file);
   const { overrides, problems: misspelt } = readOverrides(request.environment, fromFile);
   const layered = layer(applyOverrides(fromFile, overrides), request.settings);

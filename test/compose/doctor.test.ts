@@ -241,13 +241,15 @@ describe('the webhook', () => {
 });
 
 test.each([
-  ['0.0.0.0', undefined, 'warning'],
-  ['0.0.0.0', 9100, undefined],
-  ['127.0.0.1', undefined, undefined],
-  ['localhost', undefined, undefined],
-])('metrics of %s with opsPort %s: %s', async (host, opsPort, state) => {
+  ['0.0.0.0', {}, 'warning'],
+  ['0.0.0.0', { opsPort: 9100 }, undefined],
+  ['127.0.0.1', {}, undefined],
+  ['localhost', { publicUrl: 'http://[::1]:8080' }, undefined],
+  ['127.0.0.1', { publicUrl: 'https://adapter.example.com' }, 'warning'],
+  ['127.0.0.1', { publicUrl: 'https://adapter.example.com', opsPort: 9100 }, undefined],
+])('metrics of %s with %j: %s', async (host, more, state) => {
   const tracker = await trackerWith();
-  const server = { host, ...(opsPort !== undefined && { opsPort }) };
+  const server = { host, ...more };
   const findings = await examine(settingsFor(tracker, { server }));
   expect(bySubject(findings, 'server.opsPort')?.state).toBe(state);
 });

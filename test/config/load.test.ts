@@ -157,7 +157,7 @@ describe('references', () => {
       {
         path: 'tracker.auth.token',
         found: '${file:/not/there}',
-        allowed: 'a file that can be read (ENOENT)',
+        allowed: 'a file that can be read (ENOENT: there is none)',
       },
       { path: 'secretKey', found: '${not a name}', allowed: expect.stringContaining('${NAME}') },
     ]);
@@ -335,7 +335,7 @@ partners:
   test('one that is not there is named', () => {
     const request = { file: '/not/there.yaml', environment: {} };
     expect(problemsOf(() => loadConfig(request))).toMatchObject([
-      { path: '/not/there.yaml', allowed: 'a file that can be read (ENOENT)' },
+      { path: '/not/there.yaml', allowed: 'a file that can be read (ENOENT: there is none)' },
     ]);
   });
 });

@@ -53,20 +53,29 @@ function checkConfig(config: Config): Finding[] {
   const warnings = configWarnings(config).filter(({ key }) => key !== 'tracker.webhookSecrets');
   return [
     ok('configuration', 'Valid.'),
-    ...warnings.map(({ key, text, fix }) => warning(key, `${text}.`, fix)),
+    ...warnings.map(({ key, text, fix }) => warning(key, `${capitalize(text)}.`, fix)),
     ...checkMetrics(config),
   ];
 }
 
-const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** On the public port `/metrics` tells everybody how much there is to do, and how the service fails. */
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[?::1\]?)$/;
+
+/**
+ * On the public port `/metrics` tells everybody how much there is to do, and how the service fails. A proxy
+ * on this machine makes a port of 127.0.0.1 public, too.
+ */
 function checkMetrics({ server }: Config): Finding[] {
-  if (server.opsPort !== undefined || LOOPBACK.test(server.host)) return [];
+  const isPublic = (host: string | undefined): boolean =>
+    host !== undefined && host !== '' && !LOOPBACK.test(host);
+  const { publicUrl = '', host } = server;
+  const reached = [host, URL.parse(publicUrl)?.hostname].find(isPublic);
+  if (server.opsPort !== undefined || reached === undefined) return [];
   return [
     warning(
       'server.opsPort',
-      `/metrics is served to everybody who reaches ${server.host}.`,
+      `/metrics is served to everybody who reaches ${reached}.`,
       'Set server.opsPort, or let the proxy in front refuse /metrics.',
     ),
   ];
