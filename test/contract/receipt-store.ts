@@ -168,6 +168,25 @@ export function describeReceiptStore(engine: string, open: Open): void {
         expect(await positions(first)).toEqual([0]);
       });
 
+      test('among many that come at once finds those that came before it', async () => {
+        const all = [['a'], ['b', 'a'], ['c'], ['a'], ['d', 'd']].map((names) =>
+          receipt({ events: names.map((name, position) => ({ ...event(name), position })) }),
+        );
+        const [a, b, c, again, d] = all.map(({ id }) => id);
+        const accepted = await Promise.all(all.map((delivery) => store.accept(delivery)));
+        expect(accepted.map(({ kind, receipt: { id } }) => [kind, id])).toEqual([
+          ['accepted', a],
+          ['accepted', b],
+          ['accepted', c],
+          ['repeat', a],
+          ['accepted', d],
+        ]);
+        expect(accepted.map(({ written }) => written.length)).toEqual([1, 1, 1, 0, 1]);
+        expect(await ids({}, 10)).toEqual([d, c, b, a]);
+        expect(await store.read(again ?? '')).toBeUndefined();
+        for (const id of [a, b, c, d]) expect(await positions(id ?? '')).toEqual([0]);
+      });
+
       test('of a whole batch gets the receipt of its first event', async () => {
         const a = await idOf(receipt({ events: [event('a')] }));
         await idOf(receipt({ events: [event('b')] }));

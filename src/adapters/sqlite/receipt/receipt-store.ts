@@ -1,6 +1,7 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { Database } from '../database.ts';
 import { createReplayPreview } from './preview-replay.ts';
+import { packDelivery, unpackAcceptance } from './packed-delivery.ts';
 import { createReceiptReader } from './read.ts';
 import { receiptWrites } from './write-family.ts';
 import type { ReceiptWriteOptions } from './write-family.ts';
@@ -11,7 +12,8 @@ export type ReceiptStoreDeps = ReceiptWriteOptions & { database: Database };
 export function createReceiptStore({ database, ...options }: ReceiptStoreDeps): ReceiptStore {
   const write = database.writer.open(receiptWrites, options);
   return {
-    accept: (delivery) => write('accept', delivery),
+    accept: async (delivery) =>
+      unpackAcceptance(delivery, await write('accept', packDelivery(delivery))),
     replay: (id, entry) => write('replay', id, entry),
     replayAll: (filter, entry) => write('replayAll', filter, entry),
     purge: async (before) => ({

@@ -7,9 +7,17 @@ import { Undo } from './writer.ts';
 /** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
 const LOCK_POLL_MS = 5;
 
+/** A write that can be made in one go with others that have the same `writeAll`. */
+export type SharedWrite = {
+  input: unknown;
+  /** Writes several inputs: returns one result for each, in their order. */
+  writeAll: (inputs: readonly unknown[]) => readonly unknown[];
+};
+
 type Waiting = {
   work: () => unknown;
   kind: string;
+  shared: SharedWrite | undefined;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
   /** How often it has waited for another process's lock. */
@@ -25,8 +33,11 @@ export type GroupCommitOptions = {
 
 type Committing = Pick<Connection, 'handle' | 'transaction' | 'transactionNow'>;
 
-/** `kind` names writes that behave alike: those that throw now and then are not of one with others. */
-type GroupCommit = <T>(work: () => T, kind?: string) => Promise<T>;
+/**
+ * `kind` names writes that behave alike: those that throw now and then are not of one with others. What is
+ * `shared` is written in one go, where `work` would make it alone.
+ */
+type GroupCommit = <T>(work: () => T, kind?: string, shared?: SharedWrite) => Promise<T>;
 
 /**
  * Lets all writes that arrive in one turn of the event loop share one transaction, and with it one
@@ -53,10 +64,10 @@ export function createGroupCommit(
     }
     isFlushing = false;
   };
-  return <T>(work: () => T, kind = '') =>
+  return <T>(work: () => T, kind = '', shared?: SharedWrite) =>
     new Promise<T>((resolve, reject) => {
       const settled = { resolve: resolve as (result: unknown) => void, reject };
-      waiting.push({ work, kind, ...settled, waits: 0 });
+      waiting.push({ work, kind, shared, ...settled, waits: 0 });
       if (isFlushing) return;
       isFlushing = true;
       setImmediate(() => void flush());
@@ -71,10 +82,10 @@ function commit(
 ): Waiting[] {
   try {
     const outcomes = runAll(connection, group, careful);
-    for (const [index, { resolve, reject }] of group.entries()) {
-      const outcome = outcomes[index];
-      if (outcome?.kind === 'done') resolve(outcome.result);
-      else reject(outcome?.error);
+    for (const one of group) {
+      const outcome = outcomes.get(one);
+      if (outcome?.kind === 'done') one.resolve(outcome.result);
+      else one.reject(outcome?.error);
     }
     return [];
   } catch (error) {
@@ -93,34 +104,68 @@ function settle({ resolve, reject }: Waiting, error: unknown): void {
   else reject(error);
 }
 
+/** Writes that are made in one go, or one write. */
+type Batch = [Waiting, ...Waiting[]];
+
 /**
  * A savepoint costs a write a copy of every page that it touches: only those of a kind that has thrown
- * take one. When another one throws, all is rolled back and done again, with savepoints for its kind.
+ * take one. When another one throws, all is rolled back and done again, with savepoints for its kind;
+ * where several were made in one go, each of them alone this time.
  */
 function runAll(
   connection: Committing,
   group: readonly Waiting[],
   careful: Set<string>,
-): Outcome[] {
-  const mayShare = ({ kind }: Waiting): boolean => group.length === 1 || !careful.has(kind);
+): Map<Waiting, Outcome> {
+  const apart = new Set<string>();
+  const mayShare = ({ kind }: Waiting): boolean =>
+    group.length === 1 || !(careful.has(kind) || apart.has(kind));
   for (;;) {
-    let running: string | undefined;
+    let running: Waiting | undefined;
     try {
       return connection.transactionNow(() => {
-        const outcomes = group.map((one): Outcome => {
-          running = mayShare(one) ? one.kind : undefined;
-          if (running === undefined) return runOne(connection, one.work);
-          return { kind: 'done', result: one.work() };
-        });
+        const outcomes = new Map<Waiting, Outcome>();
+        for (const batch of toBatches(group, mayShare)) {
+          const [first] = batch;
+          running = mayShare(first) ? first : undefined;
+          if (running) writeBatch(batch, outcomes);
+          else outcomes.set(first, runOne(connection, first.work));
+        }
         running = undefined;
         return outcomes;
       });
     } catch (error) {
       const isHopeless = group.length === 1 || isTrackportError(error, 'store-unavailable');
       if (isHopeless || running === undefined) throw error;
-      careful.add(running);
+      (running.shared ? apart : careful).add(running.kind);
     }
   }
+}
+/** Writes that can be made in one go stand where the first of them does. */
+function toBatches(group: readonly Waiting[], mayShare: (one: Waiting) => boolean): Batch[] {
+  const batches: Batch[] = [];
+  const byWriter = new Map<SharedWrite['writeAll'], Batch>();
+  for (const one of group) {
+    const writer = mayShare(one) ? one.shared?.writeAll : undefined;
+    const before = writer && byWriter.get(writer);
+    if (before) {
+      before.push(one);
+      continue;
+    }
+    const batch: Batch = [one];
+    batches.push(batch);
+    if (writer) byWriter.set(writer, batch);
+  }
+  return batches;
+}
+
+function writeBatch(batch: Batch, outcomes: Map<Waiting, Outcome>): void {
+  const [{ work, shared }] = batch;
+  const results =
+    shared && batch.length > 1 ? shared.writeAll(batch.map((one) => one.shared?.input)) : [work()];
+  if (results.length !== batch.length) throw new Error('not every write has a result');
+  for (const [index, one] of batch.entries())
+    outcomes.set(one, { kind: 'done', result: results[index] });
 }
 
 /** @throws what has ended the whole transaction, or would happen to all others as well */

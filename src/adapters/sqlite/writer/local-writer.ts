@@ -1,8 +1,8 @@
 import type { Connection } from '../connection.ts';
 import { guard } from '../errors.ts';
 import { createGroupCommit } from './group-commit.ts';
-import type { GroupCommitOptions } from './group-commit.ts';
-import type { Writer } from './writer.ts';
+import type { GroupCommitOptions, SharedWrite } from './group-commit.ts';
+import type { WriteFamily, Writer, Writes } from './writer.ts';
 
 /** Writes on a connection of the thread that it is made in. */
 export function createLocalWriter(connection: Connection, options: GroupCommitOptions): Writer {
@@ -16,14 +16,16 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
   };
   return {
     open: (family, familyOptions) => {
-      let writes: ReturnType<typeof family.create> | undefined;
-      return (name, ...input) =>
-        track(
-          commit(() => {
-            writes ??= guard(() => family.create(connection, familyOptions));
-            return writes[name]?.(...input) as never;
-          }, `${family.name}.${name}`),
+      let created: ReturnType<typeof family.create> | undefined;
+      const writes = () => (created ??= guard(() => family.create(connection, familyOptions)));
+      const shared = sharedWrites(family, writes);
+      return (name, ...input) => {
+        const writeAll = shared.get(name);
+        const work = () => writes()[name]?.(...input) as never;
+        return track(
+          commit(work, `${family.name}.${name}`, writeAll && { input: input[0], writeAll }),
         );
+      };
     },
     truncateLog: async () => connection.truncateLog(),
     foreignVersion: async () => connection.foreignVersion(),
@@ -31,4 +33,15 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
       while (pending.size > 0) await Promise.allSettled(pending);
     },
   };
+}
+
+/** By the name of the function that makes one of them. */
+function sharedWrites<W extends Writes>(
+  { together = {} }: Pick<WriteFamily<never, W>, 'together'>,
+  writes: () => W,
+): Map<string, SharedWrite['writeAll']> {
+  const names = Object.entries(together as Record<string, keyof W & string>);
+  return new Map(
+    names.map(([name, all]) => [name, (inputs) => writes()[all]?.(inputs as never) as unknown[]]),
+  );
 }

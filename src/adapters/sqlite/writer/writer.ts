@@ -23,6 +23,11 @@ export type WriteFamily<Options, W extends Writes> = {
   name: FamilyName;
   /** `options` are plain data, too. @throws {store-unavailable} */
   create(connection: Connection, options: Options): W;
+  /**
+   * Functions that have another one which makes several of their writes at once: it takes a list of what
+   * they take, one thing each, and returns a list of what they return.
+   */
+  together?: Partial<Record<keyof W & string, keyof W & string>>;
 };
 
 /**

@@ -107,6 +107,60 @@ describe('savepoints', () => {
   });
 });
 
+describe('writes that are made in one go', () => {
+  const setUp = () => {
+    const database = temporaryDatabase();
+    database.handle.exec('CREATE TABLE t (n INTEGER UNIQUE)');
+    const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
+    const groups: (readonly number[])[] = [];
+    const commit = createGroupCommit(database, waiting);
+    const write = (n: number): string => {
+      insert.run(n);
+      return `wrote ${n}`;
+    };
+    const writeAll = (inputs: readonly unknown[]): string[] => {
+      groups.push(inputs as number[]);
+      return inputs.map((n) => write(n as number));
+    };
+    const put = (n: number, all = writeAll) =>
+      commit(() => write(n), 'put', { input: n, writeAll: all });
+    const stored = () => database.handle.prepare('SELECT n FROM t ORDER BY n').pluck().all();
+    return { put, commit, groups, stored, insert };
+  };
+
+  test('have a result each, and others of the group have theirs', async () => {
+    const { put, commit, groups, stored, insert } = setUp();
+    const other = commit(() => insert.run(9).changes, 'other');
+    expect(await Promise.all([put(1), other, put(2)])).toEqual(['wrote 1', 1, 'wrote 2']);
+    expect(groups).toEqual([[1, 2]]);
+    expect(stored()).toEqual([1, 2, 9]);
+  });
+
+  test('are made alone when one of them fails, and in one go again the next time', async () => {
+    const { put, groups, stored } = setUp();
+    const results = await Promise.allSettled([put(1), put(1), put(2)]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(stored()).toEqual([1, 2]);
+    await Promise.all([put(3), put(4)]);
+    expect(groups).toEqual([
+      [1, 1, 2],
+      [3, 4],
+    ]);
+  });
+
+  test('are not made by what writes for somebody else', async () => {
+    const { put, groups } = setUp();
+    const others: (readonly unknown[])[] = [];
+    const elsewhere = (inputs: readonly unknown[]): string[] => {
+      others.push(inputs);
+      return inputs.map((n) => `else ${String(n)}`);
+    };
+    const results = [put(1), put(2, elsewhere), put(3), put(4, elsewhere)];
+    expect(await Promise.all(results)).toEqual(['wrote 1', 'else 2', 'wrote 3', 'else 4']);
+    expect([groups, others]).toEqual([[[1, 3]], [[2, 4]]]);
+  });
+});
+
 describe('what one write of a group does to the others:', () => {
   const withRows = () => {
     const database = temporaryDatabase();

@@ -1,0 +1,159 @@
+import type { Database as Handle } from 'better-sqlite3';
+import type { EventIdKeys } from '#partners/event.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { statusOf } from '#partners/receipts/receipt.ts';
+import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
+import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
+import { createRowInserter } from '../insert-rows.ts';
+import type { Value } from '../insert-rows.ts';
+
+const RECEIPT_COLUMNS = [
+  'number',
+  'id',
+  'partnerId',
+  'path',
+  'eventType',
+  'externalId',
+  'correlationId',
+  'status',
+  'receivedAt',
+  'traceparent',
+];
+
+const EVENT_COLUMNS = [
+  'id',
+  'receipt',
+  'position',
+  'eventType',
+  'eventId',
+  'externalId',
+  'outcome',
+  'note',
+  'leadIds',
+  'lastError',
+  'completedAt',
+  'payload',
+  'dueAt',
+];
+
+const SAME_EVENT_COLUMNS = ['key', 'event', 'firstSeenAt', 'idKey', 'personKey'];
+
+/** Whoever inserts has the store to itself, so that these are what SQLite itself would choose. */
+const NEXT_RECEIPT = 'SELECT coalesce(max(number), 0) + 1 FROM receipt';
+const NEXT_EVENT = 'SELECT coalesce(max(id), 0) + 1 FROM event';
+
+/** Both ends are looked at in the index, however often the id came with the same person. */
+const IS_ID_REUSED = `
+  SELECT (SELECT min(personKey) FROM same_event WHERE idKey = +@id) <> @person
+    OR (SELECT max(personKey) FROM same_event WHERE idKey = +@id) <> @person`;
+
+/** A delivery with those of its events that are new. */
+export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] };
+
+export type Writing = { handle: Handle; sealer: PayloadSealer; claims: AcceptanceClaims };
+
+/** An event on its way into the table. */
+type Row = {
+  id: number;
+  receipt: number;
+  delivery: NewReceipt;
+  event: NewEvent;
+  leads: readonly number[];
+  isIdReused: boolean;
+};
+
+/** Writes receipts, their events and claims in a few statements, however many they are. */
+export function createInserter(writing: Writing): (fresh: readonly FreshDelivery[]) => void {
+  const { handle, sealer, claims } = writing;
+  const nextReceipt = handle.prepare<[], number>(NEXT_RECEIPT).pluck();
+  const insertReceipts = createRowInserter(handle, 'receipt', RECEIPT_COLUMNS);
+  const insertEvents = createRowInserter(handle, 'event', EVENT_COLUMNS);
+  const insertSameEvents = createRowInserter(handle, 'same_event', SAME_EVENT_COLUMNS);
+  const toRows = createRowMaker(writing);
+  return (fresh) => {
+    if (fresh.length === 0) return;
+    const firstReceipt = nextReceipt.get() ?? 1;
+    insertReceipts(fresh.map((one, index) => receiptValues(firstReceipt + index, one)));
+    const rows = toRows(firstReceipt, fresh);
+    insertEvents(rows.map((row) => eventValues(sealer, row)));
+    insertSameEvents(rows.map(sameEventValues));
+    for (const { id, leads, delivery } of rows)
+      claims.claim({ event: id, receiptId: delivery.id }, leads, delivery.receivedAt);
+  };
+}
+
+function createRowMaker({ handle, claims }: Writing) {
+  const nextEvent = handle.prepare<[], number>(NEXT_EVENT).pluck();
+  const isIdReused = handle.prepare<[EventIdKeys], 0 | 1 | null>(IS_ID_REUSED).pluck();
+  return (firstReceipt: number, fresh: readonly FreshDelivery[]): Row[] => {
+    let id = nextEvent.get() ?? 1;
+    const isReusedHere = createReusedIds();
+    return fresh.flatMap(({ delivery, events }, index) =>
+      events.map((event): Row => ({
+        id: id++,
+        receipt: firstReceipt + index,
+        delivery,
+        event,
+        leads: claims.find(event.names),
+        isIdReused:
+          event.idKeys !== undefined &&
+          (isReusedHere(event.idKeys) || isIdReused.get(event.idKeys) === 1),
+      })),
+    );
+  };
+}
+
+/** Tells of one event after another whether its id came with another person in an event before it. */
+function createReusedIds(): (keys: EventIdKeys) => boolean {
+  const persons = new Map<string, Set<string>>();
+  return ({ id, person }) => {
+    const key = id.toString('latin1');
+    const known = persons.get(key) ?? new Set();
+    persons.set(key, known);
+    return known.add(person.toString('latin1')).size > 1;
+  };
+}
+
+function receiptValues(number: number, { delivery, events }: FreshDelivery): Value[] {
+  const { id, partnerId, path, eventType, correlationId, receivedAt } = delivery;
+  return [
+    number,
+    id,
+    partnerId,
+    path,
+    eventType,
+    delivery.externalId ?? null,
+    correlationId,
+    statusOf(events.map(({ outcome }) => outcome)),
+    receivedAt,
+    delivery.traceparent ?? null,
+  ];
+}
+
+function eventValues(sealer: PayloadSealer, row: Row): Value[] {
+  const { id, receipt, delivery, event, leads } = row;
+  const isPending = event.outcome === 'PENDING';
+  const identity = payloadIdentity(delivery.id, event.position);
+  return [
+    id,
+    receipt,
+    event.position,
+    event.eventType ?? null,
+    event.eventId ?? null,
+    event.externalId ?? null,
+    event.outcome,
+    row.isIdReused ? 'event-id-reused' : null,
+    toLeadIds(leads),
+    event.lastError ?? null,
+    isPending ? null : delivery.receivedAt,
+    isPending ? sealer.seal(identity, event.payload) : null,
+    isPending ? delivery.receivedAt : null,
+  ];
+}
+
+function sameEventValues({ id, delivery, event }: Row): Value[] {
+  const { sameEventKey, idKeys } = event;
+  return [sameEventKey, id, delivery.receivedAt, idKeys?.id ?? null, idKeys?.person ?? null];
+}

@@ -1,0 +1,77 @@
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { toLeadIds } from '../claims/claim-leads.ts';
+import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
+import type { Writing } from './insert.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+
+const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
+
+/**
+ * What an operator gave back is given back for the deliveries before: one that comes now is a new request.
+ * Parameter: the event's id.
+ */
+const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT NULL`;
+
+const REFRESH_NOTE = `UPDATE event SET note = ${KEPT_NOTE} WHERE id = ? AND note IS NOT NULL`;
+
+const SET_LEADS = `UPDATE event SET leadIds = ? WHERE id = ?`;
+
+/** An event that a late lead has opened again has no payload any more: this one is as good. */
+const MARK_AGAIN = `UPDATE event SET again = ?, payload = coalesce(payload, ?) WHERE id = ?`;
+
+/** The event as it was first accepted. */
+export type SameEvent = {
+  event: number;
+  receipt: number;
+  receiptId: string;
+  position: number;
+  outcome: Outcome;
+  isBegun: 0 | 1;
+};
+
+export type Repeat = { event: NewEvent; before: SameEvent };
+
+/** Returns whether the event waits for the worker because of this repeat. */
+export function createRepeatWorker({ handle, sealer, claims }: Writing) {
+  const queueAgain = handle.prepare(QUEUE_AGAIN);
+  const markAgain = handle.prepare<[number, Buffer, number]>(MARK_AGAIN);
+  const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
+  const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
+  const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
+  const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
+  const setLeads = handle.prepare<[string | null, number]>(SET_LEADS);
+  const queue = ({ event, before }: Repeat, now: number): boolean => {
+    const effect = effectOf(event, before);
+    const identity = payloadIdentity(before.receiptId, before.position);
+    const payload = sealer.seal(identity, event.payload);
+    if (effect === 'queue') {
+      queueAgain.run(now, payload, before.event);
+      refreshStatus.run(before.receipt);
+      return true;
+    }
+    markAgain.run(now, payload, before.event);
+    const isStarted = startAgain.run({ event: before.event, lease: null }).changes > 0;
+    return isStarted && before.isBegun === 1; // else it has waited for the worker before
+  };
+  return (repeat: Repeat, now: number): boolean => {
+    const { event, before } = repeat;
+    if (effectOf(event, before) === 'nothing') return false;
+    if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
+    const isQueued = queue(repeat, now);
+    claims.claim(before, claims.find(event.names), now);
+    setLeads.run(toLeadIds(claims.held(before)), before.event);
+    return isQueued;
+  };
+}
+
+/**
+ * What a repeat sets going. An event without an id may be a new request with the same bytes, also
+ * while the first one waits; one that ended without effect gets another chance; all else is a redelivery.
+ */
+function effectOf(event: NewEvent, before: SameEvent): 'nothing' | 'again' | 'queue' {
+  const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
+  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
+  return before.outcome === 'PENDING' ? 'again' : 'queue';
+}
