@@ -133,25 +133,34 @@ function serverOptions(
   };
 }
 
-/** Looks at the lag over so many times as long as it may be: a single stall is no lag that goes on. */
-const LAGS_A_SAMPLE = 3;
-
 /**
  * Turns requests away early while the event loop lags, so that those accepted get a response. What has
- * stopped once, by its start or with its machine, goes on at once.
+ * stopped once, by its start or with its machine, goes on at once: one look that finds a lag is not
+ * enough.
  */
 function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
+  let looksInARow = 0;
+  const look = (): void => {
+    looksInARow = app.isUnderPressure() ? looksInARow + 1 : 0;
+  };
   void app.register(underPressure, {
     maxEventLoopDelay: lagMsMax,
-    sampleInterval: LAGS_A_SAMPLE * lagMsMax,
+    sampleInterval: lagMsMax,
     pressureHandler: async (request) => {
-      if (request.routeOptions.config.isOperation === true) return;
+      if (looksInARow < 2 || request.routeOptions.config.isOperation === true) return;
       throw new TrackportError('overloaded', {
         detail: 'The service has more calls than it can answer in time.',
         retryAfterSeconds: 5,
       });
     },
   });
+  if (lagMsMax === 0) return;
+  // Further apart than samples, so that no two looks see the same one.
+  let looking: NodeJS.Timeout | undefined;
+  app.addHook('onReady', async () => {
+    looking = setInterval(look, 2 * lagMsMax).unref();
+  });
+  app.addHook('onClose', async () => clearInterval(looking));
 }
 
 /**

@@ -5,7 +5,6 @@ import type { HttpApp } from '#http/http-app.ts';
 import { buildTestApp } from '../support/http/app.ts';
 
 const LAG_MS_MAX = 20;
-const SAMPLE_MS = 3 * LAG_MS_MAX;
 const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
 
 async function openApp(): Promise<HttpApp> {
@@ -39,12 +38,14 @@ test('while the event loop lags, requests are turned away, and operations are to
 });
 
 test('once it has stood still, it goes on at once', async () => {
-  // A machine that is busy may hold it up again: not every time.
-  const once = async (): Promise<number> => {
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 5; tries += 1) {
     const app = await openApp();
-    holdUp(0.8 * SAMPLE_MS);
+    holdUp(5 * LAG_MS_MAX);
     await timersRun(1); // what is due is run before
-    return statusOf(app, '/problems/overloaded');
-  };
-  await expect.poll(once).toBe(200);
+    statuses.push(await statusOf(app, '/problems/overloaded'));
+    await app.close(); // its timers would come between those of the next one
+  }
+  // A machine that is busy may hold it up once more: not every time.
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(2);
 });
