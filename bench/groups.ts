@@ -12,6 +12,7 @@ export function groupsOf(isQuick: boolean): Record<string, Group> {
     ...partnerGroups(isQuick),
     ...catalogGroups(isQuick),
     ...instanceGroups(isQuick),
+    ...portalGroups(isQuick),
   };
 }
 
@@ -116,6 +117,15 @@ function instanceGroups(isQuick: boolean): Record<string, Group> {
     'tracker-calls': async () => {
       const { measureTrackerCalls } = await import('./instances/tracker-calls.ts');
       return onBothStores((engine) => measureTrackerCalls(engine, calls));
+    },
+  };
+}
+
+function portalGroups(isQuick: boolean): Record<string, Group> {
+  return {
+    portal: async () => {
+      const { measurePages } = await import('./portal/pages.ts');
+      return measurePages({ requests: isQuick ? 5 : 100 });
     },
   };
 }
