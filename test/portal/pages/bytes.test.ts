@@ -96,7 +96,7 @@ async function openFullPortal() {
   const batch = Array.from({ length: 40 }, (_, at) => ({
     eventId: wild(200) + at,
     externalId: wild(200) + at,
-    type: wild(200),
+    eventType: wild(200),
     leadId: String(100_000 + at),
   }));
   const { receipt } = await deliver(batch, { from: partnerId(1) });

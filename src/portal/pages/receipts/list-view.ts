@@ -24,7 +24,8 @@ export type ReceiptListFacts = {
   partnerIds: readonly string[];
 };
 
-const TYPE_CHARACTERS_MAX = 60;
+const TYPE_CHARACTERS_MAX = 40;
+const CHIP_CHARACTERS_MAX = 60;
 
 /** What came in, and what did not end well. */
 export function receiptListView(given: ReceiptListFacts, reader: Reader): Html {
@@ -130,7 +131,7 @@ export function filterWords(filtered: ReceiptsFilters): [keyof ReceiptsFilters, 
   return givenFilters(filtered).map(([name, value]) => {
     if (name === 'status' && status) return [name, `status ${STATUS_WORDS[status].words}`];
     if (name === 'outcome' && outcome) return [name, `an event is ${OUTCOME_WORDS[outcome].words}`];
-    return [name, `${CHIP_WORDS[name]} ${cut(value, TYPE_CHARACTERS_MAX)}`];
+    return [name, `${CHIP_WORDS[name]} ${cut(value, CHIP_CHARACTERS_MAX)}`];
   });
 }
 

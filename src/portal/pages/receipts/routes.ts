@@ -13,7 +13,7 @@ import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';
 
-const PAGE_RECEIPTS = 30;
+const PAGE_RECEIPTS = 25;
 
 /** Receipts, what became of their events, and the claims of deletions on leads. */
 export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {

@@ -30,6 +30,8 @@ export async function openReceiptPages() {
   );
   return {
     ...portal,
+    /** By which sessions end; that of the pages is `clock`. */
+    portalClock: portal.clock,
     partners,
     deliver,
     receipts,
