@@ -49,7 +49,8 @@ export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifie
       const verdicts = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
       if (!verdicts.includes(true)) return refuseSignature();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
-      return toTrackerEvent(deps, event, parseTrustedJson(rawBody));
+      // The bytes of this text are what was signed: nothing was lost when they were decoded.
+      return toTrackerEvent(deps, event, parseTrustedJson(text));
     },
   };
 }

@@ -45,14 +45,13 @@ test.each([
 });
 
 test('where the sender is trusted the last one counts, and what else is refused stays so', () => {
-  const trusted = (text: string): unknown => parseTrustedJson(Buffer.from(text));
-  expect(trusted('{"a":1,"a":{"b":2}}')).toEqual({ a: { b: 2 } });
+  expect(parseTrustedJson('{"a":1,"a":{"b":2}}')).toEqual({ a: { b: 2 } });
   const many = `[${'{"a":[]},'.repeat(100)}1]`;
-  expect(trusted(many)).toEqual(JSON.parse(many));
+  expect(parseTrustedJson(many)).toEqual(JSON.parse(many));
   const templates = JSON.stringify(Array.from({ length: 200 }, () => 'https://a.example{/id}'));
-  expect(trusted(templates)).toEqual(JSON.parse(templates));
+  expect(parseTrustedJson(templates)).toEqual(JSON.parse(templates));
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
-  expect(trusted(deep(64))).toEqual(JSON.parse(deep(64)));
+  expect(parseTrustedJson(deep(64))).toEqual(JSON.parse(deep(64)));
   for (const text of [
     '{"a":1,"__proto__":1}',
     String.raw`{"a":[{"\u005f_proto__":1}]}`,
@@ -62,8 +61,7 @@ test('where the sender is trusted the last one counts, and what else is refused 
     '{',
     '{} {}',
   ])
-    expect(() => trusted(text)).toThrow(refused);
-  expect(() => parseTrustedJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(refused);
+    expect(() => parseTrustedJson(text)).toThrow(refused);
 });
 
 type Member = { name: string; escaped: boolean; below: Member[] };
