@@ -1,4 +1,4 @@
-/** Three instances on one PostgreSQL behind a plain load balancer: to whoever calls it is one service. */
+/** Several instances on one PostgreSQL behind a plain load balancer: to whoever calls it is one service. */
 import { createHmac } from 'node:crypto';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, test, vi } from 'vitest';
@@ -27,9 +27,16 @@ type Several = {
   worker(): Promise<Instance>;
 };
 
-async function startThree(): Promise<Several> {
+type Size = { count?: number; processes?: number; stopDelay?: string };
+
+/** Instances, each of so many processes. */
+async function startSeveral({
+  count = 3,
+  processes = 1,
+  stopDelay = STOP_DELAY,
+}: Size = {}): Promise<Several> {
   const { tracker, config, key } = await createWorld({
-    server: { stopDelay: STOP_DELAY },
+    server: { stopDelay, processes },
     consumers: { limitPerMinute: 1_000_000 },
     store: { url: (await emptyPostgres()).url },
     secretKey: Buffer.alloc(32, 9).toString('base64'),
@@ -42,7 +49,7 @@ async function startThree(): Promise<Several> {
     },
   });
   const instances: Instance[] = [];
-  for (let count = 0; count < 3; count += 1) instances.push(await startOne(config));
+  while (instances.length < count) instances.push(await startOne(config));
   return {
     tracker,
     key,
@@ -86,16 +93,28 @@ const makeLead = (tracker: Tracker): number =>
   tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
     .number;
 
-async function deleteLead(url: string, number: number): Promise<number> {
+function sendDeletion(url: string, number: number): Promise<Response> {
   const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
   const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
+  return fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
     body,
   });
+}
+
+async function deleteLead(url: string, number: number): Promise<number> {
+  const response = await sendDeletion(url, number);
   await response.arrayBuffer();
   return response.status;
+}
+
+/**
+ * A machine that is busy says so in time, and then nothing was accepted: that is no loss. An instance
+ * that stops is to be asked by nobody.
+ */
+async function isBusy(response: Response): Promise<boolean> {
+  return response.status === 503 && !(await response.text()).includes('stopping');
 }
 
 const idsAt = async (url: string, key: string): Promise<number[]> =>
@@ -110,7 +129,7 @@ async function untilDeletedOnce(tracker: Tracker, numbers: readonly number[]): P
 
 describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
   test('a deletion that any of them takes hides the lead on all of them from the 202 on', async () => {
-    const { tracker, key, instances, balancer } = await startThree();
+    const { tracker, key, instances, balancer } = await startSeveral();
     const numbers = Array.from({ length: 6 }, () => makeLead(tracker));
     for (const { url } of instances) expect(await idsAt(url, key)).toEqual(numbers);
 
@@ -125,7 +144,7 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('one that stands by is killed, then the one that works: nothing is lost or done twice', async () => {
-    const several = await startThree();
+    const several = await startSeveral();
     const { tracker, key, instances, balancer } = several;
     const numbers = Array.from({ length: 5 }, () => makeLead(tracker));
     const [first = 0, second = 0, third = 0, ...left] = numbers;
@@ -154,7 +173,7 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('one that froze at its work is followed; woken up it does nothing twice', async () => {
-    const several = await startThree();
+    const several = await startSeveral();
     const { tracker, key, balancer } = several;
     const numbers = Array.from({ length: 3 }, () => makeLead(tracker));
     const [first = 0, second = 0, left = 0] = numbers;
@@ -179,7 +198,7 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('a rolling restart under load drops no request, and shows no lead that is claimed', async () => {
-    const { tracker, key, instances, balancer } = await startThree();
+    const { tracker, key, instances, balancer } = await startSeveral();
     const remaining = Array.from({ length: 60 }, () => makeLead(tracker));
     const load = createLoad({ url: balancer.url, key, remaining });
     for (const instance of instances) {
@@ -191,6 +210,29 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
     // One that retries nothing would have lost none either.
     expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
     expect(reads).toBeGreaterThan(10);
+    await untilDeletedOnce(tracker, deleted);
+  });
+});
+
+describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIMEOUT_MS }, () => {
+  test('a stop in the middle of a rolling restart drops no request, and loses nothing', async () => {
+    // All processes of an instance are asked for each look of the load balancer.
+    const { tracker, key, instances, balancer } = await startSeveral({
+      count: 2,
+      processes: 2,
+      stopDelay: '5s',
+    });
+    const remaining = Array.from({ length: 30 }, () => makeLead(tracker));
+    const load = createLoad({ url: balancer.url, key, remaining });
+    for (const instance of instances) {
+      await instance.restart();
+      await vi.waitFor(() => expect(balancer.isHealthy(instance.url)).toBe(true), PATIENCE);
+    }
+    const { reads, deleted, failures } = await load.end();
+    expect(failures).toEqual([]);
+    expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
+    expect(reads).toBeGreaterThan(10);
+    expect(deleted.length).toBeGreaterThan(0);
     await untilDeletedOnce(tracker, deleted);
   });
 });
@@ -207,19 +249,25 @@ function createLoad({ url, key, remaining }: { url: string; key: string; remaini
   let reads = 0;
   const keepReading = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      const hidden = [...deleted];
-      const ids = await idsAt(url, key).catch((error: unknown) => String(error));
-      if (typeof ids === 'string') failures.push(ids);
-      else for (const id of hidden) if (ids.includes(id)) failures.push(`lead ${id} was shown`);
-      reads += 1;
+      const hidden = new Set(deleted);
+      const response = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+      if (response.status === 200) {
+        const { items } = (await response.json()) as { items: { id: string }[] };
+        for (const { id } of items)
+          if (hidden.has(Number(id))) failures.push(`lead ${id} was shown`);
+        reads += 1;
+      } else if (!(await isBusy(response))) failures.push(`leads: ${response.status}`);
     }
   };
   const keepDeleting = async (): Promise<void> => {
     for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
       if (over.signal.aborted) return;
-      const status = await deleteLead(url, number);
-      if (status === 202) deleted.add(number);
-      else failures.push(`the deletion of ${number} was answered ${status}`);
+      const response = await sendDeletion(url, number);
+      if (response.status === 202) {
+        await response.arrayBuffer();
+        deleted.add(number);
+      } else if (!(await isBusy(response)))
+        failures.push(`the deletion of ${number}: ${response.status}`);
       remaining.push(number); // who is through sends all of them again
     }
   };
