@@ -7,16 +7,16 @@ export const NAMED = '(SELECT repository_id FROM tracker_repository WHERE name =
 
 const KNOWN = `
   SELECT number, created_at FROM directory_lead
-  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+  WHERE repository_id = ${NAMED} AND number = ANY(@wanted::bigint[])`;
 
 const FOUND = `
   SELECT key_hash, number FROM directory_key
-  WHERE key_hash = ANY(@hashes::bytea[]) AND repository_id = ${NAMED}
+  WHERE key_hash = ANY(@wanted::bytea[]) AND repository_id = ${NAMED}
   ORDER BY number`;
 
 const IDENTITIES = `
   SELECT number, kind, key_hash FROM directory_key
-  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+  WHERE repository_id = ${NAMED} AND number = ANY(@wanted::bigint[])`;
 
 type LeadRow = { number: number; createdAt: number };
 type KeyRow = { number: number; keyHash: Buffer; kind: IdentityKind | null };
@@ -34,10 +34,13 @@ export async function readDirectoryView(
   const name = repository.toLowerCase();
   const ids = names.flatMap((one) => (one.kind === 'lead-id' ? [one.number] : []));
   const hashes = names.flatMap((one) => (one.kind === 'lead-id' ? [] : [one.hash]));
-  const known = await session.all<LeadRow>(KNOWN, { name, numbers: ids });
-  const found = await session.all<Omit<KeyRow, 'kind'>>(FOUND, { name, hashes });
+  // What is not named at all is not worth a way to the server: everybody waits for it at the lock.
+  const rowsOf = async <Row>(sql: string, wanted: readonly (number | Buffer)[]): Promise<Row[]> =>
+    wanted.length > 0 ? session.all<Row>(sql, { name, wanted }) : [];
+  const known = await rowsOf<LeadRow>(KNOWN, ids);
+  const found = await rowsOf<Omit<KeyRow, 'kind'>>(FOUND, hashes);
   const numbers = [...new Set([...known, ...found].map(({ number }) => number))];
-  const identities = await session.all<KeyRow>(IDENTITIES, { name, numbers });
+  const identities = await rowsOf<KeyRow>(IDENTITIES, numbers);
   const createdAts = new Map(known.map(({ number, createdAt }) => [number, createdAt]));
   const byHash = Map.groupBy(found, ({ keyHash }) => keyHash.toString('hex'));
   const byNumber = Map.groupBy(identities, ({ number }) => number);
