@@ -9,7 +9,7 @@ import type { Database } from '../database.ts';
 import { createClaimWriter } from '../claims/claim-leads.ts';
 import { createDirectoryView } from '../directory/view.ts';
 import { guard } from '../errors.ts';
-import type { Write, Writer } from '../writer/writer.ts';
+import type { Write } from '../writer/writer.ts';
 import { fence, held } from './matches.ts';
 import type { LeasedEvent } from './matches.ts';
 import { prepareWorkReads } from './statements.ts';
@@ -100,7 +100,7 @@ function createLeasing(runtime: Runtime): Leasing {
       return rows.map((row) => toItem(runtime, row));
     },
     nextDueAt: async (stage) => guard(() => sql.nextDueAt.get(stage)),
-    changedElsewhere: createChangeWatcher(database.writer),
+    changedElsewhere: createChangeWatcher(database),
     forgetLeases: (now) => write('forgetLeases', now),
     moveBack: (by, now) => write('moveBack', by, now),
   };
@@ -114,13 +114,22 @@ function unknownOf(
   return leadId && !directory.has(leadId.number) ? { unknownLeadId: leadId.number } : {};
 }
 
-/** What other processes have written: for the connection that writes here, everybody else is another. */
-function createChangeWatcher(writer: Writer): () => Promise<boolean> {
-  let seen: number | undefined;
+/**
+ * What other processes have written: for the connection that writes here, everybody else is another.
+ * While nobody at all has written, which this connection sees, the writing thread is left asleep.
+ */
+function createChangeWatcher({
+  foreignVersion,
+  writer,
+}: Pick<Database, 'foreignVersion' | 'writer'>): () => Promise<boolean> {
+  let seen: { byReader: number; byWriter: number } | undefined;
   return async () => {
-    const before = seen;
-    seen = await writer.foreignVersion();
-    return seen !== before;
+    const byReader = foreignVersion();
+    if (seen?.byReader === byReader) return false;
+    const before = seen?.byWriter;
+    const byWriter = await writer.foreignVersion();
+    seen = { byReader, byWriter };
+    return byWriter !== before;
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
@@ -61,6 +61,19 @@ test('what another process may have queued is noticed once, own writes are not',
   connectTo(database.handle.name).handle.exec('UPDATE event SET attempts = 1');
   expect(await store.changedElsewhere()).toBe(true);
   expect(await store.changedElsewhere()).toBe(false);
+});
+
+test('while nobody writes, the thread that writes is asked nothing', async () => {
+  const { database, accept } = await setUp();
+  await accept('a');
+  const ask = vi.spyOn(database.writer, 'foreignVersion');
+  const store = createWorkStore({ ...storeDeps, database });
+  await store.changedElsewhere();
+  expect(await store.changedElsewhere()).toBe(false);
+  expect(ask).toHaveBeenCalledTimes(1);
+  connectTo(database.handle.name).handle.exec('UPDATE event SET attempts = 1');
+  expect(await store.changedElsewhere()).toBe(true);
+  expect(ask).toHaveBeenCalledTimes(2);
 });
 
 test('what is written of several events at once shares one commit', async () => {
