@@ -44,7 +44,6 @@ describeInBrowser('every page outside the catalog', (open) => {
     ['what is not there', ['/nothing', '/consumers/nobody']],
     ['what is asked wrongly', ['/receipts?status=DONE', '/receipts/replay']],
     ['failures before routing', ['/%zz', `/nothing/${'x'.repeat(9000)}`]],
-    ['a sign-in that failed', ['/callback?error=login_required']],
   ])('has no finding of axe on a phone and on a desk: %s', SLOW, async (_name, paths) => {
     const { url } = await startSandboxPortal();
     const { page } = await open();

@@ -35,6 +35,8 @@ export type ErrorViews = {
   framed: (failed: Failed) => PortalPage;
   /** A whole document, for who is not. */
   lone: (failed: Failed) => string;
+  /** The same for what failed before any route was found: mostly the address itself. */
+  early: (failed: Failed) => string;
   /** A form came without a session: nothing was done, and one can sign in. A whole document. */
   sessionOver: (request: FailedPageRequest) => string;
 };
@@ -55,12 +57,12 @@ export function installErrorPages(app: HttpApp, deps: ErrorPagesDeps): void {
 }
 
 /** A page for what fails before any route of the portal is found: bad escapes, endless addresses. */
-export function earlyErrorPage(views: Pick<ErrorViews, 'lone'>): ProblemPage {
+export function earlyErrorPage(views: Pick<ErrorViews, 'early'>): ProblemPage {
   return ({ path, requestId, error }) => {
     if (!/^\/portal(?:\/|$)/.test(path)) return undefined;
     const nobody = { method: 'GET', headers: {}, portalSession: undefined };
     const request = { id: requestId, url: path, ...nobody };
-    return { headers: PORTAL_HEADERS, document: views.lone({ request, error }) };
+    return { headers: PORTAL_HEADERS, document: views.early({ request, error }) };
   };
 }
 

@@ -1,5 +1,6 @@
 /** The words of pages about what went wrong; those of the codes are the problem pages' own. */
 import type { Clock } from '#shared/clock.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 
 import { html } from '../html.ts';
 import type { HtmlValue } from '../html.ts';
@@ -23,6 +24,14 @@ export type ErrorViewsDeps = {
 
 export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
   const { repository, publicUrl, sessionOver, clock } = deps;
+  const lone = (failed: Failed, words: Words = {}): string =>
+    renderLoneRefusal({
+      ...factsOf(failed, publicUrl()),
+      ...words,
+      repository,
+      atMs: clock.now(),
+      actions: link({ href: '/portal', text: 'Overview', look: 'button' }),
+    });
   return {
     framed: (failed) => {
       const { portalSession: session, url } = failed.request;
@@ -35,18 +44,31 @@ export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
         body: refusal({ ...facts, actions: waysOn(failed, publicUrl()) }, reader),
       };
     },
-    lone: (failed) =>
-      renderLoneRefusal({
-        ...factsOf(failed, publicUrl()),
-        repository,
-        atMs: clock.now(),
-        actions: link({ href: '/portal', text: 'Overview', look: 'button' }),
-      }),
+    lone: (failed) => lone(failed),
+    early: (failed) => lone(failed, earlyWords[failed.error.code]),
     sessionOver: (request) => sessionOver(pageBefore(request, publicUrl())),
   };
 }
 
 type Words = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
+
+/** For people: the codes speak to those who write clients. */
+const earlyWords: Readonly<Partial<Record<ErrorCode, Words>>> = {
+  'bad-request': {
+    heading: 'This address cannot be read',
+    text: 'It was cut off on its way, or holds a percent sign that stands for nothing.',
+    nextStep: 'go to the overview, and to the page from there.',
+  },
+  'uri-too-long': {
+    heading: 'This address is too long',
+    text: 'No page of the portal has an address like it.',
+    nextStep: 'go to the overview, and to the page from there.',
+  },
+  'headers-too-large': {
+    text: 'The browser sent more cookies than are taken.',
+    nextStep: 'delete the cookies of this address, then sign in again.',
+  },
+};
 
 const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => Words>> = {
   'no-session': () => ({}),

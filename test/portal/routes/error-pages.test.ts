@@ -47,6 +47,7 @@ describe('at a path of the portal a failure is a page', () => {
     expect(response.body).toContain('href="/portal"');
     expect(response.body).toContain(String(response.headers['x-request-id']));
     expect(response.body).not.toContain('xxxx');
+    expect(response.body.includes('This address cannot be read')).toBe(status === 400);
   });
 
   test('and to who asks for JSON a problem, as at every path of the API', async () => {
@@ -72,6 +73,7 @@ describe('at a path of the portal a failure is a page', () => {
     const page = await send('/portal/receipts');
     expect(page).toMatch(/^HTTP\/1\.1 431 /);
     expect(page).toContain(`content-type: ${HTML}`);
+    expect(page).toContain('delete the cookies of this address');
     expect(page).toContain('</html>');
     expect(await send('/api/v1/leads')).toContain('content-type: application/problem+json');
   });
