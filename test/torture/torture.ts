@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
+import { freePort } from '../support/free-port.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
 import type { Findings } from './findings.ts';
@@ -152,18 +150,11 @@ async function countCalls({ tracker, report }: Run): Promise<void> {
   report.trackerFailures = calls.filter(({ status }) => status === 0 || status >= 300).length;
 }
 
-/** Ports that are free at this moment, all different. */
+/** All different. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  return Promise.all(
-    servers.map(async (server) => {
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      server.close();
-      await once(server, 'close');
-      return port;
-    }),
-  );
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 /**

@@ -7,7 +7,7 @@ import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startLines } from '../support/samples.ts';
 import { leadBody } from '../support/world.ts';
 

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import { takeBlock } from '../support/documents.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
 

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
 import { createWorld, environment, serve } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';

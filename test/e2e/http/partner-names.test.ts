@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { compose } from '../support/composed.ts';
 import type { Composed } from '../support/composed.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const SECRET = 'a-partner-secret-of-this-test';

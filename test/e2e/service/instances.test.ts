@@ -5,7 +5,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { startRoundRobin } from '../../support/http/round-robin.ts';
 import type { RoundRobin } from '../../support/http/round-robin.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
-import { freePort, listening, trackport } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
+import { listening, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
 import { createWorld, environment, leadBody, listLeads } from '../support/world.ts';
 

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { compose, TRACKER_TOKEN } from '../support/composed.ts';
-import { configFile, freePort, listening, runTrackport, trackport } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
+import { configFile, listening, runTrackport, trackport } from '../support/process.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
 

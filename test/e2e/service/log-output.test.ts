@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { createWorld, environment, leadBody } from '../support/world.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };

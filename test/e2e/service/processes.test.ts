@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWorld, environment, leadBody } from '../support/world.ts';
-import { freePort, listening, runTrackport, trackport } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
+import { listening, runTrackport, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';

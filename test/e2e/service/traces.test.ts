@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { pathTo, startCollector } from '../support/collector.ts';
 import { bodyOf, people } from '../support/people.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { createWorld, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';

@@ -11,13 +11,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND } from '#shared/clock.ts';
+import { freePort } from '../free-port.ts';
 import { findBinaries } from './binaries.ts';
 
 /** A PostgreSQL server of the tests' own, on 127.0.0.1 and a port of its own. */
@@ -159,15 +158,6 @@ async function waitUntilReady(url: string, child: ChildProcess, log: string): Pr
       await setTimeout(LOOK_EVERY_MS);
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** PostgreSQL refuses to run as root. */
