@@ -60,6 +60,10 @@ export type SessionStore = {
   takeOnce(
     which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
   ): Promise<Buffer | undefined>;
+  /** What was put, as often as it is asked for within its time and session. */
+  readOnce(
+    which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
+  ): Promise<Buffer | undefined>;
   /** Remembers a logout token until `endsAt`. False when it is known already. */
   rememberLogout(token: { digest: Buffer; endsAt: number }): Promise<boolean>;
   /** Removes what is over: sessions, what nobody looked at, logout tokens. Returns how many sessions. */

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-import { MINUTE } from '#shared/clock.ts';
+import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
@@ -18,6 +18,8 @@ const ID_BYTES = 32;
 const ONCE_ID_BYTES = 16;
 /** A page is read right after the action that led to it. */
 const ONCE_MS = 10 * MINUTE;
+/** A form that came back is mended and sent again within it. */
+const HELD_MS = HOUR;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
@@ -52,9 +54,15 @@ export function createSessions(deps: SessionsDeps) {
     renew: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) =>
       store.renew(digest, sealSession(deps.sealer, digest, signedIn)),
     /** Returns the id by which the next page takes it, within 10 minutes. */
-    putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
+    putOnce: (session: Pick<Session, 'digest'>, value: unknown) =>
+      put(deps, session, { value, forMs: ONCE_MS }),
     /** The value, for the first who asks. */
     takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
+    /** Holds a value for an hour. Returns the id by which the same session reads it. */
+    hold: (session: Pick<Session, 'digest'>, value: unknown) =>
+      put(deps, session, { value, forMs: HELD_MS }),
+    /** What is held; undefined when it is over. */
+    held: (session: Pick<Session, 'digest'>, id: string) => readHeld(deps, session, id),
     rememberLogout: (token: { digest: Buffer; endsAt: number }) => store.rememberLogout(token),
     /** Removes from the store what is over. */
     purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
@@ -98,15 +106,15 @@ async function readSession(deps: SessionsDeps, digest: Buffer): Promise<Session 
   return row && !isOver(row, deps.clock.now()) ? openSession(deps.sealer, row) : undefined;
 }
 
-async function putOnce(
+async function put(
   { store, sealer, clock, random = randomBytes }: SessionsDeps,
   { digest: session }: Pick<Session, 'digest'>,
-  value: unknown,
+  { value, forMs }: { value: unknown; forMs: number },
 ): Promise<string> {
   const id = random(ONCE_ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
-  await store.putOnce({ digest, session, endsAt: clock.now() + ONCE_MS, sealed });
+  await store.putOnce({ digest, session, endsAt: clock.now() + forMs, sealed });
   return id;
 }
 
@@ -117,6 +125,16 @@ async function takeOnce(
 ): Promise<unknown> {
   const digest = sha256(id);
   const sealed = await store.takeOnce({ digest, session, now: clock.now() });
+  return sealed && openOnce(sealer, digest, sealed);
+}
+
+async function readHeld(
+  { store, sealer, clock }: SessionsDeps,
+  { digest: session }: Pick<Session, 'digest'>,
+  id: string,
+): Promise<unknown> {
+  const digest = sha256(id);
+  const sealed = await store.readOnce({ digest, session, now: clock.now() });
   return sealed && openOnce(sealer, digest, sealed);
 }
 

@@ -78,11 +78,12 @@ export function composePortal(
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),
       parseForm: parts.bodies.form,
-      addPages: (routes) => addPages(routes, pagesDepsOf(parts, context.publicUrl)),
+      addPages: (routes) =>
+        addPages(routes, { ...pagesDepsOf(parts, context.publicUrl), sessions }),
     });
 }
 
-function pagesDepsOf(parts: PortalParts, publicUrl: () => string): PagesDeps {
+function pagesDepsOf(parts: PortalParts, publicUrl: () => string): Omit<PagesDeps, 'sessions'> {
   const { portal, config, settings, tracker } = parts;
   const { apiUrl, repository } = config.tracker;
   const checks = () => healthChecks(parts);

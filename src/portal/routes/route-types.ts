@@ -60,6 +60,8 @@ export type ActionResult = Once & { location: string };
 
 export type ProblemsRequest<Params> = {
   person: PortalPerson;
+  /** For what belongs to the session itself. */
+  session: { digest: Buffer };
   params: Params;
   /** What the form is to hold again. Never put a secret back into it. */
   typed: TypedFields;

@@ -54,10 +54,10 @@ const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 
 /** The form again, for what its sender can mend there. @throws anything else */
 async function backToForm(run: ActionRun, error: TrackportError): Promise<ActionOutcome> {
-  const { onProblems, person, params, typed } = run;
+  const { onProblems, person, session, params, typed } = run;
   if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
   const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
-  const page = await onProblems({ person, params, typed, problems });
+  const page = await onProblems({ person, session, params, typed, problems });
   return { kind: 'problems', page: { status: 422, hasProblems: true, ...page } };
 }
 

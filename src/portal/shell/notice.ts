@@ -4,6 +4,7 @@ import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import { list, row } from './card.ts';
 import { cut } from './parts.ts';
+import { count } from './times.ts';
 import type { State } from './parts.ts';
 
 export type NoticeFacts = {
@@ -52,11 +53,17 @@ export type SummaryFacts = {
   labels?: Readonly<Record<string, string>>;
 };
 
+/** Of a thousand members each may be wrong. */
+const PROBLEMS_SHOWN = 12;
+const PROBLEMS_OF_FIELD_SHOWN = 4;
+
 /** Above a form that came back: links to each field. The page's title gets `Error: ` before it. */
 export function errorSummary({ heading, problems, labels = {} }: SummaryFacts): Html {
+  const lines = problems.slice(0, PROBLEMS_SHOWN).map((problem) => summaryLine(problem, labels));
+  const rest = problems.length - lines.length;
   return html`<section class="notice" data-s="bad" role="alert" aria-labelledby="error-summary">
     <h2 id="error-summary">${heading}</h2>
-    ${list(...problems.map((problem) => summaryLine(problem, labels)))}
+    ${list(...lines, ...(rest > 0 ? [`${count(rest)} more.`] : []))}
   </section>`;
 }
 
@@ -76,5 +83,8 @@ export function fieldOf({ pointer, parameter }: FieldProblem): string | undefine
 /** What is wrong with a field, for `error` of that field. */
 export function problemOf(problems: readonly FieldProblem[], name: string): string | undefined {
   const own = problems.filter((problem) => fieldOf(problem) === name);
-  return own.length === 0 ? undefined : own.map(({ detail }) => cut(detail)).join(' ');
+  if (own.length === 0) return undefined;
+  const rest = own.length - PROBLEMS_OF_FIELD_SHOWN;
+  const shown = own.slice(0, PROBLEMS_OF_FIELD_SHOWN).map(({ detail }) => cut(detail));
+  return [...shown, ...(rest > 0 ? [`${count(rest)} more.`] : [])].join(' ');
 }

@@ -64,7 +64,7 @@ export const SESSION_COOKIE = '__Host-trackport-session';
 
 /** The portal with pages of a test, on sessions of its own. Closed when the running test ends. */
 export function startPortal(
-  addPages: (portal: PortalRoutes) => void = () => undefined,
+  addPages: (portal: PortalRoutes, sessions: Sessions) => void = () => undefined,
   { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalDeps, 'parseForm'>> = {},
 ): TestPortal {
   const clock = createFakeClock();
@@ -99,7 +99,7 @@ export function startPortal(
         idempotency,
         parseForm,
         formKey: randomBytes(32),
-        addPages: (portal) => addPages(withToken(portal)),
+        addPages: (portal) => addPages(withToken(portal), sessions),
       }),
   });
   onTestFinished(() => app.close());

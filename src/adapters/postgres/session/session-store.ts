@@ -31,6 +31,8 @@ export function createSessionStore(database: Database): SessionStore {
     putOnce: (row) => change(sql.PUT_ONCE, row),
     takeOnce: async (which) =>
       (await database.get<{ sealed: Buffer }>(sql.TAKE_ONCE, which))?.sealed,
+    readOnce: async (which) =>
+      (await database.get<{ sealed: Buffer }>(sql.READ_ONCE, which))?.sealed,
     rememberLogout: async (token) => (await database.run(sql.REMEMBER_LOGOUT, token)) === 1,
     purge: async (over) => {
       await change(sql.PURGE_ONCE, over);

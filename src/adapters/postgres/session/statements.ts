@@ -39,6 +39,10 @@ export const TAKE_ONCE = `
   DELETE FROM session_once
   WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
 
+export const READ_ONCE = `
+  SELECT sealed FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now`;
+
 export const REMEMBER_LOGOUT = `
   INSERT INTO logout_token (digest, ends_at) VALUES (@digest, @endsAt)
   ON CONFLICT (digest) DO NOTHING`;

@@ -12,6 +12,11 @@ export function createSessionStore(database: Database): SessionStore {
       `SELECT ${SESSION_COLUMNS} FROM session WHERE digest = ?`,
     ),
   );
+  const readOnce = guard(() =>
+    database.handle.prepare<[Parameters<SessionStore['readOnce']>[0]], { sealed: Buffer }>(
+      'SELECT sealed FROM session_once WHERE digest = @digest AND session = @session AND endsAt > @now',
+    ),
+  );
   const write = database.writer.open(sessionWrites, undefined);
   return {
     insert: (row) => write('insert', row),
@@ -28,6 +33,7 @@ export function createSessionStore(database: Database): SessionStore {
     endOfIssuer: (which) => write('endOfIssuer', which),
     putOnce: (row) => write('putOnce', row),
     takeOnce: (which) => write('takeOnce', which),
+    readOnce: async (which) => guard(() => readOnce.get(which)?.sealed),
     rememberLogout: (token) => write('rememberLogout', token),
     purge: (over) => write('purge', over),
   };

@@ -3,7 +3,6 @@ import type { Precondition } from '#catalog/version/entity-tag.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import { refuse } from '#shared/errors.ts';
 import { counted } from '../../shell/times.ts';
-import type { PortalPerson } from '../../person.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import {
@@ -12,10 +11,9 @@ import {
   draftForm,
   newDraftForm,
   problem,
-  toContent,
-  toDraft,
 } from './draft/draft-form.ts';
-import { atSpec, typedSpecOf } from './draft/draft-spec.ts';
+import { contentOf, descriptionOf } from './draft/draft-content.ts';
+import { atSpec } from './draft/draft-spec.ts';
 import type { CatalogPageMakers, VersionName } from './page-makers.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH } from './query.ts';
 
@@ -64,13 +62,6 @@ function withFindings(view: VersionView, what: string): ActionResult {
 function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
   const { catalog } = deps;
   const formBytesMax = DRAFT_FORM_BYTES_MAX;
-  const withSpec = async (
-    { workspaceId }: PortalPerson,
-    form: Parameters<typeof typedSpecOf>[2],
-  ): Promise<{ specText?: string }> => {
-    const specText = await typedSpecOf(deps, workspaceId, form);
-    return specText === undefined ? {} : { specText };
-  };
   portal.action(
     NEW_PATH,
     {
@@ -80,7 +71,9 @@ function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
       onProblems: (back) => pages.create({}, back),
     },
     async ({ form, ...asking }) => {
-      const draft = { ...toDraft(form), ...(await withSpec(asking.person, form)) };
+      const { id, version } = form;
+      const content = await contentOf(deps, asking, form);
+      const draft = { ...content, id, ...(version !== '' && { version }) };
       return withFindings(await atSpec(() => catalog.create(callerOf(asking), draft)), 'created');
     },
   );
@@ -93,7 +86,7 @@ function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
       onProblems: (back) => pages.edit(back.params, back),
     },
     async ({ form, params: name, ...asking }) => {
-      const content = { ...toContent(form), ...(await withSpec(asking.person, form)) };
+      const content = await contentOf(deps, asking, form);
       const input = { ...name, content, ifMatch: asSeen(form.seen) };
       return withFindings(await atSpec(() => catalog.replace(callerOf(asking), input)), 'saved');
     },
@@ -105,11 +98,12 @@ function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps, pages: Catalo
     `${VERSION_PATH}/describe`,
     { ...writing, form: describeForm, onProblems: (back) => pages.edit(back.params, back) },
     async ({ form, params: name, ...asking }) => {
-      const { title, owner, description, groupPath } = form;
+      const { title, owner, groupPath } = form;
+      const description = await descriptionOf(deps, asking, form);
       const patch = {
         title,
         owner,
-        description: description.trim() || null,
+        ...(description !== undefined && { description }),
         groupPath: groupPath || null,
       };
       const input = { ...name, patch, ifMatch: asSeen(form.seen) };

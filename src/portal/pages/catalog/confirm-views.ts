@@ -5,6 +5,7 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { DAY } from '#shared/clock.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
+import { shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import { list } from '../../shell/card.ts';
@@ -24,6 +25,8 @@ export type ConfirmFacts = {
   /** The first of those that list the artifact. */
   listers: Page<Lister>;
   person: PortalPerson;
+  /** How much of each list there is room for, up to 1. */
+  share: number;
   /** What the person saw: the entity tag that the action asks for. */
   seen: string;
   problems?: readonly FormProblem[];
@@ -42,7 +45,7 @@ export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
     warning:
       findings.length === 0
         ? remark('ok', clean)
-        : remark(isStopped ? 'bad' : 'warn', heading, findingsList(findings)),
+        : remark(isStopped ? 'bad' : 'warn', heading, findingsList(findings, given.share)),
     consequences: [
       'Whoever reads the catalog can rely on it: its content is frozen from now on.',
       'Title, description, owner and group can still be changed.',
@@ -51,6 +54,9 @@ export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
     submit: `Publish ${version}`,
   });
 }
+
+/** More than a day has; the rest of a longer text is no use to anybody. */
+const DAY_CHARACTERS_SHOWN = 20;
 
 /** Asks until when a version stays, and shows what takes its place and what it holds. */
 export function deprecateView(
@@ -80,14 +86,14 @@ export function deprecateView(
         label: 'Sunset: from when it may stop',
         type: 'date',
         min: new Date(reader.nowMs + DAY).toISOString().slice(0, 10),
-        value: typeof value === 'string' ? value : known,
+        value: typeof value === 'string' ? value.slice(0, DAY_CHARACTERS_SHOWN) : known,
         note: isAgain
           ? 'Counts from 00:00 UTC of that day.'
           : 'Optional. Counts from 00:00 UTC of that day.',
         error: problemOf(problems, 'sunset'),
       }),
-      whoListsIt(view.record.id, given.listers),
-      membersOf(view),
+      whoListsIt(view.record.id, given.listers, given.share),
+      membersOf(view, given.share),
     ],
     submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
   });
@@ -95,11 +101,12 @@ export function deprecateView(
 
 const MEMBERS_SHOWN = 20;
 
-function membersOf({ members = [], counts }: VersionView): Html {
+function membersOf({ members = [], counts }: VersionView, share: number): Html {
+  const most = shareOf(MEMBERS_SHOWN, share);
   if (members.length === 0) return html``;
-  const rest = (counts['members'] ?? members.length) - Math.min(members.length, MEMBERS_SHOWN);
+  const rest = (counts['members'] ?? members.length) - Math.min(members.length, most);
   const items: HtmlValue[] = members
-    .slice(0, MEMBERS_SHOWN)
+    .slice(0, most)
     .map(
       ({ id, title, type }) =>
         html`${link({ href: artifactPath(id), text: foreign(title, 80) })}, ${type}`,
@@ -132,7 +139,7 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
         : html`Its successor is ${code(successor)}.`,
       'It stays readable by its name. This cannot be undone.',
     ],
-    fields: [whoListsIt(record.id, given.listers), typedField(given)],
+    fields: [whoListsIt(record.id, given.listers, given.share), typedField(given)],
     submit: `Retire ${version}`,
     danger: true,
   });

@@ -5,6 +5,7 @@ import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
+import { fitPage } from '../../fit-page.ts';
 import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { Html } from '../../html.ts';
@@ -19,7 +20,9 @@ import {
 import type { ConfirmFacts } from './confirm-views.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { toFields } from './draft/draft-form.ts';
-import { formerSpecOf, specFieldsOf } from './draft/draft-spec.ts';
+import { fieldsOf } from './draft/draft-content.ts';
+import { fitFields, holdText, omittedIn } from './draft/omitted-texts.ts';
+import type { FormTexts } from './draft/omitted-texts.ts';
 import { draftFormView } from './draft/draft-view.ts';
 import { LISTERS_SHOWN } from './listers/listers-view.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
@@ -29,7 +32,12 @@ export type CatalogPageMakers = ReturnType<typeof createPages>;
 
 export type VersionName = { id: string; version: string };
 /** Who asks, and what was typed and is wrong when a form came back. */
-type FormRequest = { person: PortalPerson; typed?: TypedFields; problems?: readonly FormProblem[] };
+type FormRequest = {
+  person: PortalPerson;
+  session?: { digest: Buffer };
+  typed?: TypedFields;
+  problems?: readonly FormProblem[];
+};
 type Confirm = (given: ConfirmFacts, reader: Reader, others: VersionRecord[]) => Html;
 
 /** Pages with forms, as a reader and a form that came back show them alike. */
@@ -61,7 +69,9 @@ export function createPages(deps: CatalogPagesDeps) {
       };
       const others = items.filter(({ version }) => version !== shown.record.version);
       const reader = { timeZone, nowMs: clock.now() };
-      return below(shown.record, `${title} ${name.version}`, view(facts, reader, others));
+      return fitPage(async (share) =>
+        below(shown.record, `${title} ${name.version}`, view({ ...facts, share }, reader, others)),
+      );
     };
   return {
     create: (from: Partial<VersionName>, request: FormRequest) => createPage(deps, from, request),
@@ -95,10 +105,9 @@ async function createPage(
   from: Partial<VersionName>,
   request: FormRequest,
 ): Promise<PortalPage> {
-  const { person, typed, problems = [] } = request;
-  const { fields, specBytes, specOf } = typed
-    ? await typedFields(deps, person, typed)
-    : await fieldsFrom(deps, person, from);
+  const { person, problems = [] } = request;
+  const { fields, omitted } =
+    (await typedFields(deps, request)) ?? (await fieldsFrom(deps, person, from));
   const { id } = from;
   return {
     title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
@@ -109,68 +118,59 @@ async function createPage(
       action: NEW_PATH,
       kind: 'new',
       fields,
-      hidden: { specOf },
+      omitted,
       words: deps.catalog.words(),
-      specBytes,
       problems,
       cancel: id === undefined ? CATALOG_PATH : artifactPath(id),
     }),
   };
 }
 
-type FormFields = { fields: TypedFields; specBytes?: number | undefined; specOf: string };
-
 /** A new draft starts empty, or with what another version says. */
 async function fieldsFrom(
   { catalog }: CatalogPagesDeps,
   { workspaceId }: PortalPerson,
   { id, version }: Partial<VersionName>,
-): Promise<FormFields> {
+): Promise<FormTexts> {
   if (id === undefined || version === undefined)
-    return { fields: { id: id ?? '', source: 'INLINE' }, specOf: '' };
+    return { fields: { id: id ?? '', source: 'INLINE' }, omitted: {} };
   const view = await catalog.read({ workspaceId }, { id, version, withSpec: true });
-  const { spec, ...rest } = specFieldsOf(view.specText, view.record);
-  return { fields: { ...toFields(view.record), spec, id: view.record.id, version: '' }, ...rest };
+  const { fields, omitted } = await fieldsOf(view);
+  return { fields: { ...fields, id: view.record.id, version: '' }, omitted };
 }
 
+/** What was typed; of what is too long for the page, where it is held. Undefined before that. */
 async function typedFields(
-  deps: CatalogPagesDeps,
-  { workspaceId }: PortalPerson,
-  typed: TypedFields,
-): Promise<FormFields> {
-  const specOf = typeof typed['specOf'] === 'string' ? typed['specOf'] : '';
-  const former = await formerSpecOf(deps, workspaceId, specOf);
-  return {
-    fields: typed,
-    specOf,
-    ...(former !== undefined && { specBytes: Buffer.byteLength(former) }),
-  };
+  { sessions }: CatalogPagesDeps,
+  { typed, session }: FormRequest,
+): Promise<FormTexts | undefined> {
+  if (!typed || !session) return undefined;
+  const texts = { fields: typed, omitted: omittedIn(typed) };
+  return fitFields(texts, (text) => holdText({ sessions, session }, text));
 }
 
 async function editPage(
   deps: CatalogPagesDeps,
   name: VersionName,
-  { person, typed, problems = [] }: FormRequest,
+  request: FormRequest,
 ): Promise<PortalPage> {
+  const { person, typed, problems = [] } = request;
   const { workspaceId } = person;
   const { catalog } = deps;
   const view = await catalog.read({ workspaceId }, { ...name, withSpec: true });
   const { record } = view;
   requireEditable(record);
   const current = toFields(record);
-  const { spec, ...rest } = specFieldsOf(view.specText, record);
-  const { fields, specBytes, specOf } = typed
-    ? await typedFields(deps, person, typed)
-    : { fields: { ...current, spec }, ...rest };
+  const { fields, omitted } = (await typedFields(deps, request)) ?? (await fieldsOf(view));
   const isDraft = record.lifecycle === 'DRAFT';
   const form = draftFormView({
     person,
     action: versionPath(record.id, record.version, isDraft ? 'edit' : 'describe'),
     kind: isDraft ? 'draft' : 'describe',
     fields,
-    hidden: { seen: seenOf(view), ...(isDraft && { specOf }) },
+    omitted,
+    hidden: { seen: seenOf(view) },
     words: catalog.words(),
-    specBytes,
     problems: problems.map((one) => explainStale(one, { current, typed })),
     cancel: artifactPath(record.id, { version: record.version }),
   });

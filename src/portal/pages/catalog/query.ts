@@ -7,18 +7,26 @@ export const CATALOG_PATH = '/portal/catalog';
 /** No id can be a hyphen alone. */
 export const NEW_PATH = `${CATALOG_PATH}/-/new`;
 
+/** Every filter stands in every link of the page. */
+const FILTERS_BYTES_MAX = 2400;
+
 /** The address of the list. */
-export const catalogQuery = z.strictObject({
-  q: textFilter(),
-  type: textFilter(),
-  lifecycle: oneOfFilter(lifecycles),
-  owner: textFilter(),
-  groupPath: textFilter(),
-  source: textFilter(),
-  projectId: textFilter(),
-  versions: oneOfFilter(['all']),
-  cursor: cursorParameter,
-});
+export const catalogQuery = z
+  .strictObject({
+    q: textFilter(),
+    type: textFilter(),
+    lifecycle: oneOfFilter(lifecycles),
+    owner: textFilter(),
+    groupPath: textFilter(),
+    source: textFilter(),
+    projectId: textFilter(),
+    versions: oneOfFilter(['all']),
+    cursor: cursorParameter,
+  })
+  .refine(
+    ({ cursor: _cursor, ...filters }) => withQuery('', filters).length <= FILTERS_BYTES_MAX,
+    'The filters are too long together: leave some out, or shorten them.',
+  );
 
 export type CatalogQuery = z.output<typeof catalogQuery>;
 
@@ -31,6 +39,12 @@ export function toFilters({ cursor: _cursor, ...query }: CatalogQuery): CatalogF
 /** The list with these filters; undefined ones are left out. */
 export function catalogPath(query: CatalogQuery): string {
   return withQuery(CATALOG_PATH, query);
+}
+
+/** The list of a group; empty, and no link, for a path that is too long for the address. */
+export function groupPathOf(groupPath: string): string {
+  const path = catalogPath({ groupPath });
+  return path.length <= FILTERS_BYTES_MAX ? path : '';
 }
 
 /** A page or an action of one version. */

@@ -7,6 +7,7 @@ import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
+import { fitPage, shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import { code, cut, link } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
@@ -23,7 +24,7 @@ const PAGE_ARTIFACTS = 50;
 /** The catalog: `/portal/catalog` and what lies below. */
 export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void {
   portal.page(CATALOG_PATH, { scope: 'catalog:read', query: catalogQuery }, (request) =>
-    listPage(deps, request),
+    fitPage((share) => listPage(deps, { ...request, share })),
   );
   const one = `${CATALOG_PATH}/:id`;
   portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>
@@ -80,7 +81,7 @@ async function specFile(
 
 async function listPage(
   { catalog, clock }: CatalogPagesDeps,
-  { person, query }: { person: PortalPerson; query: CatalogQuery },
+  { person, query, share }: { person: PortalPerson; query: CatalogQuery; share: number },
 ): Promise<PortalPage> {
   const { workspaceId, timeZone } = person;
   const problems = catalog.problemsInFilter(query);
@@ -88,7 +89,7 @@ async function listPage(
   const searchProblem = searchProblemOf(query);
   const { items: versions, pagination } =
     searchProblem === undefined
-      ? await catalog.list({ workspaceId }, toRequest(query))
+      ? await catalog.list({ workspaceId }, toRequest(query, shareOf(PAGE_ARTIFACTS, share)))
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();
@@ -103,9 +104,9 @@ async function listPage(
   };
 }
 
-function toRequest(query: CatalogQuery) {
+function toRequest(query: CatalogQuery, limit: number) {
   const { cursor } = query;
-  return { ...toFilters(query), limit: PAGE_ARTIFACTS, ...(cursor !== undefined && { cursor }) };
+  return { ...toFilters(query), limit, ...(cursor !== undefined && { cursor }) };
 }
 
 function searchProblemOf({ q }: CatalogQuery): string | undefined {

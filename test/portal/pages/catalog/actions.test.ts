@@ -22,6 +22,15 @@ const fields = {
   spec: 'a: 1\r\nb: [x]\r\n',
 };
 
+/** What a form says of the texts that it left out. */
+const omittedIn = (page: string): Record<string, string> =>
+  Object.fromEntries(
+    Array.from(
+      page.matchAll(/name="(omitted\.\w+)" value="([^"]*)"/g),
+      ([, name = '', value = '']) => [name, value],
+    ),
+  );
+
 async function open() {
   const portal = setUp();
   const owner = await portal.signIn(scopes);
@@ -101,13 +110,54 @@ describe('a draft', () => {
     await create({ specText, description: 'Of the first', members: ['b', 'c'] });
     const form = (await owner.get('/portal/catalog/-/new?id=leads&version=1.0.0')).body;
     expect(form).toContain('Of the first');
-    expect(form).toContain('value="leads 1.0.0"');
     expect(form).not.toContain('xxxxxxxxxx');
-    await submit('/portal/catalog/-/new', { ...fields, spec: '', specOf: 'leads 1.0.0' });
+    const omitted = omittedIn(form);
+    expect(omitted).toEqual({ 'omitted.spec': '20008 version leads 1.0.0' });
+    await submit('/portal/catalog/-/new', { ...fields, spec: '', ...omitted });
     expect((await read('1.1.0')).specText).toBe(specText);
-    const none = { ...fields, spec: '', specOf: 'leads 1.0.0', withoutSpec: 'yes' };
+    const none = { ...fields, spec: '', ...omitted, 'without.spec': 'yes' };
     await submit('/portal/catalog/-/new', none);
     expect(await read('1.2.0')).not.toHaveProperty('specText');
+  });
+
+  test('keeps every text that was too long for its page, of a version and as it was typed', async () => {
+    const { owner, create, read, confirm, submit, seenAt } = await open();
+    const long = '"'.repeat(9000);
+    const members = Array.from({ length: 1000 }, (_, at) => `member-of-a-long-name-${at}`);
+    const counts = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`n${at}`, at]));
+    await create({ description: long, members, counts, specText: '{"a":1}' });
+    const form = (await owner.get(at('edit'))).body;
+    const omitted = omittedIn(form);
+    expect(Object.keys(omitted).toSorted()).toEqual(['omitted.description', 'omitted.members']);
+    const shown = { ...fields, description: '', counts: 'n: 1', ...omitted };
+    await confirm(at('edit'), { ...shown, title: 'Other' });
+    const { record } = await read();
+    expect(record).toMatchObject({ title: 'Other', description: long, members, counts: { n: 1 } });
+
+    const spec = JSON.stringify({ a: 'y'.repeat(300_000) });
+    const seen = await seenAt(at('edit'));
+    const wrong = { ...shown, spec, title: '', seen, description: `${long}!` };
+    const back = (await owner.post(at('edit'), wrong)).body;
+    expect(back).toContain('what you gave is used (300 KB');
+    expect(back).not.toContain('yyyyyyyyyy');
+    const again = { ...wrong, spec: '', description: '', ...omittedIn(back) };
+    expect(omittedIn((await owner.post(at('edit'), again)).body)).toEqual(omittedIn(back));
+    await submit(at('edit'), { ...again, title: 'Third' });
+    const mended = await read();
+    expect(mended.record).toMatchObject({ title: 'Third', description: `${long}!`, members });
+    expect(mended.specText).toBe(spec);
+  });
+
+  test('says at its field when a text is not held any more, or another’s', async () => {
+    const { owner, signIn } = await open();
+    const spec = JSON.stringify({ a: 'y'.repeat(300_000) });
+    const back = (await owner.post('/portal/catalog/-/new', { ...fields, id: '-', spec })).body;
+    const again = { ...fields, spec: '', ...omittedIn(back) };
+    const stranger = await signIn(scopes);
+    const refused = await stranger.post('/portal/catalog/-/new', again);
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('not held any more. Give it again.');
+    expect((await owner.post('/portal/catalog/-/new', again)).status).toBe(303);
   });
 
   test('is edited as it was seen, and not over what another person saved', async () => {

@@ -15,7 +15,9 @@ export const origin = {
 export function setUp() {
   const { catalog, clock } = buildCatalog();
   const { specText: readSpecText } = createBodyReaders({ clock: systemClock });
-  const portal = startPortal((routes) => catalogPages(routes, { catalog, readSpecText, clock }));
+  const portal = startPortal((routes, sessions) =>
+    catalogPages(routes, { catalog, readSpecText, clock, sessions }),
+  );
   const draft = (facts: Partial<Draft> = {}): Draft => ({
     id: 'leads',
     type: 'API',

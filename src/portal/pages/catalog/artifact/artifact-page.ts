@@ -5,6 +5,7 @@ import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { cursorParameter, textFilter, withQuery } from '../../../address.ts';
+import { fitPage, shareOf } from '../../../fit-page.ts';
 import type { PortalPage } from '../../../page.ts';
 import { may } from '../../../person.ts';
 import type { PortalPerson } from '../../../person.ts';
@@ -13,7 +14,7 @@ import { code, foreign, link } from '../../../shell/parts.ts';
 import type { CatalogPagesDeps } from '../deps.ts';
 import { LISTERS_SHOWN } from '../listers/listers-view.ts';
 import { artifactView } from './artifact-view.ts';
-import { artifactPath, CATALOG_PATH, catalogPath, NEW_PATH } from '../query.ts';
+import { artifactPath, CATALOG_PATH, groupPathOf, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';
 
 export const ofArtifact = {
@@ -42,26 +43,34 @@ export async function artifactPage(
 ): Promise<PortalPage> {
   const { workspaceId, timeZone } = person;
   const reader = { workspaceId };
-  const { cursor } = query;
-  const page = { id, limit: PAGE_VERSIONS, ...(cursor !== undefined && { cursor }) };
-  const { items: versions, pagination } = await catalog.listVersions(reader, page);
   const byDefault = await readDefault(catalog, reader, id);
   const defaultVersion = byDefault?.record.version;
-  const isDefaultSet = byDefault?.isSetDefault ?? false;
-  const version = query.version ?? defaultVersion ?? versions[0]?.version;
-  const ref = { id, ...(version !== undefined && { version }) };
-  const shown = await catalog.read(reader, { ...ref, withSpec: true });
+  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, reader, id));
+  const shown = await catalog.read(reader, { id, version, withSpec: true });
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
   const listers = await catalog.listListers(reader, { id, limit: LISTERS_SHOWN });
   const diff = await chosenDiff(catalog, reader, { id, ...query });
-  const of = { defaultVersion, isDefaultSet };
-  const lists = { versions, pagination, cursor, entries, listers };
-  const facts = { diff, person, shown, ...lists, ...of };
-  return framed(shown, {
-    person,
-    defaultVersion,
-    body: artifactView(facts, { timeZone, nowMs: clock.now() }),
+  const isDefaultSet = byDefault?.isSetDefault ?? false;
+  const facts = { diff, person, shown, entries, listers, defaultVersion, isDefaultSet };
+  const { cursor } = query;
+  return fitPage(async (share) => {
+    const limit = shareOf(PAGE_VERSIONS, share);
+    const page = { id, limit, ...(cursor !== undefined && { cursor }) };
+    const { items: versions, pagination } = await catalog.listVersions(reader, page);
+    const all = { ...facts, versions, pagination, cursor, share };
+    const body = artifactView(all, { timeZone, nowMs: clock.now() });
+    return framed(shown, { person, defaultVersion, body });
   });
+}
+
+/** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
+async function highestVersion(
+  catalog: Catalog,
+  reader: CatalogReader,
+  id: string,
+): Promise<string> {
+  const { items } = await catalog.listVersions(reader, { id, limit: 1 });
+  return items[0]?.version ?? '';
 }
 
 /** Of two versions that the address names; undefined where it names none. */
@@ -97,7 +106,7 @@ type Frame = Pick<PortalPage, 'body'> & {
 function framed({ record }: VersionView, { person, defaultVersion, body }: Frame): PortalPage {
   const { id, version, title, type, owner, groupPath, lifecycle } = record;
   const group = groupPath !== undefined && {
-    href: catalogPath({ groupPath }),
+    href: groupPathOf(groupPath),
     text: groupPath,
   };
   const created = withQuery(NEW_PATH, { id, version });

@@ -7,6 +7,7 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../person.ts';
+import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html, HtmlValue } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
@@ -19,7 +20,7 @@ import { diffCard } from './diff-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { lanesCard } from './lanes-card.ts';
 import { listersCard } from '../listers/listers-view.ts';
-import { artifactPath, catalogPath } from '../query.ts';
+import { artifactPath, groupPathOf } from '../query.ts';
 import { versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
 import { lifecycleBadge } from '../words.ts';
@@ -31,26 +32,30 @@ export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   listers: Page<Lister>;
   /** Of two versions that were chosen. */
   diff?: VersionDiff | undefined;
+  /** How much of each list there is room for, up to 1. */
+  share: number;
   /** The last changes, newest first. */
   entries: readonly AuditEntry[];
 };
 
+const LANES_SHOWN = 12;
 const MEMBERS_SHOWN = 20;
 const FINDINGS_SHOWN = 30;
+const COUNTS_SHOWN = 64;
 const DESCRIPTION_CHARACTERS = 1_000;
 
 /** Which version counts, what is about to end, and what the shown version says. */
 export function artifactView(given: ArtifactFacts, reader: Reader): Html {
-  const { shown, versions, defaultVersion } = given;
+  const { shown, defaultVersion, share } = given;
   const { record } = shown;
+  const versions = given.versions.slice(0, shareOf(LANES_SHOWN, share));
   const main = html`${versionsCard({ ...given, id: record.id }, reader)}
   ${lanesCard(versions, defaultVersion, reader)}`;
-  const beside = html`${aboutCard(shown, reader)}
-  ${record.findings.length > 0 && findingsCard(record)} ${membersCard(shown)}
-  ${listersCard(record.id, given.listers)}`;
+  const beside = html`${aboutCard(given, reader)}
+  ${record.findings.length > 0 && findingsCard(record, share)} ${membersCard(given)}
+  ${listersCard(record.id, given.listers, share)}`;
   return html`${endNotice(shown, reader)}${split(main, beside)}
-  ${diffCard({ id: record.id, versions, diff: given.diff })}
-  ${pair(specCard(shown), auditCard(given, reader))}`;
+  ${diffCard({ ...given, id: record.id })} ${pair(specCard(given), auditCard(given, reader))}`;
 }
 
 function endNotice({ record, successor }: VersionView, reader: Reader): Html | undefined {
@@ -70,24 +75,30 @@ function endNotice({ record, successor }: VersionView, reader: Reader): Html | u
   });
 }
 
-function aboutCard({ record, specText }: VersionView, reader: Reader): Html {
+function aboutCard({ shown, share }: ArtifactFacts, reader: Reader): Html {
+  const { record, specText } = shown;
   const { description, version, owner, groupPath, source, projectId, lifecycle } = record;
   const counts = Object.entries(record.counts ?? {});
-  const numbers = counts.map(([name, n]) => `${count(n)} ${cut(name, 64)}`);
+  const numbers = counts
+    .slice(0, shareOf(COUNTS_SHOWN, share))
+    .map(([name, n]) => `${count(n)} ${cut(name, 64)}`);
+  const rest = counts.length - numbers.length;
+  const more = rest > 0 ? [`${count(rest)} more`] : [];
   return card(
     { id: 'h-about', heading: html`About ${code(version)}` },
     body(
-      description !== undefined && html`<p>${foreign(description, DESCRIPTION_CHARACTERS)}</p>`,
+      description !== undefined &&
+        html`<p>${foreign(description, shareOf(DESCRIPTION_CHARACTERS, share))}</p>`,
       facts([
         { term: 'State', value: lifecycleBadge(lifecycle) },
         { term: 'Owner', value: foreign(owner) },
         when(groupPath, 'Group', (path) =>
-          link({ href: catalogPath({ groupPath: path }), text: code(cut(path)) }),
+          link({ href: groupPathOf(path), text: code(cut(path)) }),
         ),
         when(projectId, 'Project', (project) => foreign(project)),
         { term: 'Source', value: source },
         when(specText, 'Spec', (text) => `${bytes(Buffer.byteLength(text))} as JSON`),
-        when(record.counts, 'Counts', () => numbers.join(', ')),
+        when(record.counts, 'Counts', () => [...numbers, ...more].join(', ')),
         { term: 'Changed', value: time(record.updatedAt, reader) },
       ]),
     ),
@@ -98,40 +109,41 @@ function when<T>(value: T | undefined, term: string, toValue: (value: T) => Html
   return value === undefined ? undefined : { term, value: toValue(value) };
 }
 
-function findingsCard({ version, lifecycle, findings }: VersionRecord): Html {
-  const rest = findings.length - FINDINGS_SHOWN;
+function findingsCard({ version, lifecycle, findings }: VersionRecord, share: number): Html {
+  const rest = findings.length - shareOf(FINDINGS_SHOWN, share);
   const isDraft = lifecycle === 'DRAFT';
   return card(
     { id: 'h-findings', heading: html`Findings of ${code(version)}` },
     body(
       isDraft && html`<p>${badge('warn', 'May stop it from being published')}</p>`,
-      findingsList(findings),
+      findingsList(findings, share),
       rest > 0 && note(`${count(rest)} more.`),
     ),
   );
 }
 
 /** What validation says, place by place. */
-export function findingsList(findings: VersionRecord['findings']): Html {
+export function findingsList(findings: VersionRecord['findings'], share: number): Html {
   return list(
     ...findings
-      .slice(0, FINDINGS_SHOWN)
+      .slice(0, shareOf(FINDINGS_SHOWN, share))
       .map(({ pointer, detail }) => html`${foreign(detail)}${note(code(cut(pointer, 120)))}`),
   );
 }
 
-function membersCard({ record, members, counts }: VersionView): Html | undefined {
+function membersCard({ shown, share }: ArtifactFacts): Html | undefined {
+  const { record, members, counts } = shown;
+  const most = shareOf(MEMBERS_SHOWN, share);
   if (members === undefined || members.length === 0) return undefined;
   const total = counts['members'] ?? members.length;
-  const rest = total - Math.min(members.length, MEMBERS_SHOWN);
-  const inGroup = record.groupPath !== undefined && record.members === undefined;
+  const rest = total - Math.min(members.length, most);
+  const group = record.members === undefined ? record.groupPath : undefined;
   return card(
     { id: 'h-members', heading: 'Members' },
     body(
-      list(...members.slice(0, MEMBERS_SHOWN).map(memberItem)),
+      list(...members.slice(0, most).map(memberItem)),
       rest > 0 && note(`${count(rest)} more.`),
-      inGroup &&
-        row(link({ href: catalogPath({ groupPath: record.groupPath }), text: 'Show the group' })),
+      group !== undefined && row(link({ href: groupPathOf(group), text: 'Show the group' })),
     ),
   );
 }
@@ -141,11 +153,12 @@ function memberItem({ id, type, title, lifecycle }: Member): Html {
   ${lifecycle !== 'PUBLISHED' && lifecycleBadge(lifecycle)}`;
 }
 
-function specCard({ record, specText }: VersionView): Html {
+function specCard({ shown, share }: ArtifactFacts): Html {
+  const { record, specText } = shown;
   const { id, version } = record;
   const names = { id: 'h-spec', heading: 'Spec' };
   if (specText === undefined) return card(names, body(html`<p class="note">None.</p>`));
-  const { text, isCut } = excerptOf(specText);
+  const { text, isCut } = excerptOf(specText, share);
   const download = link({
     href: withQuery(`${artifactPath(id)}/spec`, { version }),
     text: 'Download JSON',

@@ -1,6 +1,7 @@
 import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';
 import { body, card } from '../../../shell/card.ts';
@@ -16,6 +17,8 @@ export type DiffFacts = {
   id: string;
   /** Those that one can choose of, highest first. */
   versions: readonly VersionRecord[];
+  /** How many of the changes there is room for, up to 1. */
+  share: number;
   /** What was compared; undefined before two were chosen. */
   diff?: VersionDiff | undefined;
 };
@@ -32,7 +35,11 @@ const IMPACTS: Readonly<Record<Impact, { state: State; words: string }>> = {
 export function diffCard(given: DiffFacts): Html | undefined {
   const { versions, diff } = given;
   if (versions.length < 2 && !diff) return undefined;
-  return card({ id: 'h-changes', heading: 'Changes' }, compareForm(given), diff && result(diff));
+  return card(
+    { id: 'h-changes', heading: 'Changes' },
+    compareForm(given),
+    diff && result(diff, shareOf(CHANGES_SHOWN, given.share)),
+  );
 }
 
 function compareForm({ id, versions, diff }: DiffFacts): Html {
@@ -55,8 +62,8 @@ function compareForm({ id, versions, diff }: DiffFacts): Html {
   });
 }
 
-function result({ from, to, changes, truncated }: VersionDiff): Html {
-  const rest = changes.length - CHANGES_SHOWN;
+function result({ from, to, changes, truncated }: VersionDiff, most: number): Html {
+  const rest = changes.length - most;
   const all = truncated
     ? `more than ${count(changes.length)} changes`
     : counted(changes.length, 'change');
@@ -67,14 +74,14 @@ function result({ from, to, changes, truncated }: VersionDiff): Html {
     return n > 0 && html`${badge(state, `${count(n)} ${words.toLowerCase()}`, { fill: true })} `;
   });
   return html`<div class="body sub"><p class="row">${badges}${what}</p></div>
-    ${changes.length > 0 && changeTable(changes, `Changes from ${from} to ${to} by impact`)}
+    ${changes.length > 0 && changeTable(changes.slice(0, most), `Changes from ${from} to ${to} by impact`)}
     ${rest > 0 && body(note(`${count(rest)} more.`))}`;
 }
 
 function changeTable(changes: readonly Change[], caption: string): Html {
   return table<Change>({
     caption,
-    rows: changes.slice(0, CHANGES_SHOWN),
+    rows: changes,
     columns: [
       {
         label: 'Impact',

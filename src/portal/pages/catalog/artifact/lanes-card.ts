@@ -9,7 +9,6 @@ import { timeText } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
 import { LIFECYCLE_WORDS } from '../words.ts';
 
-const LANES_MAX = 12;
 const LABEL_CHARACTERS = 8;
 
 /** When each version came, was deprecated and went, and what is announced. */
@@ -18,10 +17,9 @@ export function lanesCard(
   defaultVersion: string | undefined,
   reader: Reader,
 ): Html {
-  const shown = versions.slice(0, LANES_MAX);
   const { nowMs } = reader;
-  const fromMs = Math.min(nowMs - MINUTE, ...shown.map(startOf));
-  const untilMs = Math.max(nowMs, ...shown.map(({ sunsetAt }) => sunsetAt ?? nowMs));
+  const fromMs = Math.min(nowMs - MINUTE, ...versions.map(startOf));
+  const untilMs = Math.max(nowMs, ...versions.map(({ sunsetAt }) => sunsetAt ?? nowMs));
   // The oldest version reaches over the whole width, however young it is.
   const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
   const day = (ms: number): string => timeText(ms, reader, style);
@@ -34,10 +32,10 @@ export function lanesCard(
       fromMs,
       untilMs,
       nowMs,
-      lanes: shown.map((record) => laneOf(record, defaultVersion, reader)),
+      lanes: versions.map((record) => laneOf(record, defaultVersion, reader)),
       axis: [day(fromMs), day((fromMs + untilMs) / 2), day(untilMs)],
       legend: states.map(({ state, words }) => ({ state, label: words })),
-      wideLabels: shown.some(({ version }) => version.length > LABEL_CHARACTERS),
+      wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
     }),
   );
 }

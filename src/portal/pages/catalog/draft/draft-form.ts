@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Content, VersionRecord } from '#catalog/version/artifact.ts';
 import { SPEC_BYTES_MAX } from '#catalog/version/artifact.ts';
-import type { Draft } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
@@ -19,6 +18,10 @@ const text = (charactersMax: number) =>
 const line = text(LINE_CHARACTERS_MAX).trim();
 const lines = text(LINES_CHARACTERS_MAX);
 
+/** Fields that may be too long for a page: see `omitted-texts.ts`. */
+export const LONG_FIELDS = ['spec', 'members', 'counts', 'description'] as const;
+export type LongField = (typeof LONG_FIELDS)[number];
+
 const contentFields = {
   type: line,
   owner: line,
@@ -30,15 +33,11 @@ const contentFields = {
   members: lines,
   counts: lines,
   spec: z.string('must be given once'),
-  /** A version whose spec stays where the text is empty. */
-  specOf: line.optional(),
-  /** A box: the spec goes. */
-  withoutSpec: z.string().optional(),
 };
 
-export const newDraftForm = z.object({ id: line, version: line, ...contentFields });
-export const draftForm = z.object({ ...contentFields, seen: line });
-export const describeForm = z.object({
+export const newDraftForm = z.looseObject({ id: line, version: line, ...contentFields });
+export const draftForm = z.looseObject({ ...contentFields, seen: line });
+export const describeForm = z.looseObject({
   owner: line,
   title: line,
   description: lines,
@@ -65,12 +64,6 @@ export function toContent(form: ContentFields): Omit<Content, 'specText'> {
     ...(members.length > 0 && { members }),
     ...(counts && { counts }),
   };
-}
-
-/** A draft from its form, without its spec. @throws {validation-failed} for counts */
-export function toDraft(form: z.output<typeof newDraftForm>): Draft {
-  const { id, version } = form;
-  return { ...toContent(form), id, ...(version !== '' && { version }) };
 }
 
 function filled<Name extends string>(name: Name, text: string): Partial<Record<Name, string>> {
@@ -114,7 +107,5 @@ export function toFields(record: VersionRecord): Record<keyof ContentFields, str
       .map(([name, n]) => `${name}: ${n}`)
       .join('\n'),
     spec: '',
-    specOf: '',
-    withoutSpec: '',
   };
 }

@@ -1,47 +1,15 @@
 import { specJsonRules } from '#catalog/version/artifact.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import type { CatalogPagesDeps } from '../deps.ts';
 import { problem } from './draft-form.ts';
-import type { ContentFields } from './draft-form.ts';
 
 /** Longer specs are not put into a form. */
 const SHOWN_BYTES_MAX = 16 * 1024;
 
-/** What a form says of a spec that there is: its text, or where it stands and how long it is. */
-export type SpecFields = { spec: string; specOf: string; specBytes?: number };
-
-type Named = { id: string; version: string };
-
-/** For the form; `named` is the version that the spec is of. */
-export function specFieldsOf(specText: string | undefined, { id, version }: Named): SpecFields {
-  if (specText === undefined) return { spec: '', specOf: '' };
-  const specBytes = Buffer.byteLength(specText);
-  if (specBytes > SHOWN_BYTES_MAX) return { spec: '', specOf: `${id} ${version}`, specBytes };
-  const value = parseJsonText(Buffer.from(specText), specJsonRules);
-  return { spec: JSON.stringify(value, undefined, 2), specOf: '' };
-}
-
-/** The spec of a version that a form names, if there is one. */
-export async function formerSpecOf(
-  { catalog }: Pick<CatalogPagesDeps, 'catalog'>,
-  workspaceId: string,
-  specOf = '',
-): Promise<string | undefined> {
-  const [id = '', version = ''] = specOf.split(' ');
-  if (id === '') return undefined;
-  const { specText } = await catalog.read({ workspaceId }, { id, version, withSpec: true });
-  return specText;
-}
-
-/** The spec that a form brings, or leaves. @throws {validation-failed} for one that cannot be read */
-export async function typedSpecOf(
-  deps: Pick<CatalogPagesDeps, 'catalog' | 'readSpecText'>,
-  workspaceId: string,
-  { spec, specOf, withoutSpec }: ContentFields,
-): Promise<string | undefined> {
-  if (spec.trim() !== '') return atSpec(() => deps.readSpecText(spec));
-  return withoutSpec === 'yes' ? undefined : formerSpecOf(deps, workspaceId, specOf);
+/** A spec as a form shows it; undefined for one that is too long. */
+export function shownSpec(specText: string): string | undefined {
+  if (Buffer.byteLength(specText) > SHOWN_BYTES_MAX) return undefined;
+  return JSON.stringify(parseJsonText(Buffer.from(specText), specJsonRules), undefined, 2);
 }
 
 const OF_SPEC: ReadonlySet<string> = new Set(['malformed-json', 'payload-too-large', 'overloaded']);

@@ -9,6 +9,9 @@ import { button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
 import { link } from '../../../shell/parts.ts';
 import { bytes } from '../../../shell/times.ts';
+import { omittedName, withoutName } from './omitted-texts.ts';
+import type { OmittedText, OmittedTexts } from './omitted-texts.ts';
+import type { LongField } from './draft-form.ts';
 
 export type DraftFormFacts = {
   person: PortalPerson;
@@ -21,8 +24,8 @@ export type DraftFormFacts = {
   /** Values that nobody types. */
   hidden?: Readonly<Record<string, string>>;
   words: Words;
-  /** Bytes of a spec that is too long to be shown in the form, and stays unless another is given. */
-  specBytes?: number | undefined;
+  /** Texts that are too long for the page, and stay unless others are given. */
+  omitted: OmittedTexts;
   problems?: readonly FormProblem[];
   cancel: string;
 };
@@ -48,7 +51,7 @@ const SUBMITS = { new: 'Create draft', draft: 'Save draft', describe: 'Save' } a
 
 /** The form for a version: a new one, a draft, or what may still change of another one. */
 export function draftFormView(given: DraftFormFacts): Html {
-  const { person, action, kind, hidden = {}, problems = [], cancel } = given;
+  const { person, action, kind, omitted, hidden = {}, problems = [], cancel } = given;
   const buttons = row(
     button(SUBMITS[kind], { look: 'primary' }),
     link({ href: cancel, text: 'Cancel', look: 'button' }),
@@ -56,13 +59,39 @@ export function draftFormView(given: DraftFormFacts): Html {
   const heading = kind === 'new' ? 'Not created' : 'Not saved';
   const summary = problems.length > 0 && errorSummary({ heading, problems, labels: LABELS });
   const form = postForm(
-    { action, person, values: hidden, look: 'body' },
+    { action, person, values: { ...hidden, ...omittedValues(omitted) }, look: 'body' },
     kind === 'new' && nameFields(given),
     descriptiveFields(given),
     kind !== 'describe' && contentFields(given),
     buttons,
   );
   return html`${summary}${plainCard(form)}`;
+}
+
+function omittedValues(omitted: OmittedTexts): Record<string, string> {
+  const all = Object.entries(omitted) as [LongField, OmittedText][];
+  return Object.fromEntries(
+    all.map(([name, { source, bytes }]) => [omittedName(name), `${bytes} ${source}`]),
+  );
+}
+
+/** A field whose text may be too long for the page. */
+function longField(given: DraftFormFacts, name: LongField, rest: { rows: number; note?: string }) {
+  const { omitted, fields } = given;
+  const own = omitted[name];
+  if (!own) return textArea({ ...common(given, name), ...rest });
+  const size = bytes(own.bytes);
+  const stays = own.source.startsWith('held ')
+    ? `Empty: what you gave is used (${size}), too long for this page and held for an hour.`
+    : `Empty: it stays as it is (${size}, too long for this page).`;
+  const note = rest.note === undefined ? stays : `${stays} ${rest.note}`;
+  const box = check({
+    name: withoutName(name),
+    label: `Without ${LABELS[name].toLowerCase()}`,
+    value: 'yes',
+    checked: fields[withoutName(name)] === 'yes',
+  });
+  return html`${textArea({ ...common(given, name), ...rest, note })}${box}`;
 }
 
 function textField(given: DraftFormFacts, name: Name, note?: string): Html {
@@ -91,19 +120,20 @@ function nameFields(given: DraftFormFacts): Html {
 }
 
 function descriptiveFields(given: DraftFormFacts): Html {
-  return html`${textField(given, 'title')}${textField(given, 'owner', 'A team or a person.')}${textArea(
-    { ...common(given, 'description'), rows: 4 },
+  return html`${textField(given, 'title')}${textField(given, 'owner', 'A team or a person.')}${longField(
+    given,
+    'description',
+    { rows: 4 },
   )}${textField(given, 'groupPath', 'Segments with / between them, such as sales/leads.')}`;
 }
 
 function contentFields(given: DraftFormFacts): Html {
   const { types, sources } = given.words;
   const choices = (words: readonly string[]) => words.map((value) => ({ value, label: value }));
-  const lists = html`${textArea({
-    ...common(given, 'members'),
+  const lists = html`${longField(given, 'members', {
     rows: 3,
     note: 'Ids of artifacts, one a line. A GROUP without any has those below its group path.',
-  })}${textArea({ ...common(given, 'counts'), rows: 2, note: 'Such as operations: 12, one a line.' })}`;
+  })}${longField(given, 'counts', { rows: 2, note: 'Such as operations: 12, one a line.' })}`;
   return html`${select({ ...common(given, 'type'), choices: choices(types) })}${select({
     ...common(given, 'source'),
     choices: choices(sources),
@@ -111,16 +141,7 @@ function contentFields(given: DraftFormFacts): Html {
 }
 
 function specFields(given: DraftFormFacts): Html {
-  const { specBytes, fields } = given;
-  const hasSpec = specBytes !== undefined;
-  const note = hasSpec
-    ? `Empty: the spec stays as it is (${bytes(specBytes)}). JSON or YAML, at most 5 MiB.`
-    : 'JSON or YAML, at most 5 MiB. OpenAPI and AsyncAPI are validated; findings stop no draft.';
-  const box = check({
-    name: 'withoutSpec',
-    label: 'Without a spec',
-    value: 'yes',
-    checked: fields['withoutSpec'] === 'yes',
-  });
-  return html`${textArea({ ...common(given, 'spec'), rows: 16, note })}${hasSpec && box}`;
+  const limits = 'JSON or YAML, at most 5 MiB.';
+  const rules = 'OpenAPI and AsyncAPI are validated; findings stop no draft.';
+  return longField(given, 'spec', { rows: 16, note: `${limits} ${rules}` });
 }

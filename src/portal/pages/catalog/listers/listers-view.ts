@@ -1,5 +1,6 @@
 import type { Lister } from '#catalog/artifact-store.ts';
 import type { Page } from '#catalog/version/read-catalog.ts';
+import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';
 import { body, card, empty, list, plainCard, row } from '../../../shell/card.ts';
@@ -13,7 +14,8 @@ import { lifecycleBadge } from '../words.ts';
 export const LISTERS_SHOWN = 10;
 
 /** Whom it concerns that a version ends. */
-export function whoListsIt(id: string, listers: Page<Lister>): Html {
+export function whoListsIt(id: string, given: Page<Lister>, share: number): Html {
+  const listers = some(given, share);
   return html`<div>
     <h2>Who lists it</h2>
     ${listers.items.length === 0 ? html`<p>No other artifact.</p>` : items(listers.items)}
@@ -22,12 +24,18 @@ export function whoListsIt(id: string, listers: Page<Lister>): Html {
 }
 
 /** The same beside an artifact; nothing where nobody does. */
-export function listersCard(id: string, listers: Page<Lister>): Html | undefined {
+export function listersCard(id: string, given: Page<Lister>, share: number): Html | undefined {
+  const listers = some(given, share);
   if (listers.items.length === 0) return undefined;
   return card(
     { id: 'h-listers', heading: 'Who lists it' },
     body(items(listers.items), rest(id, listers)),
   );
+}
+
+function some({ items: all, pagination }: Page<Lister>, share: number): Page<Lister> {
+  const shown = all.slice(0, shareOf(LISTERS_SHOWN, share));
+  return { items: shown, pagination: { hasMore: pagination.hasMore || shown.length < all.length } };
 }
 
 function items(listers: readonly Lister[]): Html {
