@@ -69,11 +69,62 @@ describeInBrowser('the catalog in the portal', (open) => {
       const changes = page.getByRole('table', { name: /^Changes from 1\.0\.0 to 1\.1\.0/ });
       expect(await changes.locator('tbody th').allInnerTexts()).toEqual(['Breaking', 'Compatible']);
 
+      await press(page, 'Make default 1.0.0');
+      await page.getByText('1.0.0 is the default now.').waitFor();
+      await page.getByRole('link', { name: 'Unset default… 1.0.0' }).click();
+      await page.getByText('get 1.1.0 from now on').waitFor();
+      await press(page, 'Unset default');
+      await page.getByText('No version is set as the default now. It is 1.1.0.').waitFor();
+
       await page.getByRole('link', { name: 'Retire… 1.0.0' }).click();
       await page.getByText('Its sunset is ahead').waitFor();
       await page.getByLabel(/^Type the version/).fill('1.0.0');
       await press(page, 'Retire 1.0.0');
       await page.getByText('1.0.0 is retired.').waitFor();
+      expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+    },
+  );
+
+  test.each(modes)(
+    'a draft with a mistake is mended, described, reinstated, listed and deleted: %s',
+    async (_mode, mode) => {
+      const { url } = await startSandboxPortal();
+      const { page, complaints } = await openIn(mode, open);
+      await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
+      await createDraft(page, 'browser-api');
+      await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
+      await page.getByLabel('Title').fill('');
+      await page.getByLabel('Members').fill('browser-api\nbrowser-list');
+      await press(page, 'Save draft');
+      await page
+        .getByRole('alert')
+        .getByRole('link', { name: /^Title/ })
+        .click();
+      await page.getByLabel('Title').fill('Mended API');
+      await press(page, 'Save draft');
+      await page.getByText('Draft 1.0.0 was saved.').waitFor();
+      await publish(page, '1.0.0');
+
+      await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
+      await page.getByLabel('Owner').fill('team-other');
+      await press(page, 'Save');
+      await page.getByText('The changes were saved.').waitFor();
+
+      await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
+      await page.getByText('No other artifact.').waitFor();
+      await press(page, 'Deprecate 1.0.0');
+      await press(page, 'Reinstate 1.0.0');
+      await page.getByText('1.0.0 is published again.').waitFor();
+
+      await page.getByRole('link', { name: 'Create version' }).click();
+      await press(page, 'Create draft');
+      await page.getByRole('link', { name: 'Delete… 1.1.0' }).click();
+      await page.getByLabel(/^Type the version/).fill('1.0.0');
+      await press(page, 'Delete draft 1.1.0');
+      await page.getByRole('alert').waitFor();
+      await page.getByLabel(/^Type the version/).fill('1.1.0');
+      await press(page, 'Delete draft 1.1.0');
+      await page.getByText('Draft 1.1.0 was deleted.').waitFor();
       expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
   );
@@ -94,43 +145,78 @@ describeInBrowser('the catalog in the portal', (open) => {
   test('every page is without findings of axe', async () => {
     const { url } = await startSandboxPortal();
     const { page } = await open();
+    const list = `${url}/portal/catalog`;
     await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-    await createDraft(page, 'browser-api');
-    const one = `${url}/portal/catalog/browser-api`;
-    const at = (below: string): string => `${one}/versions/1.0.0/${below}`;
-    const drafts = [at('edit'), at('publish'), at('delete'), `${url}/portal/catalog/-/new`];
-    expect(
-      await faultsOf(page, [
-        `${url}/portal/catalog`,
-        `${url}/portal/catalog?q=nothing`,
-        one,
-        ...drafts,
-      ]),
-    ).toEqual([]);
-    await page.goto(one);
+    await createDraft(page, 'browser-list');
     await publish(page, '1.0.0');
+    await page.goto(list);
+    await createDraft(page, 'browser-api');
+    const one = `${list}/browser-api`;
+    const at = (below: string, version = '1.0.0'): string => `${one}/versions/${version}/${below}`;
+    const drafts = [at('edit'), at('publish'), at('delete'), `${list}/-/new`];
+    const asked = [list, `${list}?q=nothing`, `${list}?q=-`, `${list}?type=NONE`];
+    const absent = [`${list}/none`, at('edit', '9'), `${list}?nonsense=1`];
+    const before = await faultsOf(page, [...asked, ...absent, one, `${one}/listers`, ...drafts]);
+    expect(before).toEqual([]);
+
+    await page.goto(at('edit'));
+    await page.getByLabel('Title').fill('');
+    await page.getByLabel('Members').fill('- browser-list');
+    await page.getByLabel('Spec', { exact: true }).fill('x'.repeat(30_000));
+    await press(page, 'Save draft');
+    expect(await faultsHere(page, 'a form that came back')).toEqual([]);
+    await page.goto(at('delete'));
+    await press(page, 'Delete draft 1.0.0');
+    expect(await faultsHere(page, 'a confirmation that came back')).toEqual([]);
+    await page.goto(at('edit'));
+    await page.getByLabel('Members').fill('browser-list');
+    await press(page, 'Save draft');
+    await publish(page, '1.0.0');
+    expect(await faultsHere(page, 'what was done')).toEqual([]);
     await page.getByRole('link', { name: 'Create version' }).click();
     await page.getByLabel('Spec', { exact: true }).fill(spec(['/c']));
     await press(page, 'Create draft');
-    expect(
-      await faultsOf(page, [`${one}?from=1.0.0&to=1.1.0`, at('deprecate'), at('edit')]),
-    ).toEqual([]);
+    await publish(page, '1.1.0');
+    await page.goto(at('deprecate'));
+    await press(page, 'Deprecate 1.0.0');
+    await press(page, 'Make default 1.0.0');
+    const listed = [`${list}/browser-list`, `${list}/browser-list/listers`];
+    const ends = [at('deprecate'), at('retire'), at('unset-default'), at('edit')];
+    const after = [`${one}?from=1.0.0&to=1.1.0`, `${list}?versions=all`, ...listed, ...ends];
+    expect(await faultsOf(page, after)).toEqual([]);
+  }, 180_000);
+
+  test('what a person may not do is refused on a page without findings of axe', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/catalog', person: 'reader' });
+    expect(await faultsOf(page, [`${url}/portal/catalog/-/new`])).toEqual([]);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.locator('form[action*="/-/new"]').count()).toBe(0);
   });
 });
 
 /** What axe finds, and what is wider than the window, at a phone's width and at a desk's. */
 async function faultsOf(page: Page, addresses: readonly string[]): Promise<string[]> {
   const faults: string[] = [];
-  for (const address of addresses)
-    for (const width of [320, 1280]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.goto(address);
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      const findings = await axeFindingsInBothSchemes(page);
-      if (overflow !== 0) findings.push('wider than the window');
-      faults.push(...findings.map((finding) => `${address} ${width} ${finding}`));
-    }
+  for (const address of addresses) {
+    await page.goto(address);
+    faults.push(...(await faultsHere(page, address)));
+  }
+  return faults;
+}
+
+/** The same of the page that is open. */
+async function faultsHere(page: Page, name: string): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    const findings = await axeFindingsInBothSchemes(page);
+    if (overflow !== 0) findings.push('wider than the window');
+    faults.push(...findings.map((finding) => `${name} ${width} ${finding}`));
+  }
   return faults;
 }
