@@ -1,8 +1,8 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { row } from '../../shell/card.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import { versionPath } from './query.ts';
@@ -61,9 +61,12 @@ export function offeredActions(
     });
   const links = offered.map((below) => {
     const text = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : LINKS[below];
-    return html`${link({ href: versionPath(id, version, below), text, more: version })} `;
+    return link({ href: versionPath(id, version, below), text, more: version });
   });
   const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
-  return html`${links}${mayPublish && lifecycle === 'DEPRECATED' && press('reinstate', 'Reinstate')}
-  ${canBeDefault && press('default', 'Make default')}`;
+  return row(
+    ...links,
+    mayPublish && lifecycle === 'DEPRECATED' && press('reinstate', 'Reinstate'),
+    canBeDefault && press('default', 'Make default'),
+  );
 }
