@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const SWITCHES = [
+  '--headless',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** The browser that `CHROMIUM_PATH` names, else the first that is installed. */
+export function findChromium(): string | undefined {
+  const places = [process.env['CHROMIUM_PATH'] ?? PLACES].flat();
+  return places.find((place) => existsSync(place));
+}
+
+/** Chromium refuses to sandbox itself for root. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  const isRoot = process.getuid?.() === 0;
+  const args = isRoot ? [...SWITCHES, '--no-sandbox'] : SWITCHES;
+  return chromium.launch({ executablePath, args });
+}
