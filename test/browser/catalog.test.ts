@@ -8,6 +8,9 @@ import {
   startSandboxPortal,
 } from './support/portal.ts';
 
+/** Dozens of pages, by keyboard with every stop: on a busy machine that is slow, and right all the same. */
+const LONG_TIMEOUT_MS = 180_000;
+
 const spec = (paths: string[]): string =>
   [
     'openapi: 3.1.0',
@@ -83,6 +86,7 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByText('1.0.0 is retired.').waitFor();
       expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
+    LONG_TIMEOUT_MS,
   );
 
   test.each(modes)(
@@ -127,6 +131,7 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByText('Draft 1.1.0 was deleted.').waitFor();
       expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
+    LONG_TIMEOUT_MS,
   );
 
   test('who may only read is offered nothing else', async () => {
@@ -142,49 +147,54 @@ describeInBrowser('the catalog in the portal', (open) => {
     expect(await page.getByRole('link', { name: /…|Edit|Create|Make/ }).count()).toBe(0);
   });
 
-  test('every page is without findings of axe', async () => {
-    const { url } = await startSandboxPortal();
-    const { page } = await open();
-    const list = `${url}/portal/catalog`;
-    await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-    await createDraft(page, 'browser-list');
-    await publish(page, '1.0.0');
-    await page.goto(list);
-    await createDraft(page, 'browser-api');
-    const one = `${list}/browser-api`;
-    const at = (below: string, version = '1.0.0'): string => `${one}/versions/${version}/${below}`;
-    const drafts = [at('edit'), at('publish'), at('delete'), `${list}/-/new`];
-    const asked = [list, `${list}?q=nothing`, `${list}?q=-`, `${list}?type=NONE`];
-    const absent = [`${list}/none`, at('edit', '9'), `${list}?nonsense=1`];
-    const before = await faultsOf(page, [...asked, ...absent, one, `${one}/listers`, ...drafts]);
-    expect(before).toEqual([]);
+  test(
+    'every page is without findings of axe',
+    async () => {
+      const { url } = await startSandboxPortal();
+      const { page } = await open();
+      const list = `${url}/portal/catalog`;
+      await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
+      await createDraft(page, 'browser-list');
+      await publish(page, '1.0.0');
+      await page.goto(list);
+      await createDraft(page, 'browser-api');
+      const one = `${list}/browser-api`;
+      const at = (below: string, version = '1.0.0'): string =>
+        `${one}/versions/${version}/${below}`;
+      const drafts = [at('edit'), at('publish'), at('delete'), `${list}/-/new`];
+      const asked = [list, `${list}?q=nothing`, `${list}?q=-`, `${list}?type=NONE`];
+      const absent = [`${list}/none`, at('edit', '9'), `${list}?nonsense=1`];
+      const before = await faultsOf(page, [...asked, ...absent, one, `${one}/listers`, ...drafts]);
+      expect(before).toEqual([]);
 
-    await page.goto(at('edit'));
-    await page.getByLabel('Title').fill('');
-    await page.getByLabel('Members').fill('- browser-list');
-    await page.getByLabel('Spec', { exact: true }).fill('x'.repeat(30_000));
-    await press(page, 'Save draft');
-    expect(await faultsHere(page, 'a form that came back')).toEqual([]);
-    await page.goto(at('delete'));
-    await press(page, 'Delete draft 1.0.0');
-    expect(await faultsHere(page, 'a confirmation that came back')).toEqual([]);
-    await page.goto(at('edit'));
-    await page.getByLabel('Members').fill('browser-list');
-    await press(page, 'Save draft');
-    await publish(page, '1.0.0');
-    expect(await faultsHere(page, 'what was done')).toEqual([]);
-    await page.getByRole('link', { name: 'Create version' }).click();
-    await page.getByLabel('Spec', { exact: true }).fill(spec(['/c']));
-    await press(page, 'Create draft');
-    await publish(page, '1.1.0');
-    await page.goto(at('deprecate'));
-    await press(page, 'Deprecate 1.0.0');
-    await press(page, 'Make default 1.0.0');
-    const listed = [`${list}/browser-list`, `${list}/browser-list/listers`];
-    const ends = [at('deprecate'), at('retire'), at('unset-default'), at('edit')];
-    const after = [`${one}?from=1.0.0&to=1.1.0`, `${list}?versions=all`, ...listed, ...ends];
-    expect(await faultsOf(page, after)).toEqual([]);
-  }, 180_000);
+      await page.goto(at('edit'));
+      await page.getByLabel('Title').fill('');
+      await page.getByLabel('Members').fill('- browser-list');
+      await page.getByLabel('Spec', { exact: true }).fill('x'.repeat(30_000));
+      await press(page, 'Save draft');
+      expect(await faultsHere(page, 'a form that came back')).toEqual([]);
+      await page.goto(at('delete'));
+      await press(page, 'Delete draft 1.0.0');
+      expect(await faultsHere(page, 'a confirmation that came back')).toEqual([]);
+      await page.goto(at('edit'));
+      await page.getByLabel('Members').fill('browser-list');
+      await press(page, 'Save draft');
+      await publish(page, '1.0.0');
+      expect(await faultsHere(page, 'what was done')).toEqual([]);
+      await page.getByRole('link', { name: 'Create version' }).click();
+      await page.getByLabel('Spec', { exact: true }).fill(spec(['/c']));
+      await press(page, 'Create draft');
+      await publish(page, '1.1.0');
+      await page.goto(at('deprecate'));
+      await press(page, 'Deprecate 1.0.0');
+      await press(page, 'Make default 1.0.0');
+      const listed = [`${list}/browser-list`, `${list}/browser-list/listers`];
+      const ends = [at('deprecate'), at('retire'), at('unset-default'), at('edit')];
+      const after = [`${one}?from=1.0.0&to=1.1.0`, `${list}?versions=all`, ...listed, ...ends];
+      expect(await faultsOf(page, after)).toEqual([]);
+    },
+    LONG_TIMEOUT_MS,
+  );
 
   test('what a person may not do is refused on a page without findings of axe', async () => {
     const { url } = await startSandboxPortal();
