@@ -21,6 +21,11 @@ const allowedIn: Record<Lifecycle, readonly string[]> = {
   RETIRED: [],
 };
 
+/** When a sunset is that was given as a day: who reads a day counts on the version until its end, in UTC. */
+export function sunsetOfDay(day: string): string {
+  return `${day}T23:59:59Z`;
+}
+
 /** The state that an action starts from. */
 export function originOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;

@@ -17,6 +17,7 @@ import {
   TITLE_CHARACTERS_MAX,
   VERSION,
 } from '#catalog/version/artifact.ts';
+import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
@@ -127,8 +128,7 @@ export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .transform((given, context) => {
-    // Who reads a date counts on the version until the end of that day.
-    const instant = parseSince(DATE.test(given) ? `${given}T23:59:59Z` : given);
+    const instant = parseSince(DATE.test(given) ? sunsetOfDay(given) : given);
     if (instant !== undefined) return instant;
     context.addIssue({
       code: 'custom',

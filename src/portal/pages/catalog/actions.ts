@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import type { Precondition } from '#catalog/version/entity-tag.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import { refuse } from '#shared/errors.ts';
@@ -152,7 +153,7 @@ function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps, pages: Catalog
 const deprecateForm = z.object({
   sunset: z
     .union([z.literal(''), z.iso.date('Choose a day, such as 2027-06-01.')])
-    .transform((day) => (day === '' ? undefined : Date.parse(day))),
+    .transform((day) => (day === '' ? undefined : Date.parse(sunsetOfDay(day)))),
   seen,
 });
 

@@ -2,7 +2,6 @@ import type { Lister } from '#catalog/artifact-store.ts';
 import type { Page } from '#catalog/version/read-catalog.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { DAY } from '#shared/clock.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
 import { shareOf } from '../../fit-page.ts';
@@ -83,13 +82,13 @@ export function deprecateView(
     fields: [
       input({
         name: 'sunset',
-        label: 'Sunset: from when it may stop',
+        label: 'Sunset: the last day it stays',
         type: 'date',
-        min: new Date(reader.nowMs + DAY).toISOString().slice(0, 10),
+        min: new Date(reader.nowMs).toISOString().slice(0, 10),
         value: typeof value === 'string' ? value.slice(0, DAY_CHARACTERS_SHOWN) : known,
         note: isAgain
-          ? 'Counts from 00:00 UTC of that day.'
-          : 'Optional. Counts from 00:00 UTC of that day.',
+          ? 'It ends with that day, in UTC.'
+          : 'Optional. It ends with that day, in UTC.',
         error: problemOf(problems, 'sunset'),
       }),
       whoListsIt(view.record.id, given.listers, given.share),

@@ -209,10 +209,10 @@ describe('a version', () => {
     await confirm(at('deprecate'), { sunset: '2030-06-01' });
     expect((await read()).record).toMatchObject({
       lifecycle: 'DEPRECATED',
-      sunsetAt: Date.parse('2030-06-01T00:00:00Z'),
+      sunsetAt: Date.parse('2030-06-01T23:59:59Z'),
     });
     await confirm(at('deprecate'), { sunset: '2031-06-01' });
-    expect((await read()).record.sunsetAt).toBe(Date.parse('2031-06-01'));
+    expect((await read()).record.sunsetAt).toBe(Date.parse('2031-06-01T23:59:59Z'));
     await submit(at('reinstate'), {});
     expect((await read()).record.lifecycle).toBe('PUBLISHED');
     await confirm(at('deprecate'), { sunset: '' });
