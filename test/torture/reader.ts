@@ -9,17 +9,16 @@ const execute = promisify(execFile);
 
 /** A consumer that keeps reading all leads, as a sales tool does. */
 export type Reader = {
-  /** Reads the whole list of one instance once; a walk that fails half-way tells nothing. */
+  /** Reads the whole list of one instance once, and counts it; a walk that fails half-way tells nothing. */
   read(url: string): Promise<void>;
   /** Leads that were there, then gone, then there again, on one instance: others may lag behind it. */
   shownAgain(): readonly string[];
   /** Leads that an instance showed though they were claimed before it was asked, and after. */
   shownClaimed(): readonly string[];
-  walks(): number;
 };
 
 /** Registers the consumer by command line, beside the running instances. */
-export async function createReader(run: Pick<Run, 'folder' | 'store'>): Promise<Reader> {
+export async function createReader(run: Pick<Run, 'folder' | 'store' | 'report'>): Promise<Reader> {
   const create = ['consumer', 'create', 'reader', '--grant', 'leads:read', '--json'];
   const args = ['bin/trackport.js', ...create, '--config', configPath(run)];
   const { key } = JSON.parse((await execute(process.execPath, args)).stdout) as { key: string };
@@ -27,13 +26,12 @@ export async function createReader(run: Pick<Run, 'folder' | 'store'>): Promise<
   const histories = new Map<string, History>();
   const shownAgain = new Set<string>();
   const shownClaimed = new Set<string>();
-  let walks = 0;
   return {
     read: async (url) => {
       const before = await claims();
       const visible = await walk(url, key);
       if (!visible) return;
-      walks += 1;
+      run.report.walks += 1;
       const { seen, gone } = historyOf(histories, url);
       for (const id of visible) if (gone.has(id)) shownAgain.add(id);
       for (const id of seen) if (!visible.has(id)) gone.add(id);
@@ -45,7 +43,6 @@ export async function createReader(run: Pick<Run, 'folder' | 'store'>): Promise<
     },
     shownAgain: () => [...shownAgain],
     shownClaimed: () => [...shownClaimed],
-    walks: () => walks,
   };
 }
 

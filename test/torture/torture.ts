@@ -106,7 +106,6 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   for (const instance of instances) await startInstance(run, instance);
   await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);
-  report.walks = reader.walks();
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
   for (const id of reader.shownClaimed())
     report.violations.push(`lead ${id} was shown though it was claimed`);
