@@ -13,7 +13,6 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { buildTestApp } from './http/app.ts';
@@ -21,7 +20,6 @@ import { createFakeClock } from './clock.ts';
 import type { FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
-/** The catalog on `database`, else on one of its own. */
 /** What the configuration of a test says. */
 export const catalogRules: CatalogRules = {
   types: ['DASHBOARD'],
@@ -29,6 +27,7 @@ export const catalogRules: CatalogRules = {
   findings: 'block',
 };
 
+/** The catalog on `database`, else on one of its own. */
 export function buildCatalog(
   facts: Partial<CatalogPorts> = {},
   database: Database = temporaryDatabase(),
@@ -44,8 +43,8 @@ export function buildCatalog(
     store,
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    checkSpec: createSpecChecker({ clock: systemClock }),
-    diffSpecs: createSpecDiffer({ clock: systemClock }),
+    checkSpec: createSpecChecker({ clock: createFakeClock() }),
+    diffSpecs: createSpecDiffer({ clock: createFakeClock() }),
     rules: () => catalogRules,
     ...facts,
   });
@@ -86,7 +85,7 @@ export function openCatalogApp(
     clock,
     catalog: {
       catalog,
-      readSpecBody: createBodyReaders({ clock: systemClock }).specBody,
+      readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
       idempotency: createIdempotency({ store: idempotency, clock }),
       authorize,
     },

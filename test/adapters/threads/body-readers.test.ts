@@ -3,14 +3,14 @@ import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import { createPartner } from '#partners/partner.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
-import { systemClock } from '#shared/clock.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../support/partners.ts';
+import { nextTurn } from '../../support/turns.ts';
 
 const KIB = 1024;
-const readers = createBodyReaders({ clock: systemClock });
+const readers = createBodyReaders({ clock: createFakeClock() });
 const { fields } = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
 
 const longText = `{"text":"${'x'.repeat(300 * KIB)}","id":12345678901234567890}`;
@@ -114,9 +114,7 @@ test('a thread that comes to no end is told as an overload', async () => {
   const clock = createFakeClock();
   const slow = createBodyReaders({ clock });
   const read = Promise.resolve(slow.parse(Buffer.from(longText), {})).catch((error) => error);
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  await nextTurn();
   await clock.advance(5000);
   expect(await read).toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
   const next = (await slow.parse(Buffer.from(longText), {})) as { id: string };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { systemClock } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { nextTurn, turnsDuring } from '../../support/turns.ts';
 
 const document = (facts: object): string =>
   JSON.stringify({ openapi: '3.0.0', info: { title: 'x', version: '1' }, paths: {}, ...facts });
@@ -16,7 +16,7 @@ const wrongPaths = (count: number): object =>
 const slow = document({ tags: Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` })) });
 
 test('a big spec gets all of its findings, the first 100 and a count of the rest', async () => {
-  const check = createSpecChecker({ clock: systemClock });
+  const check = createSpecChecker({ clock: createFakeClock() });
   const some = await check(document({ paths: wrongPaths(20), 'x-long': 'x'.repeat(100_000) }));
   const pointers = new Set(some.map(({ pointer }) => pointer));
   expect(pointers).toEqual(
@@ -29,32 +29,24 @@ test('a big spec gets all of its findings, the first 100 and a count of the rest
 });
 
 test('others go on while a big spec is validated', async () => {
-  const check = createSpecChecker({ clock: systemClock });
-  let turns = 0;
-  const counting = setInterval(() => {
-    turns += 1;
-  }, 1);
-  const findings = await check(document({ paths: wrongPaths(5000) }));
-  clearInterval(counting);
-  expect(findings).toHaveLength(101);
-  expect(turns).toBeGreaterThan(10);
+  const check = createSpecChecker({ clock: createFakeClock() });
+  const findings = check(document({ paths: wrongPaths(5000) }));
+  expect(await turnsDuring(findings)).toBeGreaterThan(10);
+  expect(await findings).toHaveLength(101);
 });
 
 test('a spec that takes too long is given up, and the next one is validated', async () => {
   const clock = createFakeClock();
   const check = createSpecChecker({ clock });
   const [given, next] = [check(slow), check(document({ paths: wrongPaths(200) }))];
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  await nextTurn();
   await clock.advance(5000);
   expect(await given).toEqual([expect.objectContaining({ pointer: '#/spec', code: 'too-costly' })]);
   expect(await next).toHaveLength(101);
 });
 
 test('only so many big specs wait', async () => {
-  const clock = createFakeClock();
-  const check = createSpecChecker({ clock });
+  const check = createSpecChecker({ clock: createFakeClock() });
   const text = document({ 'x-long': 'x'.repeat(20_000) });
   const waiting = Array.from({ length: 32 }, () => check(text));
   await expect(check(text)).rejects.toMatchObject({ code: 'overloaded' });

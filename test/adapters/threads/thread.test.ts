@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createThread } from '#adapters/threads/thread.ts';
-import { systemClock } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { nextTurn, turnsDuring } from '../../support/turns.ts';
 import type * as functions from './functions.ts';
 
 const module = new URL('functions.ts', import.meta.url);
-const open = (clock = systemClock) => createThread<typeof functions>({ module, clock });
+/** On a clock that stands still, a machine under load gives up no job for being slow. */
+const open = (clock = createFakeClock()) => createThread<typeof functions>({ module, clock });
 
 test('a job runs elsewhere, and its result comes back', async () => {
   const thread = open();
@@ -63,9 +64,7 @@ test('a job that takes too long is given up, and the next one gets another threa
     thread.run('never', undefined).catch((error: unknown) => error),
     thread.run('threadOf', undefined),
   ];
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  await nextTurn();
   await clock.advance(5000);
   expect(await slow).toMatchObject({ code: 'OUT_OF_TIME' });
   expect(await next).not.toBe(id);
@@ -101,11 +100,7 @@ test('a thread without jobs ends after a while, and one that got a job meanwhile
 });
 
 test('others go on while a thread works', async () => {
-  let turns = 0;
-  const counting = setInterval(() => (turns += 1), 1);
-  await open().run('work', 100_000_000);
-  clearInterval(counting);
-  expect(turns).toBeGreaterThan(10);
+  expect(await turnsDuring(open().run('work', 100_000_000))).toBeGreaterThan(10);
 });
 
 test('a thread keeps the process neither from ending nor alive', async () => {

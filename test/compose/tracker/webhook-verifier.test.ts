@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
-import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createThreadedVerifiers } from '../../../src/compose/tracker/webhook-verifier.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { nextTurn, turnsDuring } from '../../support/turns.ts';
 import { wireIssue, wireRepository } from '../../adapters/github/support.ts';
 
 const KIB = 1024;
@@ -13,7 +13,7 @@ const facts = {
   secrets: [new Secret('old'), new Secret('new')],
   name: { owner: 'acme', repo: 'leads' },
 };
-const verifier = createThreadedVerifiers({ clock: systemClock })(facts);
+const verifier = createThreadedVerifiers({ clock: createFakeClock() })(facts);
 const here = createWebhookVerifier(facts);
 
 const repository = { ...wireRepository, id: 4711, owner: { login: 'acme' } };
@@ -63,7 +63,7 @@ describe.each([
   test('is known by the number of its repository', async () => {
     const renamed = text.replaceAll('acme', 'newco');
     expect(await verifier.verify(delivery(renamed))).toEqual({ kind: 'ignored' });
-    const byId = createThreadedVerifiers({ clock: systemClock })({
+    const byId = createThreadedVerifiers({ clock: createFakeClock() })({
       ...facts,
       repositoryId: () => 4711,
     });
@@ -86,21 +86,15 @@ test.each([
     'new',
   ],
 ])('others go on while one of many megabytes is verified: %s', async (_what, text, secret) => {
-  const given = delivery(text, secret);
-  let turns = 0;
-  const counting = setInterval(() => (turns += 1), 1);
-  await verifier.verify(given).catch(() => undefined);
-  clearInterval(counting);
-  expect(turns).toBeGreaterThan(10);
+  const verified = verifier.verify(delivery(text, secret)).catch(() => undefined);
+  expect(await turnsDuring(verified)).toBeGreaterThan(10);
 });
 
 test('a thread that comes to no end is told as an overload', async () => {
   const clock = createFakeClock();
   const slow = createThreadedVerifiers({ clock })(facts);
   const verified = slow.verify(delivery(large)).catch((error: unknown) => error);
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  await nextTurn();
   await clock.advance(5000);
   expect(await verified).toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
   expect(await slow.verify(delivery(large))).toMatchObject({ kind: 'issue' });

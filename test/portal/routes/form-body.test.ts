@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
-import { systemClock } from '#shared/clock.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 
 const FORM_BYTES_MAX = 6 * 1024 * 1024;
@@ -41,7 +41,7 @@ function countParsedHere(): number[] {
 describe('a form with a long text', () => {
   test('is not parsed on the thread that serves everybody', async () => {
     const lengths: number[] = [];
-    const parseForm = createBodyReaders({ clock: systemClock }).form;
+    const parseForm = createBodyReaders({ clock: createFakeClock() }).form;
     const portal = startPortal(longForm(lengths), { parseForm });
     const admin = await portal.signIn();
     const formToken = await admin.formToken();

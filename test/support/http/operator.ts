@@ -16,7 +16,6 @@ import type { HttpApp } from '#http/http-app.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
-import { systemClock } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/page.ts';
 import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
 import { buildAccess } from '../access.ts';
@@ -108,7 +107,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
         clock,
       }),
       receipts: partners.receipts,
-      bodies: createBodyReaders({ clock: systemClock }),
+      bodies: createBodyReaders({ clock: createFakeClock() }),
       store: { stores: { idempotency: () => createIdempotencyStore(database) } },
       refusalLimiter,
       clock,

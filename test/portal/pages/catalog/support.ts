@@ -2,8 +2,8 @@ import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { catalogPages } from '#portal/pages/catalog/routes.ts';
-import { systemClock } from '#shared/clock.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
+import { createFakeClock } from '../../../support/clock.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
 export const origin = {
@@ -14,7 +14,7 @@ export const origin = {
 /** The pages of a catalog in a portal. */
 export function setUp() {
   const { catalog, clock } = buildCatalog();
-  const { specText: readSpecText } = createBodyReaders({ clock: systemClock });
+  const { specText: readSpecText } = createBodyReaders({ clock: createFakeClock() });
   const portal = startPortal((routes, sessions) =>
     catalogPages(routes, { catalog, readSpecText, clock, sessions }),
   );
