@@ -3,7 +3,6 @@ import type { Access } from '#access/index.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { assetPath, findAsset } from '#portal/assets/assets.ts';
 import { auditPages } from '#portal/pages/audit/routes.ts';
 import { consumerPages } from '#portal/pages/consumers/routes.ts';
 import { overviewPages } from '#portal/pages/overview/routes.ts';
@@ -16,19 +15,14 @@ import { buildAccess } from '../../support/access.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { REPOSITORY } from '../../support/directory.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { bytesOf, PAGE_BYTES_MAX } from '../../support/portal/page-bytes.ts';
 import { startPortal } from '../../support/portal/portal.ts';
+import type { PortalResponse } from '../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-
-/** With everything that a first visit brings, as any browser takes it. */
-const BYTES_MAX = 50_000;
 
 /** Escapes to many times its length, in text and in addresses. */
 const wild = (characters: number): string => '"<'.repeat(characters / 2);
 const encoded = (characters: number): string => encodeURIComponent(wild(characters));
-
-const assetBytes = (['portal.css', 'portal.js', 'mark.svg'] as const)
-  .map((name) => findAsset(assetPath(name).split('/').at(-1) ?? '')?.bodies.gzip.length ?? Infinity)
-  .reduce((sum, bytes) => sum + bytes, 0);
 
 const partnerId = (at: number): string => `${'p'.repeat(60)}${at}`;
 
@@ -194,13 +188,13 @@ test('no page of the longest texts is more than 50 KB with everything', async ()
     '/portal/%zz',
   ];
   const sizes: [string, number][] = [];
-  const note = (name: string, { body }: { body: string }): void => {
-    expect(body).toContain('</html>');
-    sizes.push([name.slice(0, 80), assetBytes + Buffer.byteLength(body)]);
+  const note = async (name: string, page: PortalResponse): Promise<void> => {
+    expect(page.body).toContain('</html>');
+    sizes.push([name.slice(0, 80), await bytesOf(nobody, page)]);
   };
-  for (const path of read) note(path, await admin.get(path));
-  for (const [path, fields] of sent) note(`POST ${path}`, await admin.post(path, fields));
-  for (const path of lone) note(path, await nobody.get(path));
-  expect(sizes.filter(([, bytes]) => bytes > BYTES_MAX)).toEqual([]);
+  for (const path of read) await note(path, await admin.get(path));
+  for (const [path, fields] of sent) await note(`POST ${path}`, await admin.post(path, fields));
+  for (const path of lone) await note(path, await nobody.get(path));
+  expect(sizes.filter(([, bytes]) => bytes > PAGE_BYTES_MAX)).toEqual([]);
   expect((await admin.get(filtered)).body).toContain('>Older');
 });
