@@ -2,20 +2,14 @@ import { z } from 'zod';
 import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import type { Precondition } from '#catalog/version/entity-tag.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
-import { refuse } from '#shared/errors.ts';
 import { counted } from '../../shell/times.ts';
+import { requireTyped, typedForm } from '../../retyped.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import type { CatalogPagesDeps } from './deps.ts';
-import {
-  describeForm,
-  DRAFT_FORM_BYTES_MAX,
-  draftForm,
-  newDraftForm,
-  problem,
-} from './draft/draft-form.ts';
+import { describeForm, DRAFT_FORM_BYTES_MAX, draftForm, newDraftForm } from './draft/draft-form.ts';
 import { contentOf, descriptionOf } from './draft/draft-content.ts';
 import { atSpec } from './draft/draft-spec.ts';
-import type { CatalogPageMakers, VersionName } from './page-makers.ts';
+import type { CatalogPageMakers } from './page-makers.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH } from './query.ts';
 
 export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
@@ -31,15 +25,19 @@ export function addCatalogActions(
   deps: CatalogPagesDeps,
   pages: CatalogPageMakers,
 ): void {
-  addDrafts(portal, deps, pages);
-  addDescribe(portal, deps, pages);
-  addDelete(portal, deps, pages);
-  addPublish(portal, deps, pages);
-  addDeprecate(portal, deps, pages);
-  addRetire(portal, deps, pages);
-  addUnsetDefault(portal, deps, pages);
-  addReversible(portal, deps);
+  for (const add of families) add(portal, deps, pages);
 }
+
+const families = [
+  addDrafts,
+  addDescribe,
+  addDelete,
+  addPublish,
+  addDeprecate,
+  addRetire,
+  addUnsetDefault,
+  addReversible,
+];
 
 type Asking = Pick<ActionRequest<unknown, unknown>, 'person' | 'origin'>;
 
@@ -114,14 +112,14 @@ function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps, pages: Catalo
   );
 }
 
-const typedForm = z.object({ typed: z.string().trim(), seen });
+const versionForm = typedForm.extend({ seen });
 
 function addDelete(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
   portal.action(
     `${VERSION_PATH}/delete`,
-    { ...writing, form: typedForm, onProblems: (back) => pages.delete(back.params, back) },
+    { ...writing, form: versionForm, onProblems: (back) => pages.delete(back.params, back) },
     async ({ form, params: name, ...asking }) => {
-      requireTyped(form.typed, name);
+      requireTyped(form.typed, name.version, 'the version');
       const { workspaceId } = asking.person;
       const { counts } = await deps.catalog.read({ workspaceId }, { ...name, withSpec: false });
       await deps.catalog.delete(callerOf(asking), { ...name, ifMatch: asSeen(form.seen) });
@@ -185,9 +183,9 @@ function addDeprecate(
 function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
   portal.action(
     `${VERSION_PATH}/retire`,
-    { ...publishing, form: typedForm, onProblems: (back) => pages.retire(back.params, back) },
+    { ...publishing, form: versionForm, onProblems: (back) => pages.retire(back.params, back) },
     async ({ form, params: name, ...asking }) => {
-      requireTyped(form.typed, name);
+      requireTyped(form.typed, name.version, 'the version');
       const change = { ...name, action: 'retire' as const, ifMatch: asSeen(form.seen) };
       const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
       return shown(view, `${name.version} is retired.`);
@@ -228,9 +226,4 @@ function addReversible(portal: PortalRoutes, { catalog }: CatalogPagesDeps): voi
     const view = await catalog.setDefault(callerOf(asking), name);
     return shown(view, `${name.version} is the default now.`);
   });
-}
-
-function requireTyped(typed: string, { version }: VersionName): void {
-  if (typed === version) return;
-  refuse([problem('typed', 'mismatch', 'This is not the version. Type it exactly.')]);
 }

@@ -1,6 +1,7 @@
 import type { IssuedKey } from '#access/keys/issue-key.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FormProblem, ShownSecret } from '../../page.ts';
+import { requireTyped, typedForm } from '../../retyped.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import {
   grantsDigest,
@@ -11,7 +12,6 @@ import {
   newConsumerForm,
   rotateForm,
   toGrants,
-  typedForm,
 } from './forms.ts';
 import { typedVisibility } from './new-view.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
@@ -26,13 +26,10 @@ export function addConsumerActions(
   deps: ConsumerPagesDeps,
   pages: ConsumerPageMakers,
 ): void {
-  addCreate(portal, deps, pages);
-  addGrants(portal, deps, pages);
-  addSettings(portal, deps, pages);
-  addStates(portal, deps, pages);
-  addKeys(portal, deps, pages);
-  addRotation(portal, deps, pages);
+  for (const add of families) add(portal, deps, pages);
 }
+
+const families = [addCreate, addGrants, addSettings, addStates, addKeys, addRotation];
 
 function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
   portal.action(
@@ -232,13 +229,6 @@ function addRotation(
       };
     },
   );
-}
-
-function requireTyped(typed: string, expected: string, what: string): void {
-  if (typed.normalize('NFC') === expected.normalize('NFC')) return;
-  refuse([
-    { pointer: '#/typed', code: 'mismatch', detail: `This is not ${what}. Type it exactly.` },
-  ]);
 }
 
 function shown({ key }: IssuedKey, { publicUrl }: ConsumerPagesDeps): ShownSecret {

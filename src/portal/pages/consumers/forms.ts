@@ -53,7 +53,6 @@ export const grantsForm = z.object({ ...visibility, seen: z.string() });
 export const keyForm = z.object({ lifetime });
 export const limitForm = z.object({ limitPerMinute });
 export const nameForm = z.object({ name });
-export const typedForm = z.object({ typed: z.string().trim() });
 export const rotateForm = z.object({
   overlap: z
     .enum(['0', '1', '24', '168', '720'], 'Choose how long the old key stays good.')

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { isTrackportError, refuse } from '#shared/errors.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { FormProblem, PortalPage } from '../../../page.ts';
 import type { PortalPerson } from '../../../person.ts';
+import { refuseTyped, typedForm } from '../../../retyped.ts';
 import type { PortalRoutes } from '../../../routes/route-types.ts';
 import { claimView, releaseView } from './claim-views.ts';
 import type { ReleaseFacts } from './claim-views.ts';
@@ -11,8 +12,6 @@ import { claimPath } from '../leads.ts';
 import { RECEIPTS_PATH } from '../query.ts';
 import { readerOf, scope } from '../receipt-deps.ts';
 import type { ReceiptPagesDeps } from '../receipt-deps.ts';
-
-const typedForm = z.object({ typed: z.string().trim() });
 
 const ofLead = {
   scope,
@@ -43,14 +42,7 @@ export function claimPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
         releasePage(deps, number, { person, problems }),
     },
     async ({ form, params: { number }, origin }) => {
-      if (parseLeadId(form.typed) !== Number(number))
-        refuse([
-          {
-            pointer: '#/typed',
-            code: 'mismatch',
-            detail: 'This is not the number of the lead. Type it exactly.',
-          },
-        ]);
+      if (parseLeadId(form.typed) !== Number(number)) refuseTyped('the number of the lead');
       await claimedLeads.release(number, origin);
       const notice = `Lead ${number} was released: no deletion hides it any more.`;
       return { location: claimPath(number), notice };
