@@ -19,6 +19,9 @@ const LEAD_ID_CHARACTERS_MAX = 64;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** An address in angle brackets, whatever name stands before it. */
 const IN_BRACKETS = /<([^<>]+@[^<>]+)/;
+const MAIL_LINK = /^(?:mailto:\s*)+/i;
+/** A sentence, or a list of addresses, goes on behind it. */
+const BEHIND_DOMAIN = /[\s.,;]+$/;
 const ADDRESS = /[^@\s<>]\s*@\s*[^@\s<>]/;
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const IS_ASCII = /^\p{ASCII}*$/u;
@@ -45,8 +48,8 @@ export function isEmailAddress(text: string): boolean {
 
 /**
  * An e-mail address in the form in which it is compared: without a display name, angle brackets,
- * blanks around and invisible characters, without regard to case, its domain in ASCII (IDNA). A text
- * that is too long to be one comes back as it is.
+ * `mailto:`, blanks around it or its `@`, marks behind it and invisible characters, without regard to
+ * case, its domain in ASCII (IDNA). A text that is too long to be one comes back as it is.
  */
 export function normalizeEmail(text: string): string {
   if (!isEmailLength(text)) return text;
@@ -54,7 +57,15 @@ export function normalizeEmail(text: string): string {
   const address = (IN_BRACKETS.exec(visible)?.[1] ?? visible).trim();
   const at = address.lastIndexOf('@');
   if (at === -1) return foldCase(address);
-  return `${foldCase(address.slice(0, at))}@${normalizeDomain(address.slice(at + 1))}`;
+  const local = address.slice(0, at).replace(MAIL_LINK, '').trim();
+  const domain = normalizeDomain(
+    address
+      .slice(at + 1)
+      .replace(BEHIND_DOMAIN, '')
+      .trim(),
+  );
+  // In another script a full stop is another character, until it is ASCII.
+  return `${foldCase(local)}@${domain.replace(BEHIND_DOMAIN, '')}`;
 }
 
 /** What is no domain name stays apart: a URL's host ends at a slash, and `127.1` is `127.0.0.1`. */

@@ -12,6 +12,11 @@ describe('an e-mail address', () => {
     ['a bracket that was left open', 'Ada <ada@example.com'],
     ['text behind the brackets', 'Ada <ada@example.com> (private)'],
     ['a zero-width space', 'a\u200bda@exam\u200dple.com\ufeff'],
+    ['full stop behind it', 'ada@example.com.'],
+    ['full stop of another script behind it', 'ada@example.com。'],
+    ['comma behind it', 'ada@example.com ,'],
+    ['blanks beside the @', 'ada @\u00a0example.com'],
+    ['link', 'Mailto:ada@example.com'],
     ['a soft hyphen and marks of direction', '\u202aada@exam\u00adple.com\u202c'],
   ])('is the same whatever its %s', (_what, text) => {
     expect(normalizeEmail(text)).toBe('ada@example.com');
@@ -34,6 +39,8 @@ describe('an e-mail address', () => {
     ['a+x@example.com', 'a@example.com'],
     ['a@example.com', 'a@example.com/b'],
     ['a@example.com', 'a@%65xample.com'],
+    ['a.@example.com', 'a@example.com'],
+    ['mailto@example.com', '@example.com'],
     ['a@127.1', 'a@127.0.0.1'],
     ['a@faß.de', 'a@fass.de'],
     ['a@ä/b', 'a@ä'],
@@ -51,7 +58,10 @@ describe('an e-mail address', () => {
         const once = normalizeEmail(address);
         expect(normalizeEmail(once)).toBe(once);
       }),
-      { numRuns: 2000, examples: [['<\u003e\u0338@b.example']] },
+      {
+        numRuns: 2000,
+        examples: [['<\u003e\u0338@b.example'], ['mailto: mailto:a @ b. .'], ['a@。.']],
+      },
     );
   });
 

@@ -47,8 +47,10 @@ test.each([
 test('a lead id with the address of the same person, or of nobody yet, is taken at its word', async () => {
   const { world, bob } = await worldOfTwo();
   const bare = world.tracker.createIssue(leadIssue({ email: '_No response_' })).number;
+  const typed = world.tracker.createIssue(leadIssue({ email: 'mailto:eve @example.com.' })).number;
   for (const [leadId, email] of [
     [bob, 'BOB@example.com'],
+    [typed, 'eve@example.com'],
     [bare, 'ada@example.com'],
   ]) {
     const receipt = await world.settled(await world.send({ leadId, email }));
