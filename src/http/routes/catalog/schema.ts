@@ -36,7 +36,9 @@ const id = z
   .string('must be a text')
   .regex(ARTIFACT_ID, ID_RULE)
   .max(ID_CHARACTERS_MAX, `must have at most ${ID_CHARACTERS_MAX} characters`);
-const version = z.string('must be given once').regex(VERSION, VERSION_RULE);
+const versionOf = (notText: string) => z.string(notText).regex(VERSION, VERSION_RULE);
+const version = versionOf('must be given once');
+const versionIn = versionOf('must be a text');
 const groupPath = z
   .string('must be a text')
   .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
@@ -88,12 +90,12 @@ const contentIn = {
 
 /** The body of a create. */
 export const draftIn = z
-  .strictObject({ id, version: version.exactOptional(), ...contentIn })
+  .strictObject({ id, version: versionIn.exactOptional(), ...contentIn })
   .meta({ id: 'ArtifactDraft', description: 'A new version of an artifact.' });
 
 /** The body of a replace: the whole content. */
 export const contentOnlyIn = z
-  .strictObject({ id: id.exactOptional(), version: version.exactOptional(), ...contentIn })
+  .strictObject({ id: id.exactOptional(), version: versionIn.exactOptional(), ...contentIn })
   .meta({
     id: 'ArtifactContent',
     description:

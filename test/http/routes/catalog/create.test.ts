@@ -116,6 +116,17 @@ test.each([
   ]);
 });
 
+test.each(['id', 'version', 'owner', 'title', 'description'])(
+  '%s of another kind is refused for that, and for nothing else',
+  async (field) => {
+    const { call } = openCatalogApp();
+    const refused = await call('POST', '', { body: { ...least, [field]: 5 } });
+    expect(refused.body.errors).toEqual([
+      { pointer: `#/${field}`, code: 'invalid', detail: `\`${field}\` must be a text.` },
+    ]);
+  },
+);
+
 test.each(['id', 'type', 'owner', 'title'])('%s is required', async (field) => {
   const { call } = openCatalogApp();
   const { [field as 'id']: _left, ...body } = least;
