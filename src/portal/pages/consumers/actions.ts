@@ -17,7 +17,7 @@ import { typedVisibility } from './new-view.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
 import { ofConsumer, ofKey, scope } from './page-makers.ts';
 import type { ConsumerPageMakers, ConsumerPagesDeps } from './page-makers.ts';
-import { labelProblems } from './visibility.ts';
+import { contradiction, labelProblems } from './visibility.ts';
 import type { Visibility } from './forms.ts';
 
 /** Everything that is done about consumers; each goes through the same use case as the API. */
@@ -94,14 +94,16 @@ function refuseOtherGrants(): never {
   });
 }
 
-/** A label that was granted before may be gone from the tracker, and stay. */
+/** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
 async function checkLabels(
   pages: ConsumerPageMakers,
   form: Visibility,
   before?: readonly string[],
 ): Promise<void> {
-  if (form.sees !== 'labels') return;
-  const problems = labelProblems(form, await pages.labels(), before);
+  const problems =
+    form.sees === 'labels'
+      ? labelProblems(form, await pages.labels(), before)
+      : contradiction(form);
   if (problems.length > 0) refuse(problems);
 }
 

@@ -92,6 +92,14 @@ function goneWords(labels: KnownLabels): string {
 /** Unknown labels that are named at a time. */
 const PROBLEMS_MAX = 5;
 
+/** Nobody who ticks labels is to give away all leads because the first choice stayed as it was. */
+export function contradiction({ sees, label }: Visibility): FieldProblem[] {
+  if (sees !== 'all' || label.length === 0) return [];
+  const detail =
+    'Labels are chosen below, and “all of them” here. Choose “those with labels”, or take the labels away.';
+  return [{ pointer: '#/sees', code: 'contradiction', detail }];
+}
+
 /** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
 export function labelProblems(
   { sees, label }: Visibility,

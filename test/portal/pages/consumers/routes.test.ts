@@ -88,6 +88,16 @@ describe('a consumer', () => {
     expect(body).toContain('The tracker has no label “mars”.');
   });
 
+  test('never gets all leads while labels are ticked', async () => {
+    const { admin, access } = await setUp();
+    const form = { ...newConsumer, sees: 'all', limitPerMinute: '' };
+    const { status, body } = await admin.post('/portal/consumers/new', form);
+    expect(status).toBe(422);
+    expect(body).toContain('href="#sees"');
+    expect(body).toMatch(/value="emea"\s+checked/);
+    expect((await access.consumers.page({ limit: 1 })).items).toEqual([]);
+  });
+
   test('gets labels by lines where the tracker has too many for boxes', async () => {
     const many = Array.from({ length: 312 }, (_, at) => `label ${at}`);
     const { admin, access } = await setUp({ labels: many });
@@ -141,6 +151,17 @@ describe('grants', () => {
     await submit(admin, `${path}/grants`, { sees: 'all', seen });
     expect(await onlyConsumer(access)).toMatchObject({ grants: [{ action: 'leads:read' }] });
     expect((await onlyConsumer(access)).grants[0]).not.toHaveProperty('labels');
+  });
+
+  test('stay as they are while all leads are asked for with labels ticked', async () => {
+    const { admin, access } = await setUp();
+    const { path } = await create(admin);
+    const seen = /name="seen" value="(\w+)"/.exec((await admin.get(path)).body)?.[1] ?? '';
+    const form = { sees: 'all', label: 'emea', seen };
+    expect(await admin.post(`${path}/grants`, form)).toMatchObject({ status: 422 });
+    expect((await onlyConsumer(access)).grants).toMatchObject([{ labels: ['emea'] }]);
+    await submit(admin, `${path}/grants`, { ...form, sees: 'nothing' });
+    expect((await onlyConsumer(access)).grants).toEqual([]);
   });
 
   test('that somebody else has changed meanwhile are not undone, and the choice stays', async () => {
