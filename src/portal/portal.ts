@@ -1,11 +1,8 @@
 /** The management portal as one area of the server. */
-import type { FastifyRequest } from 'fastify';
-
 import type { SignIn } from '#access/sessions/sign-in.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
-import type { Area, HttpApp, HttpContext } from '#http/http-app.ts';
+import type { Area, HttpContext } from '#http/http-app.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { TrackportError } from '#shared/errors.ts';
 
 import { addAssetRoutes } from './assets/routes.ts';
 import { createPortalCookies } from './routes/cookies.ts';
@@ -15,9 +12,9 @@ import { acceptForms } from './routes/form-body.ts';
 import type { ParseForm } from './routes/form-body.ts';
 import { createFormTokens } from './routes/form-token.ts';
 import { createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
+import { refuseTheRest } from './routes/refuse-the-rest.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { createSessionGuard } from './routes/session-guard.ts';
-import type { SessionGuard } from './routes/session-guard.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 import { createPageRenderer } from './shell/page.ts';
 import type { FrameFacts } from './shell/page.ts';
@@ -63,6 +60,8 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
     app.decorateRequest('portalSession', undefined);
     acceptForms(app, shared);
     installErrorPages(app, { ...routes, views: errorViews });
+    refuseTheRest(app, guard);
+    app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
     addAssetRoutes(app);
     addSignInRoutes(app, { ...shared, attempts, views });
     addBackChannelLogout(app, shared);
@@ -70,17 +69,5 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
     addTimeZonePages(portal, deps);
     deps.addPages(portal);
     portal.finish();
-    refuseTheRest(app, guard);
   };
-}
-
-function refuseTheRest(app: HttpApp, guard: SessionGuard): void {
-  app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
-  const refuse = async (request: FastifyRequest): Promise<never> => {
-    await guard.find(request);
-    throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
-  };
-  app.all('/portal/*', PORTAL_ROUTE, refuse);
-  const method = ['POST', 'PUT', 'PATCH', 'DELETE'];
-  app.route({ ...PORTAL_ROUTE, method, url: '/portal', handler: refuse });
 }

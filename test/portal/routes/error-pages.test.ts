@@ -10,14 +10,11 @@ import { startPortal } from '../../support/portal/portal.ts';
 const HTML = 'text/html; charset=utf-8';
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-/** A page with a part of its path that anybody can fill. */
-function onePage(portal: PortalRoutes): void {
-  const params = z.object({ id: z.string() });
-  portal.page('/portal/consumers/:id', { params }, async () => ({
-    title: 'One',
-    section: 'consumers',
-    body: html`<p>One.</p>`,
-  }));
+/** The first page, and one with a part of its path that anybody can fill. */
+function twoPages(portal: PortalRoutes): void {
+  const page = { title: 'One', section: 'consumers', body: html`<p>One.</p>` } as const;
+  portal.page('/portal', {}, async () => page);
+  portal.page('/portal/consumers/:id', { params: z.object({ id: z.string() }) }, async () => page);
 }
 
 describe('at a path of the portal a failure is a page', () => {
@@ -33,10 +30,10 @@ describe('at a path of the portal a failure is a page', () => {
     ['GET', '/portal//', 404],
     ['GET', '/portal/things/..%2f..%2fx', 404],
     ['POST', '/portal/nothing', 404],
-    ['PUT', '/portal', 404],
+    ['PUT', '/portal', 405],
     ['DELETE', '/portal/nothing', 404],
   ])('%s %s', async (method, url, status) => {
-    const { app } = startPortal(onePage);
+    const { app } = startPortal(twoPages);
     const response = await app.inject({ method, url, headers: browser });
     expect(response.statusCode).toBe(status);
     const isPortal = url.startsWith('/portal/') || url === '/portal';
@@ -48,6 +45,25 @@ describe('at a path of the portal a failure is a page', () => {
     expect(response.body).toContain(String(response.headers['x-request-id']));
     expect(response.body).not.toContain('xxxx');
     expect(response.body.includes('This address cannot be read')).toBe(status === 400);
+  });
+
+  test.each([
+    ['PUT', '/portal', 'GET, HEAD'],
+    ['OPTIONS', '/portal', 'GET, HEAD'],
+    ['POST', '/portal/', 'GET, HEAD'],
+    ['DELETE', '/portal/sign-in', 'GET, HEAD'],
+    ['POST', '/portal/consumers/1', 'GET, HEAD'],
+    ['PATCH', '/portal/consumers/%31', 'GET, HEAD'],
+    ['TRACE', '/portal/callback', 'GET, HEAD'],
+    ['PUT', '/portal/time-zone', 'GET, HEAD, POST'],
+    ['GET', '/portal/back-channel-logout', 'POST'],
+  ] as const)('%s %s is 405, and Allow says %s', async (method, url, allow) => {
+    const { app } = startPortal(twoPages);
+    const headers = { ...browser, 'content-type': 'application/json' };
+    const response = await app.inject({ method, url, headers, payload: '{' });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers).toMatchObject({ allow, 'content-type': HTML });
+    expect(response.body).toContain('method-not-allowed');
   });
 
   test('and to who asks for JSON a problem, as at every path of the API', async () => {
