@@ -3,7 +3,9 @@ import { DAY, SECOND } from '#shared/clock.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
-import { createStatementReader, toCamelCase, valuesOf } from './statement.ts';
+import { runStatement, types } from './run-statement.ts';
+import type { Result } from './run-statement.ts';
+import { createStatementReader, valuesOf } from './statement.ts';
 import type { Values } from './statement.ts';
 
 export type DatabaseOptions = {
@@ -69,27 +71,15 @@ const CONFIGURE = `
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
       false)`;
 
-const INT8 = 20;
-const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
-
-/** Instants and counts are numbers; JSON stays text, as it is read by whoever stored it. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
-    if (oid === INT8) return Number;
-    if (JSON_TYPES.has(oid)) return (text: string) => text;
-    return pg.types.getTypeParser(oid, format);
-  }) as typeof pg.types.getTypeParser,
-};
-
 /** Makes a pool; nothing is connected before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = createPool(options);
   const read = createStatementReader();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
-    if (!values) return guard(() => client.query<unknown[]>(unhurried(sql)));
+    if (!values) return guard(() => runUnhurried(client, sql));
     const statement = read(sql);
-    const query = { ...statement, values: valuesOf(statement, values), rowMode: 'array' } as const;
-    return guard(() => client.query<unknown[]>(query));
+    const given = valuesOf(statement, values);
+    return guard(() => runStatement(client, statement, given));
   };
   const transact = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
     lend(pool, (client) =>
@@ -104,11 +94,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-type Result = pg.QueryArrayResult<unknown[]>;
-
-/** The driver takes several statements at once when they have no values. */
-function unhurried(text: string): pg.QueryArrayConfig & { query_timeout: number } {
-  return { text, rowMode: 'array', query_timeout: DAY };
+/** The driver takes several statements at once when they have no values. Their rows are passed over. */
+async function runUnhurried(client: pg.PoolClient, text: string): Promise<Result> {
+  const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: DAY };
+  await client.query(query);
+  return { names: [], rows: [], rowCount: 0 };
 }
 
 function clientOf({
@@ -180,14 +170,13 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
 
 function createSession(run: (sql: string, values: Values | undefined) => Promise<Result>): Session {
   const all = async <Row>(sql: string, values: Values = {}): Promise<Row[]> => {
-    const { fields, rows } = await run(sql, values);
-    const names = fields.map(({ name }) => toCamelCase(name));
+    const { names, rows } = await run(sql, values);
     return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])) as Row);
   };
   return {
     all,
     get: async (sql, values) => (await all<never>(sql, values))[0],
-    run: async (sql, values = {}) => (await run(sql, values)).rowCount ?? 0,
+    run: async (sql, values = {}) => (await run(sql, values)).rowCount,
     exec: async (sql) => void (await run(sql, undefined)),
   };
 }

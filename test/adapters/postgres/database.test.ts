@@ -21,6 +21,14 @@ async function withTable(database: Database): Promise<Database> {
 const opened = async (): Promise<Database> =>
   withTable(await connectToPostgres(await emptyPostgres()));
 
+/** With one connection, on which everything runs. */
+async function openedAlone(): Promise<Database> {
+  const { url } = await emptyPostgres();
+  const database = openDatabase({ url, connectionsMax: 1 });
+  onTestFinished(() => database.close());
+  return withTable(database);
+}
+
 const insert = (session: Session, id: number, body = ''): Promise<number> =>
   session.run('INSERT INTO note (id, body) VALUES (@id, @body)', { id, body });
 
@@ -41,6 +49,49 @@ describe('a statement', () => {
       holds: true,
     });
     await expect(database.get(sql, { big })).rejects.toThrow('no value for @name');
+  });
+
+  test('gives the same whenever it runs on a connection, for every kind of value', async () => {
+    const database = await openedAlone();
+    const sql = `SELECT @text::text AS plain_text, @nothing::text AS nothing, @bytes::bytea AS bytes,
+      @yes::boolean AS yes, @big::bigint AS big, @texts::text[] AS texts, @mixed::bigint[] AS mixed,
+      '{"a": 1}'::jsonb AS json, 1.5::float8 AS part FROM generate_series(1, @times)`;
+    const values = {
+      text: 'Zoë "{}\\\'',
+      nothing: null,
+      bytes: Buffer.from([0, 255, 92]),
+      yes: true,
+      big: Number.MAX_SAFE_INTEGER,
+      texts: ['a,b', '"', '\\', 'NULL', ''],
+    };
+    const given = { ...values, mixed: [1, null], times: 2 };
+    const { text: plainText, ...others } = values;
+    const row = { ...others, plainText, mixed: ['1', null], json: '{"a": 1}', part: 1.5 };
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await database.all(sql, given)).toEqual([row, row]);
+    expect(await database.all(sql, { ...given, times: 0 })).toEqual([]);
+  });
+
+  test('says how many rows it changed, whenever it runs', async () => {
+    const database = await openedAlone();
+    const add = `INSERT INTO note SELECT id, '' FROM unnest(@ids::integer[]) AS id
+      ON CONFLICT DO NOTHING`;
+    const remove = 'DELETE FROM note WHERE id = ANY(@ids)';
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await database.run(add, { ids: [1, 2, 3] })).toBe(3);
+      expect(await database.run(add, { ids: [1, 2, 3, 4] })).toBe(1);
+      expect(await database.run(remove, { ids: [1, 2, 3, 4, 5] })).toBe(4);
+      expect(await database.run(remove, { ids: [] })).toBe(0);
+    }
+  });
+
+  test('that fails when it runs again leaves its connection as it was', async () => {
+    const database = await openedAlone();
+    const divide = 'SELECT 12 / @by::integer AS part, pg_backend_pid() AS pid';
+    const first = await database.get(divide, { by: 3 });
+    await expect(database.get(divide, { by: 0 })).rejects.toMatchObject({ code: '22012' });
+    await expect(database.get(divide, { by: 'x' })).rejects.toMatchObject({ code: '22P02' });
+    expect(await database.get(divide, { by: 3 })).toEqual(first);
   });
 
   test('takes text with NUL, as something else', async () => {
@@ -70,10 +121,7 @@ describe('a transaction', () => {
   });
 
   test('that breaks a rule of the schema says so, and its connection serves on', async () => {
-    const { url } = await emptyPostgres();
-    const database = openDatabase({ url, connectionsMax: 1 });
-    onTestFinished(() => database.close());
-    await withTable(database);
+    const database = await openedAlone();
     const pid = () => database.get('SELECT pg_backend_pid() AS pid');
     const before = await pid();
     const twice = database.transaction(async (session) => {
