@@ -1,4 +1,4 @@
-import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { CursorSealer, Pagination } from '#shared/page.ts';
 import { toAuditEntryOut } from './audit-out.ts';
 import type { AuditEntryOut } from './audit-out.ts';
@@ -22,13 +22,8 @@ export async function listAudit(
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
   const after = position === undefined ? undefined : toPosition(position);
   const { items, next } = await audit.list({ filter: filters, limit, ...(after && { after }) });
-  const pagination: Pagination = next
-    ? {
-        hasMore: true,
-        nextCursor: sealPage(cursors, LIST, { filters, position: [next.at, next.id] }),
-      }
-    : { hasMore: false };
-  return { items: items.map(toAuditEntryOut), pagination };
+  const nextCursor = next && sealPage(cursors, LIST, { filters, position: [next.at, next.id] });
+  return { items: items.map(toAuditEntryOut), pagination: paginationOf(nextCursor) };
 }
 
 function toPosition(position: unknown): AuditPosition {

@@ -1,4 +1,4 @@
-import { refuseCursor } from '#shared/page.ts';
+import { paginationOf, refuseCursor } from '#shared/page.ts';
 import type { CursorSealer, Pagination } from '#shared/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
@@ -18,13 +18,9 @@ export async function pageConsumers(
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
   const { items, hasMore } = await store.list({ limit, ...(after && { after }) });
-  const last = items.at(-1);
-  if (!hasMore || !last) return { items, pagination: { hasMore: false } };
-  const position = [last.createdAt, last.id];
-  return {
-    items,
-    pagination: { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, BINDING, position) },
-  };
+  const last = hasMore ? items.at(-1) : undefined;
+  const next = last && cursors.seal(CURSOR_KIND, BINDING, [last.createdAt, last.id]);
+  return { items, pagination: paginationOf(next) };
 }
 
 function openCursor(cursors: CursorSealer, cursor: string): ConsumerPosition {

@@ -2,6 +2,7 @@ import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audi
 import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Database, Session } from './database.ts';
 
 /** The audit log. Rows are only ever added. */
@@ -27,17 +28,14 @@ export function createAuditLog(database: Database): AuditLog {
   return {
     list: async ({ filter, limit, after }) => {
       const { sql, values } = listStatement(filter, after);
-      // One row more than requested shows whether there are more.
       const rows = await database.all<AuditRow & { id: number }>(sql, {
         ...values,
         limit: limit + 1,
       });
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const hasMore = rows.length > limit && last !== undefined;
+      const { items, last } = cutPage(rows, limit);
       return {
         items: items.map(toAuditEntry),
-        ...(hasMore && { next: { at: last.at, id: last.id } }),
+        ...(last && { next: { at: last.at, id: last.id } }),
       };
     },
     listOf: async (subject) => {

@@ -2,6 +2,7 @@ import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audi
 import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Connection } from './connection.ts';
 import { guard } from './errors.ts';
 
@@ -30,16 +31,13 @@ export function createAuditLog({ handle }: Connection): AuditLog {
     list: async ({ filter, limit, after }) =>
       guard(() => {
         const { sql, values } = listStatement(filter, after);
-        // One row more than requested shows whether there are more.
         const rows = handle
           .prepare<Value[], AuditRow & { id: number }>(sql)
           .all(...values, limit + 1);
-        const items = rows.slice(0, limit);
-        const last = items.at(-1);
-        const hasMore = rows.length > limit && last !== undefined;
+        const { items, last } = cutPage(rows, limit);
         return {
           items: items.map(toAuditEntry),
-          ...(hasMore && { next: { at: last.at, id: last.id } }),
+          ...(last && { next: { at: last.at, id: last.id } }),
         };
       }),
     listOf: (subject) => guard(() => listOfSubject.all(subject).map(toAuditEntry)),

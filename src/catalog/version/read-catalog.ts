@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import { cutPage, paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId } from './artifact.ts';
@@ -47,14 +47,9 @@ export async function listCatalog(
     ...(position !== undefined && { after: toPosition(position) }),
     limit: limit + 1,
   });
-  const items = listed.slice(0, limit);
-  const last = items.at(-1)?.position;
-  return {
-    items: items.map(({ record }) => record),
-    pagination: paginate(listed.length > limit, () =>
-      sealPage(cursors, list, { filters, position: last }),
-    ),
-  };
+  const { items, last } = cutPage(listed, limit);
+  const next = last && sealPage(cursors, list, { filters, position: last.position });
+  return { items: items.map(({ record }) => record), pagination: paginationOf(next) };
 }
 
 /**
@@ -72,12 +67,8 @@ export async function listVersions(
   const page = { limit: limit + 1, ...(after !== undefined && { after }) };
   const listed = await store.listVersions(workspaceId, { id, ...page });
   if (!listed) refuseUnknown('no-artifact');
-  const items = listed.slice(0, limit);
-  const last = items.at(-1);
-  return {
-    items,
-    pagination: paginate(listed.length > limit, () => seal.seal(last && positionOf(last))),
-  };
+  const { items, last } = cutPage(listed, limit);
+  return { items, pagination: paginationOf(last && seal.seal(positionOf(last))) };
 }
 
 /**
@@ -95,11 +86,9 @@ export async function listListers(
   const page = { limit: limit + 1, ...(after !== undefined && { after }) };
   const listed = await store.listers(workspaceId, { id, ...page });
   if (!listed) refuseUnknown('no-artifact');
-  const items = listed.slice(0, limit);
-  return {
-    items: items.map(({ lister }) => lister),
-    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
-  };
+  const { items, last } = cutPage(listed, limit);
+  const pagination = paginationOf(last && seal.seal(last.position));
+  return { items: items.map(({ lister }) => lister), pagination };
 }
 
 /**
@@ -117,11 +106,9 @@ export async function listAudit(
   const page = { limit: limit + 1, ...(after !== undefined && { after }) };
   const listed = await store.listAudit(workspaceId, { id, ...page });
   if (!listed) refuseUnknown('no-artifact');
-  const items = listed.slice(0, limit);
-  return {
-    items: items.map(({ entry }) => entry),
-    pagination: paginate(listed.length > limit, () => seal.seal(items.at(-1)?.position)),
-  };
+  const { items, last } = cutPage(listed, limit);
+  const pagination = paginationOf(last && seal.seal(last.position));
+  return { items: items.map(({ entry }) => entry), pagination };
 }
 
 function requireTerms(q: string): string[] {
@@ -141,10 +128,6 @@ function sealFor(cursors: CatalogDeps['cursors'], [kind, bound]: [string, unknow
     seal: (position: unknown) => cursors.seal(kind, binding, position),
     open: (cursor: string) => cursors.open(kind, binding, cursor),
   };
-}
-
-function paginate(hasMore: boolean, nextCursor: () => string): Pagination {
-  return hasMore ? { hasMore, nextCursor: nextCursor() } : { hasMore };
 }
 
 function toPosition(value: unknown): number {

@@ -1,8 +1,8 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { refuseCursor } from '#shared/page.ts';
-import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { paginationOf, refuseCursor } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/page.ts';
 import { toClaimOut } from './claim-out.ts';
 import type { ClaimListOut, ClaimOut } from './claim-out.ts';
 import type { ClaimStore } from './claim-store.ts';
@@ -24,11 +24,8 @@ export async function listClaims(
 ): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
   const { items, next } = await claims.list({ limit, ...(after !== undefined && { after }) });
-  const pagination: Pagination =
-    next === undefined
-      ? { hasMore: false }
-      : { hasMore: true, nextCursor: cursors.seal(CURSOR_KIND, BINDING, next) };
-  return { items: items.map(toClaimOut), pagination };
+  const nextCursor = next === undefined ? undefined : cursors.seal(CURSOR_KIND, BINDING, next);
+  return { items: items.map(toClaimOut), pagination: paginationOf(nextCursor) };
 }
 
 /** The claim on one lead. @throws {not-found} @throws {store-unavailable} */

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { DAY, toRfc3339 } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { refuseCursor, sealPage, paginationOut, startPage } from '#shared/page.ts';
+import {
+  cutPage,
+  paginationOf,
+  paginationOut,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/page.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import type { ClaimStore, Removal } from '../claims/claim-store.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -62,25 +69,14 @@ export async function listRemovals(
     limit: query.limit + 1,
     ...(position !== undefined && { after: toRemoval(position) }),
   });
-  const page = found.slice(0, query.limit);
-  const last = page.at(-1);
-  const hasMore = found.length > query.limit;
-  return {
-    items: page.map(({ number, removedAt }) => ({
-      id: String(number),
-      removedAt: toRfc3339(removedAt),
-    })),
-    pagination:
-      hasMore && last
-        ? {
-            hasMore,
-            nextCursor: sealPage(cursors, list, {
-              filters,
-              position: [last.removedAt, last.number],
-            }),
-          }
-        : { hasMore: false },
-  };
+  const { items, last } = cutPage(found, query.limit);
+  const next =
+    last && sealPage(cursors, list, { filters, position: [last.removedAt, last.number] });
+  return { items: items.map(toRemovalOut), pagination: paginationOf(next) };
+}
+
+function toRemovalOut({ number, removedAt }: Removal): RemovalList['items'][number] {
+  return { id: String(number), removedAt: toRfc3339(removedAt) };
 }
 
 function toRemoval(position: unknown): Removal {

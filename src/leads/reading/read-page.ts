@@ -1,4 +1,4 @@
-import { sealPage } from '#shared/page.ts';
+import { paginationOf, sealPage } from '#shared/page.ts';
 import type { CursorSealer } from '#shared/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
@@ -72,8 +72,6 @@ function toList(
 ): LeadList {
   return {
     items: rows.map((row) => row.lead),
-    pagination: next
-      ? { hasMore: true, nextCursor: sealPage(cursors, list, { filters, position: next }) }
-      : { hasMore: false },
+    pagination: paginationOf(next && sealPage(cursors, list, { filters, position: next })),
   };
 }

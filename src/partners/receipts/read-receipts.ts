@@ -1,5 +1,5 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { CursorSealer, Pagination } from '#shared/page.ts';
 import { toReceiptDetailOut, toReceiptSummaryOut } from './receipt-out.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from './receipt-out.ts';
@@ -44,11 +44,9 @@ export async function pageReceipts(
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
   const after = position === undefined ? undefined : toPosition(position);
   const { receipts, next } = await store.list(filters, limit, after);
-  const pagination: Pagination =
-    next === undefined
-      ? { hasMore: false }
-      : { hasMore: true, nextCursor: sealPage(cursors, LIST, { filters, position: next }) };
-  return { receipts, pagination };
+  const nextCursor =
+    next === undefined ? undefined : sealPage(cursors, LIST, { filters, position: next });
+  return { receipts, pagination: paginationOf(nextCursor) };
 }
 
 function toPosition(position: unknown): number {

@@ -1,4 +1,5 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Session } from '../database.ts';
 
 /**
@@ -37,13 +38,10 @@ export function createClaimLists(
 ): Pick<ClaimStore, 'list' | 'find'> {
   return {
     list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
-      // One more than asked for tells whether there are more.
       const values = { repository, before: after, limit: limit + 1 };
       const rows = await session.all<ClaimedRow>(LIST, values);
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const hasMore = rows.length > limit && last !== undefined;
-      return { items: items.map(toClaimedLead), ...(hasMore && { next: last.id }) };
+      const { items, last } = cutPage(rows, limit);
+      return { items: items.map(toClaimedLead), ...(last && { next: last.id }) };
     },
     find: async (number) => {
       const row = await session.get<ClaimedRow>(FIND, { repository, number });

@@ -7,6 +7,7 @@ import type {
   KeyLookup,
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
+import { cutPage } from '#shared/page.ts';
 import { appendAudit } from '../audit-log.ts';
 import { toConsumer, toConsumerRow, toGrant, toGrantRow, toKey, toKeyRow } from './rows.ts';
 import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
@@ -102,11 +103,10 @@ async function readPage(
   { limit, after }: { limit: number; after?: ConsumerPosition },
 ): Promise<{ items: Consumer[]; hasMore: boolean }> {
   const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
-  // One row more than requested shows whether there are more.
   const values = { createdAt, id, rows: limit + 1 };
   const rows = await session.all<ConsumerRow>(sql.CONSUMERS_AFTER, values);
-  const items = await withGrantsAndKeys(session, rows.slice(0, limit));
-  return { items, hasMore: rows.length > limit };
+  const { items, last } = cutPage(rows, limit);
+  return { items: await withGrantsAndKeys(session, items), hasMore: last !== undefined };
 }
 
 async function withGrantsAndKeys(session: Session, rows: ConsumerRow[]): Promise<Consumer[]> {

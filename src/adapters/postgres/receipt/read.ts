@@ -12,6 +12,7 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Session } from '../database.ts';
 import { present } from '../row.ts';
 import { splitConditions } from './conditions.ts';
@@ -51,12 +52,11 @@ export function createReceiptReader(
   return {
     list: async (filter, limit, after = Number.MAX_SAFE_INTEGER) => {
       const rows = await listRows(session, filter, { after, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const numbers = page.map(({ number }) => number);
+      const { items, last } = cutPage(rows, limit);
+      const numbers = items.map(({ number }) => number);
       const counts = await session.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
-      const receipts = toSummaries(page, counts);
-      return rows.length > limit && last ? { receipts, next: last.number } : { receipts };
+      const receipts = toSummaries(items, counts);
+      return last ? { receipts, next: last.number } : { receipts };
     },
     read: async (id): Promise<ReceiptDetail | undefined> => {
       const row = await readRow(id);

@@ -1,4 +1,5 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Connection } from '../connection.ts';
 
 /**
@@ -41,12 +42,9 @@ export function createClaimLists({ handle }: Connection, repository: string) {
       limit,
       after = Number.MAX_SAFE_INTEGER,
     }: Parameters<ClaimStore['list']>[0]): Awaited<ReturnType<ClaimStore['list']>> => {
-      // One more than requested shows whether there are more.
       const rows = list.all({ repository, before: after, limit: limit + 1 });
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const hasMore = rows.length > limit && last !== undefined;
-      return { items: items.map(toClaimedLead), ...(hasMore && { next: last.id }) };
+      const { items, last } = cutPage(rows, limit);
+      return { items: items.map(toClaimedLead), ...(last && { next: last.id }) };
     },
     find: (number: number): ClaimedLead | undefined => {
       const row = find.get({ repository, number });

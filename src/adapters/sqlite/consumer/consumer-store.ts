@@ -7,6 +7,7 @@ import type {
   KeyLookup,
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
+import { cutPage } from '#shared/page.ts';
 import type { Database } from '../database.ts';
 import { guard, refuseContention } from '../errors.ts';
 import { createTurns } from '../writer/turns.ts';
@@ -116,8 +117,7 @@ function readPage(
   { limit, after }: { limit: number; after?: ConsumerPosition },
 ): { items: Consumer[]; hasMore: boolean } {
   const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' as ConsumerId };
-  // One row more than requested shows whether there are more.
   const rows = consumersAfter.all({ createdAt, id, rows: limit + 1 });
-  const items = rows.slice(0, limit).map((row) => reader.complete(row));
-  return { items, hasMore: rows.length > limit };
+  const { items, last } = cutPage(rows, limit);
+  return { items: items.map((row) => reader.complete(row)), hasMore: last !== undefined };
 }

@@ -13,7 +13,10 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
+import { cutPage } from '#shared/page.ts';
 import { guard } from '../errors.ts';
+import { present } from '../row.ts';
+import type { RowOf } from '../row.ts';
 import { receiptConditions } from './conditions.ts';
 
 const COLUMNS = `
@@ -45,15 +48,12 @@ const NEXT_DUE = `
   WHERE receipt IN (SELECT value FROM json_each(?)) AND outcome = 'PENDING'
   GROUP BY receipt`;
 
-type Nullable<T> = {
-  [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
-};
-type ReceiptRow = Nullable<Receipt> & { number: number; path: PartnerPath };
+type ReceiptRow = RowOf<Receipt> & { number: number; path: PartnerPath };
 type StatusEvent = ReceiptReport['events'][number];
-type StatusRow = Nullable<StatusEvent> & { dueAt: number | null };
+type StatusRow = RowOf<StatusEvent> & { dueAt: number | null };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
 type DueRow = { receipt: number; dueAt: number };
-type EventRow = Nullable<Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>> & {
+type EventRow = RowOf<Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>> & {
   leadIds: string | null;
   isReplayable: 0 | 1;
 };
@@ -71,12 +71,11 @@ export function createReceiptReader(
     list: async (filter, limit, after) =>
       guard(() => {
         const rows = selectPage(handle, filter, limit + 1, after);
-        const page = rows.slice(0, limit);
-        const last = page.at(-1);
-        const numbers = JSON.stringify(page.map(({ number }) => number));
+        const { items, last } = cutPage(rows, limit);
+        const numbers = JSON.stringify(items.map(({ number }) => number));
         const due = new Map(findNextDue.all(numbers).map((one) => [one.receipt, one.dueAt]));
-        const receipts = toSummaries(page, countOutcomes.all(numbers), due);
-        return rows.length > limit && last ? { receipts, next: last.number } : { receipts };
+        const receipts = toSummaries(items, countOutcomes.all(numbers), due);
+        return last ? { receipts, next: last.number } : { receipts };
       }),
     read: async (id) =>
       guard((): ReceiptDetail | undefined => {
@@ -147,10 +146,6 @@ function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): Recei
     events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
     ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
   };
-}
-
-function present(row: object): object {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
 function toEvent({ leadIds, isReplayable, ...row }: EventRow): ReceiptEventDetail {

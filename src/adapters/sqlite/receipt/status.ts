@@ -3,14 +3,14 @@
  * changed an outcome. Parameter: the receipt's number.
  */
 export const REFRESH_RECEIPT_STATUS = `
-  update receipt set status = case
-    when exists (select 1 from event where receipt = receipt.number and outcome = 'PENDING')
-      then 'ACCEPTED'
-    when exists (select 1 from event where receipt = receipt.number and outcome = 'FAILED')
-      then 'FAILED'
-    when exists (select 1 from event
-      where receipt = receipt.number and outcome in ('UNMATCHED', 'REJECTED'))
-      then 'UNMATCHED'
-    else 'PROCESSED'
-  end
-  where number = ?`;
+  UPDATE receipt SET status = CASE
+    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'PENDING')
+      THEN 'ACCEPTED'
+    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'FAILED')
+      THEN 'FAILED'
+    WHEN EXISTS (SELECT 1 FROM event
+      WHERE receipt = receipt.number AND outcome IN ('UNMATCHED', 'REJECTED'))
+      THEN 'UNMATCHED'
+    ELSE 'PROCESSED'
+  END
+  WHERE number = ?`;
