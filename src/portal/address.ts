@@ -14,10 +14,12 @@ export const textFilter = (charactersMax = TEXT_CHARACTERS_MAX) =>
     .transform((value) => value || undefined)
     .optional();
 
+const inCode = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+
 /** One of these words, or none. */
 export const oneOfFilter = <const Words extends readonly string[]>(words: Words) =>
   z
-    .union([z.literal(''), z.enum(words, 'must be one of the list')])
+    .union([z.literal(''), z.enum(words)], `must be one of ${inCode(words)}`)
     .transform((value) => value || undefined)
     .optional();
 

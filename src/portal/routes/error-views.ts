@@ -1,4 +1,4 @@
-/** The words of pages about what went wrong; those of the codes are the problem pages' own. */
+/** Pages about what went wrong, in words for people. */
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
@@ -8,8 +8,9 @@ import type { PortalPage } from '../page.ts';
 import { renderLoneRefusal } from '../shell/lone.ts';
 import { link } from '../shell/parts.ts';
 import { refusal, refusalTitle } from '../shell/refusal.ts';
-import type { RefusalFacts } from '../shell/refusal.ts';
 import type { ErrorViews, Failed, FailedPageRequest } from './error-pages.ts';
+import { personWords, prose } from './person-words.ts';
+import type { Words } from './person-words.ts';
 import type { PortalRefusalKind } from './refusal.ts';
 import { ownPath } from './return-path.ts';
 
@@ -50,9 +51,7 @@ export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
   };
 }
 
-type Words = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
-
-/** For people: the codes speak to those who write clients. */
+/** What failed before any route was found. */
 const earlyWords: Readonly<Partial<Record<ErrorCode, Words>>> = {
   'bad-request': {
     heading: 'This address cannot be read',
@@ -92,11 +91,10 @@ function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
 function wordsOf({ request, error }: Failed): Words {
   const { errors = [], detail } = error;
   if (error.code === 'insufficient-scope') return missingScope(request, error.challenge);
-  if (error.code === 'unsupported-media-type')
-    return { text: 'The portal takes forms as browsers send them.' };
+  const words = personWords[error.code];
   if (errors.length > 0)
-    return { text: html`${errors.map((problem) => html`${problem.detail} `)}` };
-  return detail === undefined ? {} : { text: detail };
+    return { text: html`${errors.map((problem) => html`${prose(problem.detail)} `)}`, ...words };
+  return { ...(detail !== undefined && { text: prose(detail) }), ...words };
 }
 
 function missingScope({ portalSession: session }: FailedPageRequest, challenge = ''): Words {
@@ -116,7 +114,15 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
   const isOwnScope = error.code === 'insufficient-scope' && !refusal;
   return html`${isOwnScope && link({ href: `${publicUrl}/portal/sign-in/start`, text: 'Sign in again', look: 'button' })}
   ${request.method === 'POST' && before !== '/portal' && link({ href: before, text: 'Back', look: 'primary' })}
-  ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
+  ${!isOwnScope && toList(request)} ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
+}
+
+/** The list that a page belongs to: where to look for what was not found, or to filter anew. */
+function toList({ url }: FailedPageRequest): HtmlValue {
+  const section = sectionOf(url);
+  if (section === 'overview') return undefined;
+  const text = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
+  return link({ href: `/portal/${section}`, text, look: 'button' });
 }
 
 /** The page that a form was sent from, as the browser says it. */

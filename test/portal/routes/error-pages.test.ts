@@ -3,18 +3,37 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AddressInfo } from 'node:net';
+import { oneOfFilter } from '#portal/address.ts';
 import { html } from '#portal/html.ts';
+import { checkInput } from '#portal/routes/check-input.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
+const params = z.object({ id: z.string() });
+
 /** The first page, and one with a part of its path that anybody can fill. */
 function twoPages(portal: PortalRoutes): void {
   const page = { title: 'One', section: 'consumers', body: html`<p>One.</p>` } as const;
   portal.page('/portal', {}, async () => page);
-  portal.page('/portal/consumers/:id', { params: z.object({ id: z.string() }) }, async () => page);
+  portal.page('/portal/consumers/:id', { params }, async () => page);
+}
+
+const noVersion = new TrackportError('artifact-not-found', {
+  detail: 'It has no such version. See its `/versions`.',
+});
+
+const [problem] = problemsOfFilter('FOO');
+const badFilter = new TrackportError('validation-failed', problem && { errors: [problem] });
+
+function problemsOfFilter(status: string): FieldProblem[] {
+  const filters = z.object({ status: oneOfFilter(['ACCEPTED', 'FAILED']) });
+  const checked = checkInput(filters, 'querystring', { status });
+  return checked.kind === 'bad' ? checked.problems : [];
 }
 
 describe('at a path of the portal a failure is a page', () => {
@@ -64,6 +83,23 @@ describe('at a path of the portal a failure is a page', () => {
     expect(response.statusCode).toBe(405);
     expect(response.headers).toMatchObject({ allow, 'content-type': HTML });
     expect(response.body).toContain('method-not-allowed');
+  });
+
+  test.each<[string, TrackportError, string]>([
+    ['a filter that is none', badFilter, 'must be one of <code>ACCEPTED</code>'],
+    ['a cursor that was cut', new TrackportError('invalid-cursor'), 'from its start'],
+    ['an artifact that is gone', noVersion, 'look for it in the catalog'],
+    ['a busy moment', new TrackportError('overloaded'), 'try again'],
+    ['a defect', new TrackportError('internal-error'), 'the request below'],
+  ])('in words for people, with a way to the list: %s', async (_what, error, words) => {
+    const fail = async (): Promise<never> => Promise.reject(error);
+    const { signIn } = startPortal((portal) =>
+      portal.page('/portal/receipts/:id', { params }, fail),
+    );
+    const { body } = await (await signIn()).get('/portal/receipts/1');
+    expect(body).toContain(words);
+    expect(body).toContain('href="/portal/receipts">Receipts</a>');
+    expect(body).not.toMatch(/`|Retry-After|list called errors|token/);
   });
 
   test('and to who asks for JSON a problem, as at every path of the API', async () => {

@@ -110,9 +110,14 @@ describe('a page', () => {
   test('is all that the portal sends, whatever the method', async () => {
     const { app } = startPortal(things());
     for (const method of ['POST', 'PUT', 'DELETE'] as const)
-      for (const url of ['/portal', '/portal/things', '/portal/sign-in']) {
+      for (const [url, status] of [
+        ['/portal/nothing', 404],
+        ['/portal/things', 405],
+        ['/portal/sign-in', 405],
+      ] as const) {
         const { statusCode, headers } = await app.inject({ method, url });
-        expect([statusCode, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+        expect([url, statusCode]).toEqual([url, status]);
+        expect(headers['content-type']).toBe('text/html; charset=utf-8');
       }
   });
 
