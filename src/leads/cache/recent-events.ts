@@ -11,7 +11,13 @@ import type { Issue, IssueFacts, TrackerEvent } from '../lead-tracker.ts';
  * What the webhook last said of one issue: nothing of its people, and no text but the title, which is
  * missing when another instance told.
  */
-export type IssueEvent = { issue: IssueFacts & { title?: string }; isGone: boolean };
+export type IssueEvent = {
+  issue: IssueFacts & { title?: string | undefined };
+  isGone: boolean;
+};
+
+/** `at`: when it came, on the monotonic clock. */
+type Arrival = IssueEvent & { at: number };
 
 /**
  * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
@@ -43,13 +49,18 @@ export function createRecentEvents(
   clock: Pick<Clock, 'monotonicMs'>,
   retentionMs: number,
 ): RecentEvents {
-  const events = new LRUCache<number, IssueEvent>({
+  const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
+  let forgottenAt = -Infinity;
+  /** In the order of arrival: whoever looks moves nothing. */
+  const events = new LRUCache<number, Arrival>({
     max: EVENTS_MAX,
     ttl: Math.max(retentionMs, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,
     perf: { now: () => clock.monotonicMs() },
+    dispose: ({ at }, _number, reason) => {
+      if (reason === 'evict' && isRecent(at)) forgottenAt = clock.monotonicMs();
+    },
   });
-  const ahead = createAhead(clock);
   const shorten = createShortener();
   let version = 0;
   return {
@@ -57,18 +68,26 @@ export function createRecentEvents(
       if (event.kind === 'ignored') return 'nothing';
       version += 1;
       if (event.kind === 'everything') return 'everything';
-      const noted: IssueEvent = { issue: shorten(event.issue), isGone: event.isGone };
-      const known = events.get(noted.issue.number);
-      const isOld = known && (known.isGone || known.issue.updatedAt > noted.issue.updatedAt);
-      if (isOld) return noted;
-      events.set(noted.issue.number, noted);
-      ahead.add(noted);
+      const issue = shorten(event.issue);
+      const noted = { issue, isGone: event.isGone, at: clock.monotonicMs() };
+      const known = events.peek(issue.number);
+      const isOld = known && (known.isGone || known.issue.updatedAt > issue.updatedAt);
+      if (!isOld) events.set(issue.number, noted);
       return noted;
     },
-    of: (number) => (events.size === 0 ? undefined : events.get(number)),
-    aheadOf: (number) => ahead.of(number),
-    someAhead: (isAhead) => ahead.all().some(isAhead),
-    hasForgotten: () => ahead.hasForgotten(),
+    of: (number) => (events.size === 0 ? undefined : events.peek(number)),
+    aheadOf: (number) => {
+      const arrival = events.peek(number);
+      return arrival && isRecent(arrival.at) ? arrival : undefined;
+    },
+    someAhead: (isAhead) => {
+      for (const arrival of events.values()) {
+        if (!isRecent(arrival.at)) return false;
+        if (isAhead(arrival)) return true;
+      }
+      return false;
+    },
+    hasForgotten: () => isRecent(forgottenAt),
     get version() {
       return version;
     },
@@ -82,43 +101,7 @@ function createShortener(): (issue: IssueEvent['issue']) => IssueEvent['issue'] 
     const key = JSON.stringify(labels);
     let known = labelSets.get(key);
     if (!known) labelSets.set(key, (known = labels));
-    const rest = { createdAt, updatedAt, isPullRequest };
-    return { number, ...(title !== undefined && { title }), state, labels: known, ...rest };
-  };
-}
-
-/** The events of the last seconds, one for each issue. */
-function createAhead(clock: Pick<Clock, 'monotonicMs'>) {
-  /** In the order of arrival, so that what has expired stands in front. */
-  const arrivals = new Map<number, { at: number; event: IssueEvent }>();
-  let forgottenAt = -Infinity;
-  const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
-  const dropExpired = (): void => {
-    for (const [number, { at }] of arrivals) {
-      if (isRecent(at)) return;
-      arrivals.delete(number);
-    }
-  };
-  return {
-    add: (event: IssueEvent): void => {
-      const { number } = event.issue;
-      arrivals.delete(number);
-      arrivals.set(number, { at: clock.monotonicMs(), event });
-      dropExpired();
-      if (arrivals.size <= EVENTS_MAX) return;
-      const [oldest] = arrivals.keys();
-      if (oldest !== undefined) arrivals.delete(oldest);
-      forgottenAt = clock.monotonicMs();
-    },
-    of: (number: number): IssueEvent | undefined => {
-      const arrival = arrivals.get(number);
-      return arrival && isRecent(arrival.at) ? arrival.event : undefined;
-    },
-    all: (): IssueEvent[] => {
-      dropExpired();
-      return [...arrivals.values()].map(({ event }) => event);
-    },
-    hasForgotten: () => isRecent(forgottenAt),
+    return { number, title, state, labels: known, createdAt, updatedAt, isPullRequest };
   };
 }
 

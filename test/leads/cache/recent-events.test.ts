@@ -80,10 +80,10 @@ describe('what a replica may not have yet', () => {
       });
       return seen;
     };
-    expect(titles()).toEqual(['other', 'second']);
+    expect(titles()).toEqual(['second', 'other']);
     expect(events.aheadOf(1)?.issue).not.toHaveProperty('body');
     await clock.advance(14_999);
-    expect(titles()).toEqual(['other', 'second']);
+    expect(titles()).toEqual(['second', 'other']);
     await clock.advance(1);
     expect(titles()).toEqual([]);
     expect(events.aheadOf(1)).toBeUndefined();
