@@ -192,6 +192,10 @@ export function httpUrlOf(text: string | undefined): string | undefined {
   return protocol === 'http:' || protocol === 'https:' ? text : undefined;
 }
 
+/** What portals write of a value that they do not have: YAML's nulls. All such people would have one id. */
+const NO_VALUE = /^(?:~|null)?$/i;
+
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  const text = typeof value === 'string' ? value.trim() : '';
+  return NO_VALUE.test(text) ? undefined : text;
 }

@@ -90,6 +90,12 @@ describe('the metadata block', () => {
   });
 });
 
+test.each(['null', 'Null', '~', '""'])('an id that a portal writes as %s is none', (none) => {
+  const yaml = `correlationId: ${none}\nexternalIds: { crm-one: ${none}, crm-two: nullable }`;
+  const facts = read(`${head}\n<!-- trackport\n${yaml}\n-->`);
+  expect(facts).toEqual({ contact, externalIds: { 'crm-two': 'nullable' } });
+});
+
 describe('a note beside the block', () => {
   test.each([
     ['below it', `${block}\nCalled her.`],
