@@ -300,6 +300,7 @@ describe('the file', () => {
     ['server: {}\n---\nleads: {}', 'line 2, column 1', 'a second document (---)'],
     ['- a list', '', 'no keys'],
     ['a: *nowhere', 'line 1, column 4', 'an alias (*) of nothing'],
+    ['a: &a [*a]', 'line 1, column 8', 'an alias (*) of what it stands in'],
   ])('%j is told with its place and without its content', (text, path, found) => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });

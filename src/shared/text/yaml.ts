@@ -34,7 +34,7 @@ export function readYaml(
   const source: Source = { text, document, lines };
   const found = [
     ...[...document.errors, ...document.warnings].map((error) => describe(source, error)),
-    ...lostAliases(source),
+    ...badAliases(source),
   ];
   const faults = found.filter(({ line }, at) => found.findIndex((one) => one.line === line) === at);
   if (faults.length > 0) return { faults };
@@ -86,6 +86,16 @@ const words: Partial<Record<ParseError['code'], Words>> = {
   ALIAS_PROPS: { found: 'an alias (*) with an anchor or a tag', wanted: 'the alias alone' },
   BAD_DIRECTIVE: { found: 'a directive (%)', wanted: 'no line that begins with %' },
   KEY_OVER_1024_CHARS: { found: 'a key of more than 1024 characters', wanted: 'a shorter one' },
+};
+
+const lostAlias: Words = {
+  found: 'an alias (*) of nothing',
+  wanted: `its anchor (&) before it, or ${quoted} begins with *`,
+};
+
+const ownAlias: Words = {
+  found: 'an alias (*) of what it stands in',
+  wanted: 'an anchor (&) that ends before it',
 };
 
 const unclosed: Words = {
@@ -142,14 +152,16 @@ function signAt({ text }: Source, at: number): string {
   return /^[[\]{},:|>@`%&*!#?"'-]$/.test(sign) ? `a ${sign}` : 'more text';
 }
 
-function lostAliases(source: Source): YamlFault[] {
+/** An alias of what it stands in would make a value without an end. */
+function badAliases(source: Source): YamlFault[] {
   const faults: YamlFault[] = [];
   visit(source.document, {
-    Alias: (_key, alias) => {
-      if (!isAlias(alias) || alias.resolve(source.document)) return;
+    Alias: (_key, alias, path) => {
+      if (!isAlias(alias)) return;
+      const target = alias.resolve(source.document);
+      if (target && !path.includes(target)) return;
       const place = placeOf(source, startOf(alias) ?? 0);
-      const wanted = `its anchor (&) before it, or ${quoted} begins with *`;
-      faults.push({ ...place, found: 'an alias (*) of nothing', wanted });
+      faults.push({ ...place, ...(target ? ownAlias : lostAlias) });
     },
   });
   return faults;

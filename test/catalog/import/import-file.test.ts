@@ -172,6 +172,7 @@ test.each([
   ['a repeated key', 'id: a\nid: b\n'],
   ['an infinite number', 'spec: { a: .inf }'],
   ['an unknown alias', 'a: *nothing'],
+  ['an alias inside its own anchor', 'id: a\nspec: &s { a: *s }'],
   ['__proto__', 'id: a\nspec: { __proto__: { x: 1 } }'],
   ['65 levels', `id: a\nspec: ${'{a: '.repeat(65)}1${'}'.repeat(65)}`],
   [

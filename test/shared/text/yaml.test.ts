@@ -95,6 +95,16 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     expect(faultsOf(bomb.join('\n'))).toEqual([expect.stringContaining('too many aliases')]);
   });
 
+  test.each([
+    ['a: &a [*a]', 'line 1, column 8'],
+    ['a: &a\n  b: { c: *a }', 'line 2, column 11'],
+    ['&a b: 1\nc: &c { <<: *c }', 'line 2, column 13'],
+  ])('an alias inside its own anchor: %j', (text, place) => {
+    expect(faultsOf(text, { merge: true })).toEqual([
+      `${place}: found an alias (*) of what it stands in, expected an anchor (&) that ends before it`,
+    ]);
+  });
+
   test('without a value of it, and without the words of the parser', () => {
     const SECRET = 'hunter2hunter2';
     const texts = [
