@@ -1,6 +1,8 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { effectOfRepeat } from '#partners/receipts/repeat-effect.ts';
+import type { RepeatEffect } from '#partners/receipts/repeat-effect.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { START_AGAIN } from '../start-again.ts';
 import type { Writing } from './insert.ts';
@@ -23,12 +25,12 @@ export type Repeat = { event: NewEvent; before: SameEvent };
 export async function workRepeat(writing: Writing, repeat: Repeat, now: number): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;
-  const request = requestOf(repeat);
-  if (request === 'nothing') return false;
+  const effect = effectOfRepeat(event, before.outcome);
+  if (effect === 'nothing') return false;
   const owner = { event: before.event };
   if ((await session.run(sql.FORGET_RELEASES, owner)) > 0)
     await session.run(sql.REFRESH_NOTE, owner);
-  const isQueued = await queue(writing, repeat, { request, now });
+  const isQueued = await queue(writing, repeat, { effect, now });
   const leads = claims.find(event.names);
   await claims.claim([{ ...before, leads, at: now }]);
   const leadIds = toLeadIds(await claims.held(before.event));
@@ -39,12 +41,12 @@ export async function workRepeat(writing: Writing, repeat: Repeat, now: number):
 async function queue(
   { session, sealer }: Writing,
   { event, before }: Repeat,
-  { request, now }: { request: 'again' | 'queue'; now: number },
+  { effect, now }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number },
 ): Promise<boolean> {
   const owner = { event: before.event };
   const identity = payloadIdentity(before.receiptId, before.position);
   const values = { ...owner, now, payload: sealer.seal(identity, event.payload) };
-  if (request === 'queue') {
+  if (effect === 'queue') {
     await session.run(sql.QUEUE_AGAIN, values);
     await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
     return true;
@@ -53,14 +55,4 @@ async function queue(
   await session.run(sql.MARK_AGAIN, values);
   const isStarted = (await session.run(START_AGAIN, { ...owner, lease: null })) > 0;
   return isStarted && row?.isBegun === true; // else it has waited for the worker before
-}
-
-/**
- * What a repeat asks for. An event without an id may ask anew with the same bytes, also while the
- * first one waits; one that ended without effect gets another chance; all else is a redelivery.
- */
-function requestOf({ event, before }: Repeat): 'nothing' | 'again' | 'queue' {
-  const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
-  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
-  return before.outcome === 'PENDING' ? 'again' : 'queue';
 }

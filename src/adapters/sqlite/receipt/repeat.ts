@@ -1,6 +1,8 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { effectOfRepeat } from '#partners/receipts/repeat-effect.ts';
+import type { RepeatEffect } from '#partners/receipts/repeat-effect.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
 import type { Writing } from './insert.ts';
@@ -42,8 +44,10 @@ export function createRepeatWorker({ handle, sealer, claims }: Writing) {
   const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
   const setLeads = handle.prepare<[string | null, number]>(SET_LEADS);
-  const queue = ({ event, before }: Repeat, now: number): boolean => {
-    const effect = effectOf(event, before);
+  const queue = (
+    { event, before }: Repeat,
+    { effect, now }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number },
+  ): boolean => {
     const identity = payloadIdentity(before.receiptId, before.position);
     const payload = sealer.seal(identity, event.payload);
     if (effect === 'queue') {
@@ -57,21 +61,12 @@ export function createRepeatWorker({ handle, sealer, claims }: Writing) {
   };
   return (repeat: Repeat, now: number): boolean => {
     const { event, before } = repeat;
-    if (effectOf(event, before) === 'nothing') return false;
+    const effect = effectOfRepeat(event, before.outcome);
+    if (effect === 'nothing') return false;
     if (forgetReleases.run(before.event).changes > 0) refreshNote.run(before.event);
-    const isQueued = queue(repeat, now);
+    const isQueued = queue(repeat, { effect, now });
     claims.claim(before, claims.find(event.names), now);
     setLeads.run(toLeadIds(claims.held(before)), before.event);
     return isQueued;
   };
-}
-
-/**
- * What a repeat sets going. An event without an id may be a new request with the same bytes, also
- * while the first one waits; one that ended without effect gets another chance; all else is a redelivery.
- */
-function effectOf(event: NewEvent, before: SameEvent): 'nothing' | 'again' | 'queue' {
-  const isRedelivery = event.idKeys !== undefined && ['PENDING', 'DONE'].includes(before.outcome);
-  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
-  return before.outcome === 'PENDING' ? 'again' : 'queue';
 }
