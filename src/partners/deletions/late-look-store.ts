@@ -21,9 +21,8 @@ export type LateLookStore = {
   /**
    * Claims for the event, in one transaction, every lead of the person that it has had nothing to do
    * with and that is not newer than the match, and has it acted on: an event that was settled is open
-   * again. Then the next look is due at `nextAt`; without one this was
-   * the last. Returns the leads. An event that is being matched is looked at when it is due
-   * again, at `retryAt`.
+   * again. Then the next look is due at `nextAt`; without one this was the last. Returns the leads. An
+   * event that is being matched is looked at when it is due again, at `retryAt`.
    */
   lookAgain(
     look: LateLook,

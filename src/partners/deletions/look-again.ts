@@ -13,6 +13,7 @@ const LOOKS_AT_ONCE = 100;
 const RETRY_MS = 30 * SECOND;
 /** While the first crawl runs, or the event itself is being matched. */
 const NOT_YET_MS = 5 * SECOND;
+
 export type LookAgainDeps = {
   store: LateLookStore;
   filler: Pick<DirectoryFiller, 'catchUp'>;

@@ -2,28 +2,73 @@ import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directo
 import { sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import type { DirectoryCoverage } from '../worker/catch-up.ts';
+import type { WorkStore } from '../worker/work-store.ts';
+import type { MatchProgress } from './deletion-progress.ts';
+import { MATCH_WAIT_MS } from './match-progress.ts';
+import type { Match, MatchName } from './match.ts';
 
-export type FindLeadDeps = {
+export type MatchByNumberDeps = {
+  store: Pick<WorkStore, 'match'>;
   filler: Pick<DirectoryFiller, 'learn'>;
-  clock: Pick<Clock, 'sleep'>;
+  directory: Pick<DirectoryCoverage, 'retryAt'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
+};
+
+/** What is known of an event before its number is looked at by itself. */
+type KnownMatch = {
+  progress: MatchProgress;
+  match: Match & { unknownLeadId?: number };
+};
+
+/** A match while the directory does not tell all. */
+export type MatchByNumber = KnownMatch & {
+  /** The tracker responds, so that acting makes sense. */
+  isReachable: boolean;
 };
 
 /**
- * Reads a lead from the tracker by its number, which needs no directory, and takes it in. `unknown`: the
- * tracker fails, or did not respond within `waitMs` milliseconds; then the lead is in the
- * directory when it has come. @throws {store-unavailable}
+ * While the directory does not tell all, a lead id is still good: the lead is acted on when the
+ * tracker shows it, and claimed by its number alone when the tracker does not respond.
+ * @throws {store-unavailable}
  */
-export async function findLead(
-  { filler, clock }: FindLeadDeps,
+export async function matchByNumber(
+  deps: MatchByNumberDeps,
+  { progress, match }: KnownMatch,
+  wanted: { names: readonly MatchName[]; createdBefore: number; isCovered: boolean },
+): Promise<MatchByNumber> {
+  const { names, createdBefore, isCovered } = wanted;
+  const { unknownLeadId } = match;
+  const number = names.find((name) => name.kind === 'lead-id')?.number;
+  if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
+  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
+  const isFailing = deps.clock.now() < deps.directory.retryAt();
+  const found = isFailing ? 'unknown' : await findLead(deps, number);
+  if (found === 'lead')
+    return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
+  if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
+  if (found !== 'unknown')
+    return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
+  const leads = [...new Set([unknownLeadId, ...match.leads])];
+  return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
+}
+
+/**
+ * Reads a lead from the tracker by its number, which needs no directory, and takes it in. `unknown`: the
+ * tracker fails, or does not respond in time; then the lead is in the directory when it has come.
+ */
+async function findLead(
+  { filler, clock }: MatchByNumberDeps,
   number: number,
-  waitMs: number,
 ): Promise<LearnedLead | 'unknown'> {
   const waited = new AbortController();
   const request = filler.learn(number).catch((error: unknown) => {
     if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
     return 'unknown' as const;
   });
-  const tooLate = sleepUntilAborted(clock, waitMs, waited.signal).then(() => 'unknown' as const);
+  const tooLate = sleepUntilAborted(clock, MATCH_WAIT_MS, waited.signal).then(
+    () => 'unknown' as const,
+  );
   try {
     return await Promise.race([request, tooLate]);
   } finally {

@@ -7,14 +7,19 @@ import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import { traced } from '#shared/tracing.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import { findLead } from './find-lead.ts';
-import type { FindLeadDeps } from './find-lead.ts';
 import type { DirectoryCoverage, Coverage } from '../worker/catch-up.ts';
 import { actionsFor, namesOf } from './deletion.ts';
 import type { Name } from './deletion.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 import { endEvent } from './end-event.ts';
-import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf } from './match-progress.ts';
+import { matchByNumber } from './match-by-number.ts';
+import type { MatchByNumberDeps } from './match-by-number.ts';
+import {
+  CLOCK_TOLERANCE_MS,
+  createdBeforeOf,
+  MATCH_WAIT_MS,
+  progressOf,
+} from './match-progress.ts';
 import { isOfPerson } from './match.ts';
 import type { Match, MatchName } from './match.ts';
 import { toMatchNames } from './match-names.ts';
@@ -28,8 +33,6 @@ import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
 
-/** A claim is due within a second: after this long the directory is believed as it is. */
-const COVER_WAIT_MS = 400;
 /** How soon an event asks again whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
 /** How soon a large payload is read again for which there was no room. */
@@ -44,7 +47,7 @@ const NO_LEAD = 'no-lead-found';
 /** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
 const MATCHED_AT_ONCE = 20;
 
-export type MatchDeps = FindLeadDeps & {
+export type MatchDeps = MatchByNumberDeps & {
   store: Pick<
     WorkStore,
     'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
@@ -75,7 +78,7 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const waiting = items.map((item) => ({ item, progress: progressOf(item, now) }));
   const newest = Math.max(...waiting.map(({ progress }) => progress.askedAt));
   const since = Math.min(...waiting.map(({ progress }) => progress.missedSince ?? Infinity));
-  const coverage = await deps.directory.cover(newest, COVER_WAIT_MS, since);
+  const coverage = await deps.directory.cover(newest, MATCH_WAIT_MS, since);
   const postponed: Postponed[] = [];
   for (let at = 0; at < waiting.length; at += MATCHED_AT_ONCE) {
     const matched = waiting.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
@@ -128,13 +131,8 @@ async function matchEvent(
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.isComplete) {
-    const byNumber = await matchByNumber(deps, {
-      names,
-      createdBefore,
-      progress,
-      match,
-      isCovered,
-    });
+    const wanted = { names, createdBefore, isCovered };
+    const byNumber = await matchByNumber(deps, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
       return confirm(deps, item, { match: byNumber.match, names, actions: request.actions });
     return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
@@ -164,45 +162,6 @@ async function confirm(
     }),
     now,
   });
-}
-
-type ByNumber = {
-  progress: MatchProgress;
-  match: Match & { unknownLeadId?: number };
-  /** The tracker responds, so that acting makes sense. */
-  isReachable: boolean;
-};
-
-/**
- * While the directory does not tell all, a lead id is still good: the lead is acted on when the
- * tracker shows it, and claimed by its number alone when the tracker does not respond.
- */
-async function matchByNumber(
-  deps: MatchDeps,
-  {
-    names,
-    createdBefore,
-    ...known
-  }: Omit<ByNumber, 'isReachable'> & {
-    names: readonly MatchName[];
-    createdBefore: number;
-    isCovered: boolean;
-  },
-): Promise<ByNumber> {
-  const { progress, match, isCovered } = known;
-  const { unknownLeadId } = match;
-  const number = names.find((name) => name.kind === 'lead-id')?.number;
-  if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
-  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
-  const isFailing = deps.clock.now() < deps.directory.retryAt();
-  const found = isFailing ? 'unknown' : await findLead(deps, number, COVER_WAIT_MS);
-  if (found === 'lead')
-    return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
-  if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
-  if (found !== 'unknown')
-    return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
-  const leads = [...new Set([unknownLeadId, ...match.leads])];
-  return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
 }
 
 /** A text is the code of why the event cannot be read. */

@@ -2,6 +2,9 @@ import { MINUTE } from '#shared/clock.ts';
 import type { WorkItem } from '../worker/work-store.ts';
 import type { MatchProgress } from './deletion-progress.ts';
 
+/** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
+export const MATCH_WAIT_MS = 400;
+
 /** How far the tracker's clock may be ahead of ours. A lead that is no older is taken as older. */
 export const CLOCK_TOLERANCE_MS = MINUTE;
 

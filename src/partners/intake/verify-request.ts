@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
+import { createPartner } from '../partner.ts';
 import type { Partner, PartnerList } from '../partner.ts';
 import { checkSignature, looksSigned, refusalOfHeaders } from './signature.ts';
 import type { SignatureRefusal, SignedContent } from './signature.ts';
@@ -82,7 +83,4 @@ export function refuseUnread(
 }
 
 /** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */
-const nobody: Pick<Partner, 'scheme' | 'headers'> = {
-  scheme: 'hmac-sha256',
-  headers: { signature: 'X-Partner-Signature', timestamp: 'X-Vendor-Request-Timestamp' },
-};
+const nobody = createPartner('nobody', { scheme: 'hmac-sha256', secrets: [] });
