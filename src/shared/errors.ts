@@ -112,6 +112,12 @@ export function systemCodeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** The error and its causes, the outermost first: five at most, for a chain may come round to itself. */
+export function* causesOf(error: unknown): Generator<Error> {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    yield at;
+}
+
 /** A 400 whose `errors` name each wrong part. */
 export function validationFailed(errors: FieldProblem[]): TrackportError {
   const detail = errors.map((error) => error.detail).join(' ');

@@ -1,4 +1,4 @@
-import { systemCodeOf } from './errors.ts';
+import { causesOf, systemCodeOf } from './errors.ts';
 
 /**
  * The part of a pino logger that our code uses. Fields first, then a constant message.
@@ -31,11 +31,10 @@ function noop(): void {}
  * left out because libraries put bodies and addresses into them.
  */
 export function errorFields(error: unknown): LogFields {
-  const chain: string[] = [];
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const code = systemCodeOf(at);
-    chain.push(code === undefined ? at.name : `${at.name}(${code})`);
-  }
+  const chain = [...causesOf(error)].map((cause) => {
+    const code = systemCodeOf(cause);
+    return code === undefined ? cause.name : `${cause.name}(${code})`;
+  });
   return { error: chain.join(' < ') || typeof error };
 }
 

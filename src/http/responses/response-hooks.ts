@@ -38,6 +38,7 @@ export type ResponseHooks = {
  */
 export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   const measure = createRequestMetrics(deps.metrics);
+  /** Made with the first response: the public address is not known before the service listens. */
   let common: readonly (readonly [string, string])[] | undefined;
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
     common ??= Object.entries(securityHeaders(deps.publicUrl()));
@@ -149,6 +150,7 @@ function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyR
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2)
+    // Its length tells nearly every other name apart, without a lower-case copy of it.
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1;
   return count;
 }

@@ -58,7 +58,10 @@ export type LeadCache = {
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
   stillMatches(row: CachedLead, filter: LeadFilter): boolean;
-  /** Takes what the webhook said, to this instance or another. Nothing that it contradicts is served as fresh afterwards. */
+  /**
+   * Takes what the webhook said, to this instance or another. Nothing that it contradicts is served as
+   * fresh afterwards.
+   */
   apply(event: TrackerEvent | Change): void;
   /** Grows with every event. */
   readonly eventsVersion: number;

@@ -70,8 +70,8 @@ export type DirectoryFiller = {
   identify(): Promise<void>;
   /**
    * Reads what changed since the last time, and since `since` (ms) when that is longer ago. A catch-up
-   * serves every call that came before it began. `complete`: the directory now knows every issue that the tracker shows, so that a
-   * missing row means a missing issue.
+   * serves every call that came before it began. `isComplete`: the directory now knows every issue that
+   * the tracker shows, so that a missing row means a missing issue.
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   catchUp(since?: number): Promise<{ isComplete: boolean }>;

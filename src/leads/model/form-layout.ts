@@ -1,3 +1,5 @@
+import { memoize } from '#shared/resilience/memoize.ts';
+
 /** One field of the issue form. */
 type FormField = {
   name: string;
@@ -21,16 +23,8 @@ const HEADING_CHARACTERS_MAX = 200;
 const MARK = '### ';
 const IS_ASCII = /^\p{ASCII}*$/u;
 
-const finders = new WeakMap<FormLayout, HeadingFinder>();
-
 /** The finder of a form; one for as long as the form lives. */
-export function headingFinder(form: FormLayout): HeadingFinder {
-  const known = finders.get(form);
-  if (known) return known;
-  const finder = createHeadingFinder(form);
-  finders.set(form, finder);
-  return finder;
-}
+export const headingFinder: (form: FormLayout) => HeadingFinder = memoize(createHeadingFinder);
 
 /** Headings compare in NFC, without blanks around. */
 function createHeadingFinder(form: FormLayout): HeadingFinder {

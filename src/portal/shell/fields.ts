@@ -22,11 +22,9 @@ export type InputFacts = FieldFacts & {
   max?: string | number;
   maxLength?: number;
   placeholder?: string;
-  /** `off` by default: nothing here is about the person who types. */
-  autocomplete?: string;
 };
 
-/** A line to type in. */
+/** A line to type in. Browsers complete nothing: it is never about the person who types. */
 export function input(given: InputFacts): Html {
   const { type = 'text', value, required, min, max, maxLength, placeholder } = given;
   const names = attributes({
@@ -39,7 +37,7 @@ export function input(given: InputFacts): Html {
     maxlength: maxLength,
     placeholder,
     inputmode: type === 'number' ? 'numeric' : undefined,
-    autocomplete: given.autocomplete ?? 'off',
+    autocomplete: 'off',
     spellcheck: 'false',
   });
   return field(given, html`<input${names} />`);

@@ -18,7 +18,8 @@ export type CircuitBreaker = {
   /** Closes a half-open breaker. An open one stays open for its wait, and is closed after it. */
   noteSuccess(): void;
   /**
-   * Opens the breaker, for the schedule's wait or for `leastMs` when that is longer. Failures while it is open change nothing: they are of calls that were under way.
+   * Opens the breaker, for the schedule's wait or for `leastMs` when that is longer. Failures while it is
+   * open change nothing: they are of calls that were under way.
    */
   noteFailure(leastMs?: number): void;
 };

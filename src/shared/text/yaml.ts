@@ -9,10 +9,9 @@ export type YamlOptions = {
   merge?: boolean;
   /** Whole numbers come as `bigint`, so that they keep every digit. Default false. */
   intAsBigInt?: boolean;
-  /** More are refused, so that none can explode. Default 100. */
-  aliasesMax?: number;
 };
 
+/** More are refused, so that none can explode. */
 const ALIASES_MAX = 100;
 
 /**
@@ -21,7 +20,7 @@ const ALIASES_MAX = 100;
  */
 export function readYaml(
   text: string,
-  { merge = false, intAsBigInt = false, aliasesMax = ALIASES_MAX }: YamlOptions = {},
+  { merge = false, intAsBigInt = false }: YamlOptions = {},
 ): { value: unknown } | { faults: YamlFault[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -39,7 +38,7 @@ export function readYaml(
   const faults = found.filter(({ line }, at) => found.findIndex((one) => one.line === line) === at);
   if (faults.length > 0) return { faults };
   try {
-    return { value: document.toJS({ maxAliasCount: aliasesMax }) };
+    return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) };
   } catch {
     return { faults: [{ ...placeOf(source, 0), ...badReferences }] };
   }

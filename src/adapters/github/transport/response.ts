@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
-import { systemCodeOf } from '#shared/errors.ts';
+import { causesOf, systemCodeOf } from '#shared/errors.ts';
 
 import { TrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
@@ -40,11 +40,6 @@ export function transportFailure(error: unknown): TrackerFailure {
   return new TrackerFailure('network', { ...(reason !== undefined && { reason }) });
 }
 
-function* causesOf(error: unknown): Generator<Error> {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
-    yield at;
-}
-
 /** The failure of a response that is no success. Limits on 403 are recognized before. */
 export function failureOf({ status, headers }: Rejection, now: number): TrackerFailure {
   const wait = retryAfterMs(headers, now);
@@ -69,7 +64,10 @@ function kindOf(status: number): TrackerFailureKind {
   return status >= 400 ? 'invalid' : 'moved';
 }
 
-/** The whole text of a body; `''` for what is no stream. @throws {TrackerFailure} `nonsense` when it is far too long */
+/**
+ * The whole text of a body; `''` for what is no stream.
+ * @throws {TrackerFailure} `nonsense` when it is far too long
+ */
 export async function readText(body: unknown): Promise<string> {
   if (!(body instanceof Readable)) return '';
   const chunks: Uint8Array[] = [];

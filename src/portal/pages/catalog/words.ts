@@ -13,7 +13,7 @@ export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, { state: State; words: 
   RETIRED: { state: 'mute', words: 'Retired' },
 };
 
-export function lifecycleBadge(lifecycle: Lifecycle, look = {}): Html {
+export function lifecycleBadge(lifecycle: Lifecycle, look: { fill?: boolean } = {}): Html {
   const { state, words } = LIFECYCLE_WORDS[lifecycle];
   return badge(state, words, look);
 }

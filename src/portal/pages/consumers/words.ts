@@ -22,7 +22,11 @@ export const STANDING_WORDS: Readonly<Record<Standing, { state: State; words: st
   active: { state: 'ok', words: 'Active' },
 };
 
-export function standingBadge(consumer: Consumer, { nowMs }: Reader, look = {}): Html {
+export function standingBadge(
+  consumer: Consumer,
+  { nowMs }: Reader,
+  look: { fill?: boolean } = {},
+): Html {
   const { state, words } = STANDING_WORDS[standingAt(consumer, nowMs)];
   return badge(state, words, look);
 }

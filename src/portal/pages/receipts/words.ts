@@ -33,12 +33,12 @@ const URGENCY: readonly Outcome[] = [
   'IGNORED',
 ];
 
-export function statusBadge(status: ReceiptStatus, look = {}): Html {
+export function statusBadge(status: ReceiptStatus, look: { fill?: boolean } = {}): Html {
   const { state, words } = STATUS_WORDS[status];
   return badge(state, words, look);
 }
 
-export function outcomeBadge(outcome: Outcome, look = {}): Html {
+export function outcomeBadge(outcome: Outcome, look: { fill?: boolean } = {}): Html {
   const { state, words } = OUTCOME_WORDS[outcome];
   return badge(state, words, look);
 }
