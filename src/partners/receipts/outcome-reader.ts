@@ -11,7 +11,7 @@ export type RecentOutcomes = {
   /** The last 24 full or running hours of UTC, oldest first. */
   hours: readonly HourOfOutcomes[];
   /** Of the last 7 days: what did not end well. */
-  week: Pick<OutcomeCount, 'FAILED' | 'UNMATCHED'>;
+  week: Pick<OutcomeCount, 'FAILED' | 'UNMATCHED' | 'REJECTED'>;
 };
 
 export type OutcomeReaderDeps = { store: OutcomeCounts; clock: Pick<Clock, 'now' | 'monotonicMs'> };
@@ -31,7 +31,7 @@ export function createOutcomeReader({ store, clock }: OutcomeReaderDeps) {
     const current = Math.floor(now / HOUR) * HOUR;
     const starts = Array.from({ length: HOURS }, (_, n) => current - (HOURS - 1 - n) * HOUR);
     const counts = await store.count(starts, outcomes);
-    const [week = {}] = await store.count([now - 7 * DAY], ['FAILED', 'UNMATCHED']);
+    const [week = {}] = await store.count([now - 7 * DAY], ['FAILED', 'UNMATCHED', 'REJECTED']);
     const hours = starts.map((startMs, n) => ({ startMs, counts: counts[n] ?? {} }));
     last = { at, value: { hours, week } };
     return last.value;

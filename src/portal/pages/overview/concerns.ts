@@ -17,6 +17,8 @@ export type Queue = {
   /** Events of the last 7 days. */
   failed: number;
   unmatched: number;
+  /** Acknowledged, and of no use: nobody was named. */
+  rejected: number;
 };
 
 /** Something that is not well. */
@@ -34,7 +36,7 @@ export const OLDEST_MAX_MS = HOUR;
 export const PENDING_PATH = receiptsPath({ outcome: 'PENDING' });
 
 /** The list of receipts with one outcome in the last 7 days. */
-export function weekOf(outcome: 'FAILED' | 'UNMATCHED', nowMs: number): string {
+export function weekOf(outcome: 'FAILED' | 'UNMATCHED' | 'REJECTED', nowMs: number): string {
   const from = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
   return receiptsPath({ outcome, from });
 }
@@ -52,7 +54,10 @@ export function concernsOf(
 
 const gravity = ({ state }: Concern): number => (state === 'bad' ? 0 : 1);
 
-function queueConcerns({ oldestMs = 0, failed, unmatched }: Queue, nowMs: number): Concern[] {
+function queueConcerns(
+  { oldestMs = 0, failed, unmatched, rejected }: Queue,
+  nowMs: number,
+): Concern[] {
   const concerns: Concern[] = [];
   if (failed > 0)
     concerns.push({
@@ -75,6 +80,12 @@ function queueConcerns({ oldestMs = 0, failed, unmatched }: Queue, nowMs: number
       state: 'warn',
       heading: `${counted(unmatched, 'event')} matched no lead`,
       action: link({ href: weekOf('UNMATCHED', nowMs), text: 'See them', look: 'button' }),
+    });
+  if (rejected > 0)
+    concerns.push({
+      state: 'warn',
+      heading: `${counted(rejected, 'event')} could not be used`,
+      action: link({ href: weekOf('REJECTED', nowMs), text: 'See them', look: 'button' }),
     });
   return concerns;
 }

@@ -21,20 +21,21 @@ export type DeadLetter = {
   leadIds: readonly string[];
 };
 
-/** The newest of those that matched nobody. */
-export type Unmatched = { total: number; partnerId: string; atMs: number };
+/** The newest of those that ended in the same way. */
+export type Newest = { total: number; partnerId: string; atMs: number };
 
 type Step = { what: Html; since: Html; next: Html | string; act: Html };
 
 /** What needs a person, the gravest first; undefined when nothing does. */
 export function nextSteps(
   deadLetters: readonly DeadLetter[],
-  unmatched: Unmatched | undefined,
+  { unmatched, rejected }: { unmatched?: Newest | undefined; rejected?: Newest | undefined },
   reader: Reader,
 ): Html | undefined {
   const rows = [
     ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
     ...(unmatched ? [unmatchedStep(unmatched, reader)] : []),
+    ...(rejected ? [rejectedStep(rejected, reader)] : []),
   ];
   if (rows.length === 0) return undefined;
   const columns: Column<Step>[] = [
@@ -62,13 +63,31 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
   };
 }
 
-function unmatchedStep({ total, partnerId, atMs }: Unmatched, reader: Reader): Step {
-  const words = total === 1 ? 'See it' : `See all ${count(total)}`;
+function unmatchedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step {
   return {
     what: html`${badge('warn', `${count(total)} unmatched`)}${note('last of ', foreign(partnerId, 60))}`,
     since: time(atMs, reader, 'minute'),
     next: html`Check that its ids stand in the leads’ metadata, as
       <code>externalIds.<wbr />${foreign(partnerId, 60)}</code>; replay when the lead turns up.`,
-    act: link({ href: weekOf('UNMATCHED', reader.nowMs), text: words, more: 'unmatched receipts' }),
+    act: link({
+      href: weekOf('UNMATCHED', reader.nowMs),
+      text: seeWords(total),
+      more: 'unmatched receipts',
+    }),
   };
 }
+
+function rejectedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step {
+  return {
+    what: html`${badge('odd', `${count(total)} rejected`)}${note('last of ', foreign(partnerId, 60))}`,
+    since: time(atMs, reader, 'minute'),
+    next: 'Tell the partner: an event has to say whom it means. Nobody was deleted by these.',
+    act: link({
+      href: weekOf('REJECTED', reader.nowMs),
+      text: seeWords(total),
+      more: 'rejected receipts',
+    }),
+  };
+}
+
+const seeWords = (total: number): string => (total === 1 ? 'See it' : `See all ${count(total)}`);

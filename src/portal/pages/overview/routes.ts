@@ -1,6 +1,7 @@
 import type { Readiness } from '#http/routes/operations/readiness.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import type { Traffic, TrafficSum } from '#partners/traffic/traffic.ts';
@@ -11,7 +12,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { toHealthLine } from './health-lines.ts';
-import type { DeadLetter, Unmatched } from './next-steps.ts';
+import type { DeadLetter, Newest } from './next-steps.ts';
 import { overviewPage } from './view.ts';
 import type { Operation } from './view.ts';
 import type { WebhookFacts } from './webhook-line.ts';
@@ -99,16 +100,20 @@ function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | u
       partners.recentOutcomes(),
       readDeadLetters(deps, since),
     ]);
-    const { FAILED: failed = 0, UNMATCHED: unmatched = 0 } = week;
+    const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
+    const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
+      readNewest(deps, { outcome, since }, total);
     const { open, oldestReceivedAt } = status;
     return {
       open,
       oldestMs: oldestReceivedAt === undefined ? undefined : nowMs - oldestReceivedAt,
       failed,
       unmatched,
+      rejected,
       hours,
       deadLetters,
-      lastUnmatched: await readUnmatched(deps, since, unmatched),
+      lastUnmatched: await newestOf('UNMATCHED', unmatched),
+      lastRejected: await newestOf('REJECTED', rejected),
     };
   };
   return orNothing(read());
@@ -128,13 +133,12 @@ function toDeadLetter({ id, partnerId, receivedAt, events }: ReceiptDetailOut): 
   return { receiptId: id, partnerId, atMs: Date.parse(completedAt), error: lastError, leadIds };
 }
 
-async function readUnmatched(
+async function readNewest(
   { partners }: OverviewDeps,
-  since: number,
+  filter: { outcome: Outcome; since: number },
   total: number,
-): Promise<Unmatched | undefined> {
+): Promise<Newest | undefined> {
   if (total === 0) return undefined;
-  const filter = { outcome: 'UNMATCHED', since } as const;
   const [newest] = (await partners.receipts.list({ filter, limit: 1 })).items;
   if (!newest) return undefined;
   return { total, partnerId: newest.partnerId, atMs: Date.parse(newest.receivedAt) };

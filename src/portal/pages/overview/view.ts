@@ -25,7 +25,7 @@ import {
 import type { Queue } from './concerns.ts';
 import type { HealthLine } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
-import type { DeadLetter, Unmatched } from './next-steps.ts';
+import type { DeadLetter, Newest } from './next-steps.ts';
 import { isRefused, webhookLine } from './webhook-line.ts';
 import type { WebhookFacts } from './webhook-line.ts';
 
@@ -34,7 +34,8 @@ export type Operation = Queue & {
   hours: RecentOutcomes['hours'];
   /** Some of them, the newest first. */
   deadLetters: readonly DeadLetter[];
-  lastUnmatched: Unmatched | undefined;
+  lastUnmatched: Newest | undefined;
+  lastRejected: Newest | undefined;
 };
 
 export type OverviewFacts = {
@@ -136,8 +137,10 @@ const SERIES = STACKED.map((key) => {
   return { key, label: words, state };
 });
 
-function work({ deadLetters, lastUnmatched, hours }: Operation, reader: Reader): Html {
-  const steps = nextSteps(deadLetters, lastUnmatched, reader);
+function work(operation: Operation, reader: Reader): Html {
+  const { deadLetters, lastUnmatched, lastRejected, hours } = operation;
+  const rest = { unmatched: lastUnmatched, rejected: lastRejected };
+  const steps = nextSteps(deadLetters, rest, reader);
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',

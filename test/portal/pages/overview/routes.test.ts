@@ -36,6 +36,15 @@ test('shows what came in and what waits', async () => {
   expect(body).toContain('Open deletions');
 });
 
+test('a deletion that named nobody is not called well', async () => {
+  const { portal, deliver } = overview();
+  await deliver({ type: 'contact.deletion' });
+  const { body } = await (await portal.signIn()).get('/portal');
+  expect(body).toContain('1 event could not be used');
+  expect(body).toContain('1 rejected');
+  expect(body).not.toContain('All is well');
+});
+
 test('a person who may not see receipts sees health alone', async () => {
   const { portal } = overview();
   const { body, status } = await (await portal.signIn(['catalog:read'])).get('/portal');

@@ -20,9 +20,11 @@ const operation: Operation = {
   oldestMs: undefined,
   failed: 0,
   unmatched: 0,
+  rejected: 0,
   hours: hoursUntil(nowMs, 24).map((startMs) => ({ startMs, counts: {} })),
   deadLetters: [],
   lastUnmatched: undefined,
+  lastRejected: undefined,
 };
 
 const well: OverviewFacts = {
@@ -75,6 +77,7 @@ test.each<[string, Partial<OverviewFacts>, string]>([
     'A deletion has waited for 1 h 5 min',
   ],
   ['unmatched events', { operation: { ...operation, unmatched: 5 } }, '5 events matched no lead'],
+  ['rejected events', { operation: { ...operation, rejected: 1 } }, '1 event could not be used'],
   [
     'a paused worker',
     { lines: [line('worker', 'paused')] },
@@ -210,8 +213,21 @@ test('each dead letter leads to its receipt and says what to do', () => {
   expect(text).toContain('href="/portal/receipts?outcome=UNMATCHED&amp;from=2026-11-14">See all 5');
 });
 
+test('events that were of no use lead to their list and say whose turn it is', () => {
+  const lastRejected = { total: 2, partnerId: 'tessera', atMs: nowMs };
+  const text = page({ operation: { ...operation, rejected: 2, lastRejected } });
+  expect(text).toContain('Tell the partner');
+  expect(text).toContain('href="/portal/receipts?outcome=REJECTED&amp;from=2026-11-14">See all 2');
+});
+
 test('the list of receipts takes every filter that leads to it', () => {
-  const operationLate = { ...operation, failed: 1, unmatched: 1, oldestMs: 61 * MINUTE };
+  const operationLate = {
+    ...operation,
+    failed: 1,
+    unmatched: 1,
+    rejected: 1,
+    oldestMs: 61 * MINUTE,
+  };
   const text = page({ operation: operationLate });
   const links = [...text.matchAll(/href="(\/portal\/receipts\?[^"]+)"/g)].map(
     ([, href = '']) => href,
@@ -260,6 +276,7 @@ test('hostile texts stay texts', () => {
         ...operation,
         deadLetters: [letter],
         lastUnmatched: { total: 1, partnerId: hostile, atMs: 0 },
+        lastRejected: { total: 1, partnerId: hostile, atMs: 0 },
       },
     },
     reader,
