@@ -31,6 +31,11 @@ export function code(text: string): Html {
   return html`<code>${pieces.map((piece, at) => html`${at > 0 && html`<wbr />`}${piece}`)}</code>`;
 }
 
+/** The end of an id, by which it is told from its neighbours: they begin alike. All of it on hover. */
+export function shortId(id: string): Html {
+  return html`<code title="${id}">…${id.slice(-8)}</code>`;
+}
+
 /** What a link says and does. */
 export type LinkFacts = {
   /** http, https or a path of ours; for anything else the text stands without a link. */

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import { withQuery } from '../../address.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { link } from '../../shell/parts.ts';
+import { count } from '../../shell/times.ts';
 import { toCsv } from './csv.ts';
 import { auditQuery, toFilter } from './query.ts';
 import type { AuditQuery } from './query.ts';
@@ -41,7 +42,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
       actions: link({
         href: withQuery(`${AUDIT_PATH}/file`, filtered),
         text: 'Download CSV',
-        more: `of what is filtered, the newest ${FILE_ENTRIES_MAX} entries at most`,
+        more: `of what is filtered, the newest ${count(FILE_ENTRIES_MAX)} entries at most`,
         look: 'button',
         download: true,
       }),

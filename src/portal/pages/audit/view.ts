@@ -7,15 +7,14 @@ import type { Html, HtmlValue } from '../../html.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { chips, filters, wide } from '../../shell/forms.ts';
-import { code, foreign, link, note } from '../../shell/parts.ts';
+import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
+import { changesText } from './changes-text.ts';
 import type { AuditQuery } from './query.ts';
 
 export const AUDIT_PATH = '/portal/audit';
-
-const CHANGES_CHARACTERS_MAX = 120;
 
 export type AuditViewFacts = {
   entries: readonly AuditEntryOut[];
@@ -108,11 +107,8 @@ function entriesTable({ entries, query, portalClientId }: AuditViewFacts, reader
       },
       { label: 'What', cell: ({ action }) => code(action) },
       { label: 'On', cell: ({ subject }) => subjectLink(subject, only('on', subject)) },
-      {
-        label: 'Detail',
-        cell: ({ changes }) => changes && foreign(toText(changes), CHANGES_CHARACTERS_MAX),
-      },
-      { label: 'Request', cell: ({ requestId }) => requestId && code(requestId.slice(0, 8)) },
+      { label: 'Detail', cell: ({ changes }) => changesText(changes) },
+      { label: 'Request', cell: ({ requestId }) => requestId && shortId(requestId) },
     ],
   });
 }
@@ -132,10 +128,4 @@ function subjectLink(subject: string, entriesOfSubject: string): HtmlValue {
   ];
   const href = page !== undefined && id !== '' ? `/portal/${page}/${id}` : entriesOfSubject;
   return link({ href, text: foreign(subject, 80) });
-}
-
-function toText(changes: Record<string, unknown>): string {
-  return Object.entries(changes)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
 }

@@ -3,6 +3,7 @@ import type { Page } from '#catalog/version/read-catalog.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
+import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import { shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
@@ -38,13 +39,14 @@ export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
   const found = counted(findings.length, 'finding');
   const isStopped = findings.length > 0 && given.stops;
   const heading = isStopped ? `${found}: it cannot be published like this` : found;
+  const text = html`${findingsList(findings, given.share)}${isStopped && mendLink(given)}`;
   const clean = specText === undefined ? 'It has no spec' : 'No findings';
   return confirm('Not published', given, {
     below: 'publish',
     warning:
       findings.length === 0
         ? remark('ok', clean)
-        : remark(isStopped ? 'bad' : 'warn', heading, findingsList(findings, given.share)),
+        : remark(isStopped ? 'bad' : 'warn', heading, text),
     consequences: [
       'Whoever reads the catalog can rely on it: its content is frozen from now on.',
       'Title, description, owner and group can still be changed.',
@@ -52,6 +54,13 @@ export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
     ],
     submit: `Publish ${version}`,
   });
+}
+
+/** Where a draft with findings is mended, for who may. */
+function mendLink({ view, person }: ConfirmFacts): Html | false {
+  const { id, version } = view.record;
+  if (!may(person, 'catalog:write')) return false;
+  return html`<p>${link({ href: versionPath(id, version, 'edit'), text: 'Edit the draft' })}</p>`;
 }
 
 /** More than a day has; the rest of a longer text is no use to anybody. */

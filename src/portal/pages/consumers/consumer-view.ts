@@ -17,6 +17,7 @@ import type { Visibility } from './forms.ts';
 import { grantsCard } from './grants-card.ts';
 import { keysCard } from './keys-card.ts';
 import { consumerPath } from './query.ts';
+import { changesText } from '../audit/changes-text.ts';
 import { rotationCard } from './rotation-card.ts';
 import type { KnownLabels } from './visibility.ts';
 import { expiryWords, grantWords, lastUsedWords } from './words.ts';
@@ -69,7 +70,7 @@ function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
 
 function details(changes: AuditEntryOut['changes']): Html | undefined {
   const { keyId, replacedBy } = changes ?? {};
-  if (typeof keyId !== 'string') return undefined;
+  if (typeof keyId !== 'string') return changesText(changes);
   return typeof replacedBy === 'string' ? html`${code(keyId)} to ${code(replacedBy)}` : code(keyId);
 }
 

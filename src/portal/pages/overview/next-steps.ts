@@ -58,7 +58,7 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
     act: link({
       href: receiptPath(receiptId),
       text: 'Open receipt',
-      more: receiptId.slice(0, 8),
+      more: receiptId.slice(-8),
     }),
   };
 }

@@ -6,7 +6,7 @@ import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { body, card, facts, split } from '../../shell/card.ts';
-import { code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { code, cut, foreign, link, note, shortId } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
@@ -110,7 +110,7 @@ function auditCard({ receipt, entries }: ReceiptFacts, reader: Reader): Html | u
         { label: 'When', kind: 'whole', cell: ({ at }) => time(Date.parse(at), reader) },
         { label: 'What', cell: ({ action }) => code(action) },
         { label: 'Who', cell: ({ actor }) => foreign(actor.subject, 60) },
-        { label: 'Request', cell: ({ requestId }) => requestId && code(requestId.slice(0, 8)) },
+        { label: 'Request', cell: ({ requestId }) => requestId && shortId(requestId) },
       ],
     }),
   );

@@ -39,7 +39,7 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
       title: 'Receipts',
       section: 'receipts',
       meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-      actions: actionsFor(query),
+      actions: actionsFor(query, receipts.length > 0),
       body: receiptListView(facts, readerOf(deps, person)),
     };
   });
@@ -49,7 +49,10 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
  * A replay where a filter narrows the list, for everything at once is never meant; and for one lead its
  * claim, which stays when its receipts are gone.
  */
-function actionsFor({ cursor: _cursor, ...filters }: ReceiptsQuery): Html | undefined {
+function actionsFor(
+  { cursor: _cursor, ...filters }: ReceiptsQuery,
+  hasMatches: boolean,
+): Html | undefined {
   if (givenFilters(filters).length === 0) return undefined;
   const number = filters.leadId === undefined ? undefined : parseLeadId(filters.leadId);
   const claim =
@@ -59,10 +62,12 @@ function actionsFor({ cursor: _cursor, ...filters }: ReceiptsQuery): Html | unde
       text: `Does a deletion hide #${number}?`,
       look: 'button',
     });
-  const replay = link({
-    href: receiptsPath(filters, 'replay'),
-    text: 'Replay all that match…',
-    look: 'button',
-  });
+  const replay =
+    hasMatches &&
+    link({
+      href: receiptsPath(filters, 'replay'),
+      text: 'Replay all that match…',
+      look: 'button',
+    });
   return html`${claim} ${replay}`;
 }

@@ -225,6 +225,7 @@ describe('a version', () => {
     await create({ specText: '{"openapi":"3.1.0"}' });
     const { body } = await owner.get(at('publish'));
     expect(body).toContain('it cannot be published like this');
+    expect(body).toContain(`href="${at('edit')}">Edit the draft</a>`);
     const stopped = await owner.post(at('publish'), { seen: await seenAt(at('publish')) });
     expect(stopped.status).toBe(422);
     expect((await read()).record.lifecycle).toBe('DRAFT');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
 import { consumerListView } from '#portal/pages/consumers/list-view.ts';
@@ -27,13 +28,17 @@ const consumer = (given: Partial<Consumer> = {}): Consumer => ({
   ...given,
 });
 
-const show = (given: Partial<Consumer>, labels: readonly string[] = ['emea']) =>
+const show = (
+  given: Partial<Consumer>,
+  labels: readonly string[] = ['emea'],
+  entries: readonly AuditEntryOut[] = [],
+) =>
   consumerView(
     {
       consumer: consumer(given),
       person,
       labels: { names: labels },
-      entries: [],
+      entries,
       defaultLimit: 600,
     },
     reader,
@@ -52,6 +57,19 @@ test('a rotation shows which key works until when, and whether the old one is in
   expect(text).toContain('The old key c41TnWb9sEoP works until 22 Nov 15:02.');
   expect(text).toContain('/keys/8fQ2mZr7KxLd/rotate');
   expect(text).not.toContain('/keys/c41TnWb9sEoP/rotate');
+});
+
+test('the audit says what was changed', () => {
+  const entry = {
+    at: '2026-11-21T14:01:12.000Z',
+    actor: { kind: 'cli' as const, subject: 'root' },
+  };
+  const subject = 'consumer/997a82ff-b38b-4523-94fc-a0d4431e3c02';
+  const changes = { state: 'disabled' };
+  const text = flat(
+    show({}, ['emea'], [{ ...entry, action: 'consumer.update', subject, changes }]),
+  );
+  expect(text).toContain('<bdi>state: disabled</bdi>');
 });
 
 test('nothing can be done about a key that has ended', () => {

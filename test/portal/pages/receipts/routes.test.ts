@@ -222,6 +222,12 @@ describe('all that match', () => {
     expect(body).not.toContain('name="typed"');
   });
 
+  test('are not offered where none is', async () => {
+    const { admin } = await openReceiptPages();
+    const { body } = await admin.get('/portal/receipts?outcome=FAILED');
+    expect(body).not.toContain('/portal/receipts/replay');
+  });
+
   test('are never all: without a filter it is neither offered nor done', async () => {
     const { admin, deliver, settle, receipts } = await openReceiptPages();
     const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
