@@ -125,7 +125,7 @@ async function matchEvent(
 ): Promise<Later | undefined> {
   const request = await readRequest(deps, item);
   if (typeof request === 'string') return fail(deps, item, request);
-  const names = toMatchNames(request.names, deps.directoryKey);
+  const names = await namesHere(deps, item, toMatchNames(request.names, deps.directoryKey));
   const createdBefore = createdBeforeOf(progress, deps.clock.now());
   const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
@@ -139,6 +139,17 @@ async function matchEvent(
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
   return confirm(deps, item, { match, names, actions: request.actions });
+}
+
+/** A number counts in the repository in which it was claimed: in another one it is a stranger's lead. */
+async function namesHere(
+  { store }: MatchDeps,
+  item: WorkItem,
+  names: readonly MatchName[],
+): Promise<readonly MatchName[]> {
+  const others = names.filter(({ kind }) => kind !== 'lead-id');
+  const isNumbered = others.length < names.length;
+  return isNumbered && (await store.holdsElsewhere(item)) ? others : names;
 }
 
 async function confirm(

@@ -414,26 +414,32 @@ describe('a repository of another name in the configuration', () => {
     expectClosed(back, number);
   });
 
-  test('that is another one: what was claimed for now in the old one is not taken there', async () => {
-    const world = await runningWorld();
-    const { number } = world.tracker.createIssue(leadIssue());
-    const other = world.tracker.createIssue(leadIssue({ email: 'bob@example.com' })).number;
-    await world.filler.catchUp();
-    world.tracker.fault({ kind: 'reset', count: 1000 });
-    const id = await world.send({ email: 'ada@example.com' });
-    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
-    await world.stop();
-    world.tracker.clearFaults();
-    const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
-    expect(moved.number).toBe(number);
-    const elsewhere = await openDeletions({ of: world, repository: 'acme/elsewhere' });
-    await elsewhere.start();
-    expect((await elsewhere.settled(id)).events[0]).toMatchObject({
-      outcome: 'FAILED',
-      lastError: 'repository-changed',
-    });
-    expect(world.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
-  });
+  test.each([
+    ['an e-mail address', () => ({ email: 'ada@example.com' })],
+    ['a lead id', (number: number) => ({ leadId: number })],
+  ])(
+    'that is another one: what %s claimed for now in the old one is not taken there',
+    async (_name, eventOf) => {
+      const world = await runningWorld();
+      const { number } = world.tracker.createIssue(leadIssue());
+      const other = world.tracker.createIssue(leadIssue({ email: 'bob@example.com' })).number;
+      await world.filler.catchUp();
+      world.tracker.fault({ kind: 'reset', count: 1000 });
+      const id = await world.send(eventOf(number));
+      await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
+      await world.stop();
+      world.tracker.clearFaults();
+      const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
+      expect(moved.number).toBe(number);
+      const elsewhere = await openDeletions({ of: world, repository: 'acme/elsewhere' });
+      await elsewhere.start();
+      expect((await elsewhere.settled(id)).events[0]).toMatchObject({
+        outcome: 'FAILED',
+        lastError: 'repository-changed',
+      });
+      expect(world.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
+    },
+  );
 
   test('that is unknown yet while the tracker is away: the deletion waits', async () => {
     const { world, number, id } = await cutShort();

@@ -1,3 +1,4 @@
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { HOUR } from '#shared/clock.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
@@ -83,7 +84,8 @@ export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds::text[] WHERE id 
 export const REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
 export const HELD_ELSEWHERE = `
-  SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL AND repository_id
+  SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL
+    AND repository_id <> ${REPOSITORY_NOT_KNOWN} AND repository_id
     IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;
 
 export const COUNTS = `

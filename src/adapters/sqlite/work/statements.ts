@@ -1,3 +1,4 @@
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Erasure, Outcome, PartnerPath } from '#partners/receipts/receipt.ts';
 import type { Stage } from '#partners/worker/work-store.ts';
@@ -77,8 +78,9 @@ function prepareCounts(handle: BetterSqlite3.Database) {
   return {
     heldElsewhere: handle
       .prepare<[number, string], number>(
-        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL AND repositoryId IS NOT
-           (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
+        `SELECT 1 FROM claim WHERE event = ? AND releasedAt IS NULL
+           AND repositoryId <> ${REPOSITORY_NOT_KNOWN} AND repositoryId IS NOT
+             (SELECT repositoryId FROM tracker_repository WHERE name = ?) LIMIT 1`,
       )
       .pluck(),
     counts: handle.prepare<
