@@ -72,11 +72,10 @@ export function createApp(deps: AppDeps): HttpApp {
     claims &&
       (async (scope) =>
         (await import('./routes/claims/routes.ts')).claimRoutes(context, claims)(scope)),
-    ...(deps.partners
-      ? [partnerRoutes(context, deps.partners), receiptStatusRoutes(deps.partners)]
-      : []),
+    ...partnerAreas(deps, context),
+    deps.portal?.(context),
   ];
-  registerAreas(app, [...areas, ...portalArea(deps, context)]);
+  registerAreas(app, areas);
   return app;
 }
 
@@ -87,8 +86,8 @@ export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps
   return app;
 }
 
-function portalArea({ portal }: AppDeps, context: HttpContext): Area[] {
-  return portal ? [portal(context)] : [];
+function partnerAreas({ partners }: AppDeps, context: HttpContext): Area[] {
+  return partners ? [partnerRoutes(context, partners), receiptStatusRoutes(partners)] : [];
 }
 
 function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void {

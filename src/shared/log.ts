@@ -40,7 +40,12 @@ export function errorFields(error: unknown): LogFields {
 
 /** An unexpected error for standard error: names and places only, for its message can hold anything. */
 export function describeBug(error: unknown): string {
-  const frames = error instanceof Error ? (error.stack ?? '').split('\n') : [];
-  const places = frames.filter((frame) => frame.startsWith('    at '));
-  return [`Unexpected failure: ${String(errorFields(error)['error'])}`, ...places].join('\n');
+  const reason = `Unexpected failure: ${String(errorFields(error)['error'])}`;
+  return [reason, ...framesOf(error)].join('\n');
+}
+
+/** The lines of a stack that name places, without the first ones, which hold the message. */
+export function framesOf(error: unknown): string[] {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.filter((line) => line.startsWith('    at '));
 }

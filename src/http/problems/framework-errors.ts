@@ -58,24 +58,22 @@ const meanings: Readonly<Record<string, Meaning>> = {
  */
 export function toTrackportError(error: unknown): TrackportError {
   if (error instanceof TrackportError) return error;
-  const meaning = meanings[systemCodeOf(error) ?? ''];
-  if (meaning) return new TrackportError(meaning.code, { detail: meaning.detail, cause: error });
-  return new TrackportError('internal-error', {
-    detail: 'The mistake is on our side. Quote the request id when you report it.',
-    cause: error,
-  });
+  const detail = 'The mistake is on our side. Quote the request id when you report it.';
+  return knownError(error) ?? new TrackportError('internal-error', { detail, cause: error });
 }
 
 /** The same for what Node's HTTP parser refuses before there is a request. */
 export function fromParserError(error: unknown): TrackportError {
-  const meaning = meanings[systemCodeOf(error) ?? ''];
-  if (meaning) return new TrackportError(meaning.code, { detail: meaning.detail, cause: error });
-  return new TrackportError('bad-request', {
-    detail: 'The request is not well-formed HTTP/1.1.',
-    cause: error,
-  });
+  const detail = 'The request is not well-formed HTTP/1.1.';
+  return knownError(error) ?? new TrackportError('bad-request', { detail, cause: error });
 }
 
+function knownError(error: unknown): TrackportError | undefined {
+  const meaning = meanings[systemCodeOf(error) ?? ''];
+  return meaning && new TrackportError(meaning.code, { detail: meaning.detail, cause: error });
+}
+
+/** The 414 of a request target that is longer than `URI_BYTES_MAX`. */
 export function uriTooLong(): TrackportError {
   return new TrackportError('uri-too-long', {
     detail: `The address of the request is longer than ${URI_BYTES_MAX} bytes.`,

@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
+import { errorFields, framesOf } from '#shared/log.ts';
+
+/** Of the stack of a bug, in its log line. */
+const FRAMES_MAX = 10;
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
@@ -26,17 +29,13 @@ function reasonOf(failure: TrackportError): Record<string, string> {
   const { error } = errorFields(failure.cause);
   return {
     error: String(error),
-    ...(failure.code === 'internal-error' && { stack: framesOf(failure.cause) }),
+    ...(failure.code === 'internal-error' && { stack: placesOf(failure.cause) }),
   };
 }
 
-/** The frames of a stack without its first lines, which hold the message. */
-function framesOf(cause: unknown): string {
-  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
-  return stack
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 10)
-    .map((line) => line.trim())
+function placesOf(cause: unknown): string {
+  return framesOf(cause)
+    .slice(0, FRAMES_MAX)
+    .map((frame) => frame.trim())
     .join(' | ');
 }

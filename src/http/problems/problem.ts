@@ -52,6 +52,7 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
 /** A 503 always says when to come back, even when its cause named no time. */
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
+/** Of every problem document (RFC 9457 §3). */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /** An error, ready to be written to any connection. Header names are lower-case. */

@@ -79,6 +79,7 @@ export function declaredBytes({ headers }: Pick<FastifyRequest, 'headers'>): num
   return encoding === undefined ? 0 : undefined;
 }
 
+/** The 413 of a body beyond the limit of its route. */
 export function tooLarge(): TrackportError {
   return new TrackportError('payload-too-large', {
     detail: 'The body is larger than this path accepts.',
