@@ -21,18 +21,6 @@ export function paginationOf(nextCursor: string | undefined): Pagination {
   return nextCursor === undefined ? { hasMore: false } : { hasMore: true, nextCursor };
 }
 
-/**
- * A page of rows that were read with one more than `limit`, which shows whether more follow: only then
- * there is a `last` one, behind which the next page starts.
- */
-export function cutPage<Row>(
-  rows: readonly Row[],
-  limit: number,
-): { items: Row[]; last: Row | undefined } {
-  const items = rows.slice(0, limit);
-  return { items, last: rows.length > limit ? items.at(-1) : undefined };
-}
-
 /** Seals positions of a list into opaque cursors and opens them again. */
 export type CursorSealer = {
   /**

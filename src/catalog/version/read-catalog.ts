@@ -1,5 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { cutPage, paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
+import { cutPage } from '#shared/cut-page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId } from './artifact.ts';

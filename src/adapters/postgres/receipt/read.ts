@@ -12,7 +12,7 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
-import { cutPage } from '#shared/page.ts';
+import { cutPage } from '#shared/cut-page.ts';
 import type { Session } from '../database.ts';
 import { present } from '../row.ts';
 import { splitConditions } from './conditions.ts';

@@ -13,7 +13,7 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
-import { cutPage } from '#shared/page.ts';
+import { cutPage } from '#shared/cut-page.ts';
 import { guard } from '../errors.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
