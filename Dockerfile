@@ -19,6 +19,7 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
     MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_MMAP_THRESHOLD_=32768 \
     TRACKPORT_SERVER_HOST=0.0.0.0 \
     TRACKPORT_STORE_URL=sqlite:/var/lib/trackport/trackport.db
 WORKDIR /opt/trackport

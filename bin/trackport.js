@@ -19,7 +19,12 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
 } else if (process.platform === 'linux' && process.arch === 'x64' && existsSync(localNode)) {
   const child = spawn(localNode, [LEAN, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
+    env: {
+      ...process.env,
+      MALLOC_ARENA_MAX: '2',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+      MALLOC_MMAP_THRESHOLD_: '32768',
+    },
   });
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
     process.on(signal, () => child.kill(signal));
