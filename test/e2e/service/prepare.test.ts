@@ -33,7 +33,7 @@ function reportOfThread(env: NodeJS.ProcessEnv = {}): ThreadReport {
   writeFileSync(program, PROGRAM);
   const prepare = pathToFileURL('bin/prepare.js').href;
   const { NODE_COMPILE_CACHE: _named, NODE_DISABLE_COMPILE_CACHE: _off, ...rest } = process.env;
-  const printed = execFileSync(process.execPath, ['--max-semi-space-size=8', program, prepare], {
+  const printed = execFileSync(process.execPath, ['--max-semi-space-size=4', program, prepare], {
     env: { ...rest, ...env },
     encoding: 'utf8',
   });
