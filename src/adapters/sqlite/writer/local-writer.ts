@@ -7,10 +7,14 @@ import type { WriteFamily, Writer, Writes } from './writer.ts';
 /** Writes on a connection of the thread that it is made in. */
 export function createLocalWriter(connection: Connection, options: GroupCommitOptions): Writer {
   const commit = createGroupCommit(connection, options);
-  const pending = new Set<Promise<unknown>>();
+  let pending = 0;
+  const closing: (() => void)[] = [];
+  const forget = (): void => {
+    pending -= 1;
+    if (pending === 0) for (const goOn of closing.splice(0)) goOn();
+  };
   const track = <T>(written: Promise<T>): Promise<T> => {
-    pending.add(written);
-    const forget = (): void => void pending.delete(written);
+    pending += 1;
     written.then(forget, forget);
     return written;
   };
@@ -30,7 +34,7 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
     truncateLog: async () => connection.truncateLog(),
     foreignVersion: async () => connection.foreignVersion(),
     close: async () => {
-      while (pending.size > 0) await Promise.allSettled(pending);
+      if (pending > 0) await new Promise<void>((resolve) => void closing.push(resolve));
     },
   };
 }

@@ -25,16 +25,33 @@ export type ErrorData =
   | { kind: 'trackport'; code: ErrorCode; facts: ErrorFacts; cause?: ErrorData }
   | { kind: 'other'; name: string; message: string; stack: string; code?: string };
 
+/** One message between the threads: the content itself, or its bytes. */
+export type Message<T> = readonly T[] | Uint8Array;
+
 /**
- * One message between the threads. Not by structured clone: that turns a `Buffer` into a
- * `Uint8Array`, and copies all of the memory that it is a small part of.
+ * Content without bytes goes as it is, by structured clone. That would turn a `Buffer` into a `Uint8Array`,
+ * and copy all of the memory that it is a small part of: content with one is serialized first. Not always,
+ * because what `serialize` and `deserialize` touch outlives all small garbage collections.
  */
-export function encode(content: readonly WriterRequest[] | readonly WriterResult[]): Uint8Array {
-  return serialize(content);
+export function encode<T extends WriterRequest | WriterResult>(content: readonly T[]): Message<T> {
+  return content.some(mayHoldBytes) ? serialize(content) : content;
 }
 
-export function decode<T>(message: Uint8Array): T[] {
-  return deserialize(message) as T[];
+export function decode<T>(message: Message<T>): readonly T[] {
+  return message instanceof Uint8Array ? (deserialize(message) as T[]) : message;
+}
+
+function mayHoldBytes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(mayHoldBytes);
+  return (
+    Object.getPrototypeOf(value) !== Object.prototype || Object.values(value).some(mayHoldBytes)
+  );
+}
+
+/** What `postMessage` hands over rather than copies. */
+export function transferOf(message: Message<unknown>): ArrayBuffer[] {
+  return message instanceof Uint8Array ? [message.buffer as ArrayBuffer] : [];
 }
 
 export function toErrorData(error: unknown): ErrorData {

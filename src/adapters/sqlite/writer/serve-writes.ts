@@ -3,15 +3,15 @@ import { openConnection } from '../connection.ts';
 import type { Connection } from '../connection.ts';
 import { families } from './families.ts';
 import { createLocalWriter } from './local-writer.ts';
-import { decode, encode, OPENED, toErrorData } from './messages.ts';
-import type { ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
+import { decode, encode, OPENED, toErrorData, transferOf } from './messages.ts';
+import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Write, Writer, Writes } from './writer.ts';
 
 type Requested = Exclude<WriterRequest, { kind: 'open' }>;
 
 const respond = createResponder((results) => {
   const message = encode(results);
-  parentPort?.postMessage(message, [message.buffer as ArrayBuffer]);
+  parentPort?.postMessage(message, transferOf(message));
 });
 
 /**
@@ -57,8 +57,8 @@ function serve(connection: Connection, writer: Writer): void {
     connection.close();
     return parentPort?.unref();
   };
-  parentPort?.on('message', (message: Uint8Array) => {
-    for (const request of decode<WriterRequest>(message))
+  parentPort?.on('message', (message: Message<WriterRequest>) => {
+    for (const request of decode(message))
       if (request.kind === 'open') opened.set(request.family, openFamily(writer, request));
       else void respondWith(request.id, work(request));
   });

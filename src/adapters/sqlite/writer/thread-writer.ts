@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { decode, encode, OPENED, toError } from './messages.ts';
-import type { ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
+import { decode, encode, OPENED, toError, transferOf } from './messages.ts';
+import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Writer } from './writer.ts';
 
 export type ThreadWriterOptions = ThreadOptions & {
@@ -61,30 +61,25 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
     workerData: threadOptions satisfies ThreadOptions,
     resourceLimits: HEAP_LIMITS,
   });
-  const pending = new Map<number, Pending>();
+  const pending = createPending();
   const send = createSending(worker);
-  let lastId = OPENED;
   let closeId: number | undefined;
   /** It has said the last that it will say: its end is no crash. */
   let mayEnd = false;
-  const expect = <T>(id: number): Promise<T> =>
-    new Promise((resolve, reject) => {
-      pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-    });
   const request = <T>(make: (id: number) => WriterRequest): Promise<T> => {
-    lastId += 1;
-    send(make(lastId));
-    return expect<T>(lastId);
+    const { id, settled } = pending.add<T>();
+    send(make(id));
+    return settled;
   };
-  const opened = expect<void>(OPENED);
+  const { settled: opened } = pending.add<void>();
   opened.catch(() => undefined); // whoever needs it open awaits it
   const exited = watchExit(worker, (error) => {
     if (!mayEnd) onCrash(error);
   });
-  worker.on('message', (message: Uint8Array) => {
-    for (const result of decode<WriterResult>(message)) {
+  worker.on('message', (message: Message<WriterResult>) => {
+    for (const result of decode(message)) {
       mayEnd ||= result.id === (result.kind === 'done' ? closeId : OPENED);
-      settle(pending, result);
+      pending.settle(result);
     }
   });
   return {
@@ -108,16 +103,35 @@ function createSending(worker: Worker): (request: WriterRequest) => void {
     setImmediate(() => {
       const message = encode(requests);
       requests = [];
-      worker.postMessage(message, [message.buffer as ArrayBuffer]);
+      worker.postMessage(message, transferOf(message));
     });
   };
 }
 
-function settle(pending: Map<number, Pending>, result: WriterResult): void {
-  const waiting = pending.get(result.id);
-  pending.delete(result.id);
-  if (result.kind === 'done') waiting?.resolve(result.value);
-  else waiting?.reject(toError(result.error));
+/**
+ * Requests that wait for their result; the first one's id is `OPENED`. Other ids are used again: the tables
+ * of a `Map` with ever new keys outlive all small garbage collections.
+ */
+function createPending() {
+  const waiting: (Pending | undefined)[] = [];
+  const free: number[] = [];
+  return {
+    add: <T>(): { id: number; settled: Promise<T> } => {
+      const id = free.pop() ?? waiting.length;
+      const settled = new Promise<T>((resolve, reject) => {
+        waiting[id] = { resolve: resolve as (value: unknown) => void, reject };
+      });
+      return { id, settled };
+    },
+    settle: (result: WriterResult): void => {
+      const { id } = result;
+      const request = waiting[id];
+      waiting[id] = undefined;
+      if (id !== OPENED) free.push(id);
+      if (result.kind === 'done') request?.resolve(result.value);
+      else request?.reject(toError(result.error));
+    },
+  };
 }
 
 /** Resolves with the thread's end. */

@@ -4,6 +4,7 @@ import {
   unpackAcceptance,
   unpackDelivery,
 } from '#adapters/sqlite/receipt/packed-delivery.ts';
+import type { PackedDelivery } from '#adapters/sqlite/receipt/packed-delivery.ts';
 import { decode, encode } from '#adapters/sqlite/writer/messages.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 
@@ -49,9 +50,11 @@ test.each([
   const message = encode([
     { kind: 'write', id: 1, family: 1, name: 'accept', input: [packDelivery(delivery)] },
   ]);
-  const [request] = decode<{ input: [ReturnType<typeof packDelivery>] }>(message);
-  if (!request) throw new Error('no request');
-  expect(unpackDelivery(request.input[0])).toEqual(delivery);
+  expect(message).not.toBeInstanceOf(Uint8Array);
+  const [request] = decode(structuredClone(message)) as readonly { input: PackedDelivery[] }[];
+  const [packed] = request?.input ?? [];
+  if (!packed) throw new Error('no delivery');
+  expect(unpackDelivery(packed)).toEqual(delivery);
 });
 
 test('what was written of it is told by positions', () => {
