@@ -1,3 +1,4 @@
+import { createNextFlight } from '#shared/resilience/single-flight.ts';
 import type { Session } from './database.ts';
 
 /**
@@ -8,15 +9,16 @@ const SNAPSHOT = 'SELECT pg_current_snapshot()::text AS snapshot';
 
 /**
  * A number that is another one whenever anything was committed by anybody since the last one; also
- * when something else was, in another database of the server.
+ * when something else was, in another database of the server. Calls that come while the server is
+ * asked share the next question.
  */
 export function createVersionReader(session: Pick<Session, 'get'>): () => Promise<number> {
   let seen: string | undefined;
   let version = 0;
-  return async () => {
+  return createNextFlight(async () => {
     const row = await session.get<{ snapshot: string }>(SNAPSHOT);
     if (row?.snapshot !== seen) version += 1;
     seen = row?.snapshot;
     return version;
-  };
+  });
 }
