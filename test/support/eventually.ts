@@ -3,8 +3,10 @@ import { SECOND } from '#shared/clock.ts';
 
 /** A machine that is busy with other things as well makes a test slow, and not fail. */
 const PATIENCE_MS = 60 * SECOND;
+/** Looks at another process are work, too. */
+const LOOK_EVERY_MS = 10;
 
 /** Waits until the check passes, on a real clock; resolves with what it returns. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 5 });
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: LOOK_EVERY_MS });
 }

@@ -1,9 +1,4 @@
-import { setImmediate as afterTurn } from 'node:timers/promises';
-
-/** Ends after what this thread has been given to do by now, and what that led to at once. */
-export async function nextTurn(): Promise<void> {
-  await afterTurn();
-}
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
  * How often this thread came to its other work until `work` had ended: 0 when that held it up. No clock
@@ -15,7 +10,7 @@ export async function turnsDuring(work: Promise<unknown>): Promise<number> {
     () => true,
   );
   let turns = 0;
-  while (!(await Promise.race([ended, nextTurn()]))) turns += 1;
+  while (!(await Promise.race([ended, nextTurn(false)]))) turns += 1;
   await work;
   return turns;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
@@ -7,7 +8,6 @@ import { parseFormText } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../support/partners.ts';
-import { nextTurn } from '../../support/turns.ts';
 
 const KIB = 1024;
 const readers = createBodyReaders({ clock: createFakeClock() });

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createThread } from '#adapters/threads/thread.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { nextTurn, turnsDuring } from '../../support/turns.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import type * as functions from './functions.ts';
 
 const module = new URL('functions.ts', import.meta.url);

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createThreadedVerifiers } from '../../../src/compose/tracker/webhook-verifier.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { nextTurn, turnsDuring } from '../../support/turns.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { wireIssue, wireRepository } from '../../adapters/github/support.ts';
 
 const KIB = 1024;

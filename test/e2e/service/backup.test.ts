@@ -1,5 +1,5 @@
 /** Backup and restore beside a real service, and killed in the middle. */
-import { createHmac } from 'node:crypto';
+import { eventually } from '../../support/eventually.ts';
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -9,11 +9,19 @@ import { silentLog } from '#shared/log.ts';
 import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
 import { runTrackport, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
-import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  environment,
+  leadBody,
+  listLeads,
+  sendDeletion,
+  serve,
+} from '../support/world.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const settings = {
-  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+  partners: { 'crm-one': crmOne },
 };
 /** About 60 MB: a command works on it for longer than it takes to see its file grow. */
 const MANY = 60_000;
@@ -21,13 +29,7 @@ const MANY = 60_000;
 type Receipts = { items: { id: string }[] };
 
 async function deleteLead(url: string, number: number): Promise<string> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
-    body,
-  });
+  const response = await sendDeletion(url, deletionOf(number));
   expect(response.status).toBe(202);
   return ((await response.json()) as { id: string }).id;
 }
@@ -63,7 +65,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   expect(made.stderr).toContain('The secret key is not in it');
   await deleteLead(first.url, after.number);
   for (const { number } of [before, during, after])
-    await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), 60_000);
+    await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
 
   const refused = await run(config, 'restore', backup);
   expect(refused).toMatchObject({ code: 1 });

@@ -1,5 +1,5 @@
 /** The whole composed service on days when the tracker, the callers or the disk misbehave. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,8 +14,8 @@ import { connectTo } from '../../support/stores.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
 import type { Composed } from '../support/composed.ts';
 import { personalTexts, seedPeople } from '../support/people.ts';
+import { crmOne, PARTNER_SECRET, sendDeletion } from '../support/world.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const FRESH_FOR_MS = 15_000;
 const MINUTE = 60_000;
 
@@ -454,17 +454,7 @@ test('whatever is no lead of this reader is the same 404', async () => {
 });
 
 describe('store trouble', () => {
-  const partners = { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } };
-
-  function sendDeletion({ url }: World, event: object): Promise<Response> {
-    const body = JSON.stringify({ eventType: 'lead.deletion', ...event });
-    const digest = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-    return fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${digest}` },
-      body,
-    });
-  }
+  const partners = { 'crm-one': crmOne };
 
   const countReceipts = ({ storePath }: World): unknown =>
     connectTo(storePath).handle.prepare('SELECT count(*) FROM receipt').pluck().get();
@@ -477,6 +467,7 @@ describe('store trouble', () => {
 
   /** More than the store can take where it is: the payload is kept until it is settled. */
   const big = {
+    eventType: 'lead.deletion',
     eventId: 'big',
     email: personalTexts[1],
     note: randomBytes(300_000).toString('hex'),
@@ -503,7 +494,7 @@ describe('store trouble', () => {
     const { get } = world;
     await day.begin(world);
 
-    const refused = await sendDeletion(world, big);
+    const refused = await sendDeletion(world.url, big);
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     const problem = await problemOf(refused);
@@ -516,7 +507,7 @@ describe('store trouble', () => {
     await day.end(world);
     await world.clock.advance(2000);
     expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
-    const accepted = await sendDeletion(world, big);
+    const accepted = await sendDeletion(world.url, big);
     expect(accepted.status).toBe(202);
     expect(await accepted.json()).toMatchObject({ status: 'ACCEPTED' });
     expect(countReceipts(world)).toBe(1);
@@ -526,14 +517,14 @@ describe('store trouble', () => {
     const world = await openWorld({ settings: { partners }, writerModule });
     const { handle } = connectTo(world.storePath);
     handle.exec('BEGIN IMMEDIATE');
-    const waiting = sendDeletion(world, big);
+    const waiting = sendDeletion(world.url, big);
     for (let read = 0; read < 5; read += 1)
       expect((await world.get('/api/v1/leads')).status).toBe(200);
     handle.exec('ROLLBACK');
     expect((await waiting).status).toBe(202);
 
     handle.exec('BEGIN IMMEDIATE');
-    const refused = await sendDeletion(world, { ...big, eventId: 'later' });
+    const refused = await sendDeletion(world.url, { ...big, eventId: 'later' });
     expect(refused.status).toBe(503);
     expect((await problemOf(refused)).code).toBe('store-unavailable');
     handle.exec('ROLLBACK');
@@ -557,7 +548,7 @@ describe('store trouble', () => {
     const world = await openWorld({ settings: { partners }, writerModule });
     const { handle } = connectTo(world.storePath);
     handle.exec('BEGIN IMMEDIATE');
-    expect((await sendDeletion(world, big)).status).toBe(503);
+    expect((await sendDeletion(world.url, big)).status).toBe(503);
     const detail = 'The store is busy with another process.';
     expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
     handle.exec('ROLLBACK');
@@ -576,7 +567,7 @@ describe('store trouble', () => {
     closeSync(file);
     await disturbWriter(world.storePath, 'shrink_memory');
 
-    const refused = await sendDeletion(world, { eventId: '1', leadId: '1' });
+    const refused = await sendDeletion(world.url, { eventId: '1', leadId: '1' });
     for (const answer of [refused, await world.get('/api/v1/leads')]) {
       const { code, detail } = await problemOf(answer);
       expect([answer.status, code]).toEqual([503, 'store-unavailable']);

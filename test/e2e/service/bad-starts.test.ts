@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { bodyOf, people, personalTexts, seedPeople } from '../support/people.ts';
 import { configFile, runTrackport } from '../support/process.ts';
 import { createWorld, environment, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const tracker = {
   repository: 'acme/leads',
   auth: { token: 't' },
@@ -236,9 +236,9 @@ test('a whole bad day leaves no word of a person and no secret in the output', a
   const broken = deletion.slice(0, -1);
   expect(await post(target, broken, sign(broken))).toBe(400);
   expect(await post(target, deletion, sign(deletion))).toBe(202);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(tracker.issues().filter(({ state }) => state === 'open')).toEqual([]);
-  }, PATIENCE);
+  });
   await tracker.hooks.settled();
   expect(await get('/metrics')).toBe(200);
   const metrics = await (await fetch(`${url}/metrics`)).text();

@@ -5,13 +5,12 @@ import { createChangeLog as createSqliteLog } from '#adapters/sqlite/feed/change
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 import { connectTo } from '../../support/stores.ts';
 import { createWorld, leadBody, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
-
-const PATIENCE = { timeout: 60_000, interval: 20 };
 
 const instanceId = 'this test';
 
@@ -58,14 +57,11 @@ describe.each(engines)('on %s', (_engine, openStore) => {
     const { tracker, numbers, second, titles } = await setUp(await openStore());
     const [edited = 0, unlabelled = 0, deleted = 0] = numbers;
     tracker.editIssue(edited, { title: 'anew' });
-    await vi.waitFor(async () => expect(await titles(second.url)).toContain('anew'), PATIENCE);
+    await eventually(async () => expect(await titles(second.url)).toContain('anew'));
     tracker.editIssue(unlabelled, { labels: [] });
-    await vi.waitFor(
-      async () => expect(await titles(second.url)).not.toContain('unlabelled'),
-      PATIENCE,
-    );
+    await eventually(async () => expect(await titles(second.url)).not.toContain('unlabelled'));
     tracker.deleteIssue(deleted);
-    await vi.waitFor(async () => expect(await titles(second.url)).toEqual(['anew']), PATIENCE);
+    await eventually(async () => expect(await titles(second.url)).toEqual(['anew']));
   });
 
   test.each([
@@ -80,11 +76,11 @@ describe.each(engines)('on %s', (_engine, openStore) => {
     const answered = titles(second.url); // arrives while the process is stopped
     try {
       tracker.editIssue(unlabelled, { labels: [] });
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await changes.lastPosition()).toBeGreaterThan(before);
         expect(await titles(first.url)).not.toContain('unlabelled');
         expect(performance.now() - stoppedAt).toBeGreaterThan(SECOND);
-      }, PATIENCE);
+      });
       for (let at = 0; at < others; at += 1) await changes.append([]);
     } finally {
       second.run.child.kill('SIGCONT');

@@ -1,18 +1,24 @@
 /** Several instances on one PostgreSQL behind a plain load balancer: to whoever calls it is one service. */
-import { createHmac } from 'node:crypto';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { startRoundRobin } from '../../support/http/round-robin.ts';
 import type { RoundRobin } from '../../support/http/round-robin.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { listening, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
-import { createWorld, environment, leadBody, listLeads } from '../support/world.ts';
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  environment,
+  leadBody,
+  listLeads,
+  sendDeletion,
+} from '../support/world.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** An instance that died is followed within 17 seconds. */
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const TIMEOUT_MS = 240_000;
 /** Many times as long as the load balancer takes to notice, on a machine that is busy. */
 const STOP_DELAY = '1s';
@@ -43,8 +49,7 @@ async function startSeveral({
     secretKey: Buffer.alloc(32, 9).toString('base64'),
     partners: {
       'crm-one': {
-        scheme: 'hmac-sha256',
-        secrets: [PARTNER_SECRET],
+        ...crmOne,
         deletions: { actions: ['relabel', 'close', 'comment'] },
       },
     },
@@ -57,11 +62,11 @@ async function startSeveral({
     instances,
     balancer: await startRoundRobin(instances.map(({ url }) => url)),
     worker: () =>
-      vi.waitFor(async () => {
+      eventually(async () => {
         for (const instance of instances)
           if ((await workerCheck(instance)) === 'ok') return instance;
         throw new Error('nobody works');
-      }, PATIENCE),
+      }),
   };
 }
 
@@ -94,18 +99,8 @@ const makeLead = (tracker: Tracker): number =>
   tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
     .number;
 
-function sendDeletion(url: string, number: number): Promise<Response> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  return fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
-    body,
-  });
-}
-
 async function deleteLead(url: string, number: number): Promise<number> {
-  const response = await sendDeletion(url, number);
+  const response = await sendDeletion(url, deletionOf(number));
   await response.arrayBuffer();
   return response.status;
 }
@@ -122,10 +117,10 @@ const idsAt = async (url: string, key: string): Promise<number[]> =>
   (await listLeads(url, key)).map(({ id }) => Number(id)).sort((left, right) => left - right);
 
 async function untilDeletedOnce(tracker: Tracker, numbers: readonly number[]): Promise<void> {
-  await vi.waitFor(() => {
+  await eventually(() => {
     for (const number of numbers) expect(tracker.readIssue(number)?.state).toBe('closed');
     for (const number of numbers) expect(tracker.readIssue(number)?.comments).toHaveLength(1);
-  }, PATIENCE);
+  });
 }
 
 describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
@@ -163,10 +158,10 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
     expect(await deleteLead(worker.url, third)).toBe(202);
     worker.run.child.kill('SIGKILL');
     gate.open();
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const { url } of [worker, standby ?? worker])
         expect(balancer.isHealthy(url)).toBe(false);
-    }, PATIENCE);
+    });
     expect(await idsAt(balancer.url, key)).toEqual(left);
     expect(await several.worker()).toBe(other);
     await untilDeletedOnce(tracker, [first, second, third]);
@@ -191,9 +186,9 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
 
     frozen.run.child.kill('SIGCONT');
     await frozen.run.logged('another process has taken over: this one stands by');
-    await vi.waitFor(() => expect(balancer.isHealthy(frozen.url)).toBe(true), PATIENCE);
+    await eventually(() => expect(balancer.isHealthy(frozen.url)).toBe(true));
     // Its connections may be dead: 503 until it has others, and never a lead that is claimed.
-    expect(await vi.waitFor(() => idsAt(frozen.url, key), PATIENCE)).toEqual([left]);
+    expect(await eventually(() => idsAt(frozen.url, key))).toEqual([left]);
     expect(await workerCheck(frozen)).toBe('standby');
     await untilDeletedOnce(tracker, [first, second]);
   });
@@ -204,7 +199,7 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
     const load = createLoad({ url: balancer.url, key, remaining });
     for (const instance of instances) {
       await instance.restart();
-      await vi.waitFor(() => expect(balancer.isHealthy(instance.url)).toBe(true), PATIENCE);
+      await eventually(() => expect(balancer.isHealthy(instance.url)).toBe(true));
     }
     const { reads, deleted, failures } = await load.end();
     expect(failures).toEqual([]);
@@ -227,7 +222,7 @@ describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIM
     const load = createLoad({ url: balancer.url, key, remaining });
     for (const instance of instances) {
       await instance.restart();
-      await vi.waitFor(() => expect(balancer.isHealthy(instance.url)).toBe(true), PATIENCE);
+      await eventually(() => expect(balancer.isHealthy(instance.url)).toBe(true));
     }
     const { reads, deleted, failures } = await load.end();
     expect(failures).toEqual([]);
@@ -263,7 +258,7 @@ function createLoad({ url, key, remaining }: { url: string; key: string; remaini
   const keepDeleting = async (): Promise<void> => {
     for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
       if (over.signal.aborted) return;
-      const response = await sendDeletion(url, number);
+      const response = await sendDeletion(url, deletionOf(number));
       if (response.status === 202) {
         await response.arrayBuffer();
         deleted.add(number);

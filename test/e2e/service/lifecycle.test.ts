@@ -5,12 +5,11 @@ import path from 'node:path';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { compose, TRACKER_TOKEN } from '../support/composed.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configFile, listening, runTrackport, trackport } from '../support/process.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
-
-const PATIENCE = { timeout: 60_000, interval: 20 };
 
 async function readyStatus(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;
@@ -29,7 +28,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
     run.child.kill(signal);
 
-    await vi.waitFor(async () => expect(await readyStatus(url)).toBe(503), PATIENCE);
+    await eventually(async () => expect(await readyStatus(url)).toBe(503));
     gate.open();
     expect((await inFlight).status).toBe(200);
     expect(await run.exited).toBe(0);
@@ -48,12 +47,12 @@ test('a second signal ends the process at once', async () => {
   const outcome = inFlight.catch((error: unknown) => error);
   await gate.arrived();
   run.child.kill('SIGTERM');
-  await vi.waitFor(async () => expect(await readyStatus(url)).toBe(503), PATIENCE);
+  await eventually(async () => expect(await readyStatus(url)).toBe(503));
 
-  await vi.waitFor(() => {
+  await eventually(() => {
     run.child.kill('SIGTERM');
     expect(run.child.exitCode).toBe(1);
-  }, PATIENCE);
+  });
 
   expect(await outcome).toBeInstanceOf(TypeError);
   gate.open();
@@ -111,7 +110,7 @@ test('operations move to a port of their own and tell of the stop until its end'
   const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   await gate.arrived();
   run.child.kill('SIGTERM');
-  await vi.waitFor(async () => expect(await readyStatus(opsUrl)).toBe(503), PATIENCE);
+  await eventually(async () => expect(await readyStatus(opsUrl)).toBe(503));
   gate.open();
   expect((await inFlight).status).toBe(200);
   expect(await run.exited).toBe(0);

@@ -3,12 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createWorld, environment, leadBody } from '../support/world.ts';
-
-const PATIENCE = { timeout: 60_000, interval: 20 };
 
 type Pipe = {
   /** What a process gets as its standard output. */
@@ -84,7 +83,7 @@ async function startOn(output: number, args: readonly string[]): Promise<Started
     await exited;
   });
   const url = `http://127.0.0.1:${port}`;
-  await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), PATIENCE);
+  await eventually(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200));
   return { child, url, exited };
 }
 
@@ -97,13 +96,13 @@ test('a reader that goes away keeps nothing from serving or stopping; lines are 
   const { config } = await createWorld();
   const pipe = createPipe();
   const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
-  await vi.waitFor(() => expect(pipe.read()).toContain('listening'), PATIENCE);
+  await eventually(() => expect(pipe.read()).toContain('listening'));
   pipe.breakOff();
 
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
     expect(await droppedLines(url)).toBeGreaterThan(0);
-  }, PATIENCE);
+  });
   child.kill('SIGTERM');
 
   expect(await exited).toBe(0);
@@ -135,12 +134,12 @@ test.each(['a full pipe', 'a broken pipe'])(
     const outcome = inFlight.catch((error: unknown) => error);
     await gate.arrived();
     child.kill('SIGTERM');
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(503), PATIENCE);
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(503));
 
-    await vi.waitFor(() => {
+    await eventually(() => {
       child.kill('SIGTERM');
       expect(child.exitCode).toBe(1);
-    }, PATIENCE);
+    });
 
     expect(await exited).toBe(1);
     expect(await outcome).toBeInstanceOf(TypeError);
@@ -154,10 +153,10 @@ test('a full disk keeps nothing from serving or stopping', async () => {
   onTestFinished(() => closeSync(disk));
   const { child, url, exited } = await startOn(disk, ['serve', '--config', config]);
 
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
     expect(await droppedLines(url)).toBeGreaterThan(0);
-  }, PATIENCE);
+  });
   child.kill('SIGTERM');
 
   expect(await exited).toBe(0);
@@ -168,7 +167,7 @@ test.each(['full', 'broken'])('the sandbox serves and stops with a %s pipe', asy
   if (kind === 'full') pipe.fill();
   else pipe.breakOff();
   const { child, url, exited } = await startOn(pipe.writeEnd, ['serve']);
-  await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), PATIENCE);
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
 
   child.kill('SIGTERM');
 
@@ -182,10 +181,10 @@ test('a reader that is slow misses no line of a stop', async () => {
   const { child, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
   let text = '';
   child.kill('SIGTERM');
-  await vi.waitFor(() => {
+  await eventually(() => {
     text += pipe.read();
     expect(text).toContain('"msg":"stopped"');
-  }, PATIENCE);
+  });
   expect(await exited).toBe(0);
   expect(text).toMatch(/"msg":"listening"\}\n.*"msg":"stopping"\}\n.*"msg":"stopped"\}\n$/);
 });

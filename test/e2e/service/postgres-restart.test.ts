@@ -1,26 +1,20 @@
 /** PostgreSQL goes away below a running service, and comes back. */
-import { createHmac } from 'node:crypto';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
-import { createWorld, leadBody, serve } from '../support/world.ts';
-
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
-const PATIENCE = { timeout: 60_000, interval: 50 };
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  leadBody,
+  sendDeletion,
+  serve,
+} from '../support/world.ts';
 
 const settings = {
-  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+  partners: { 'crm-one': crmOne },
   secretKey: Buffer.alloc(32, 9).toString('base64'),
 };
-
-function deleteLead(url: string, number: number): Promise<Response> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const digest = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  return fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${digest}` },
-    body,
-  });
-}
 
 test('meanwhile all is 503 with Retry-After; then the service goes on by itself', async () => {
   const server = await startPostgres();
@@ -36,7 +30,7 @@ test('meanwhile all is 503 with Retry-After; then the service goes on by itself'
   expect((await readLeads()).status).toBe(200);
 
   await server.halt();
-  for (const answer of [await readLeads(), await deleteLead(url, number)]) {
+  for (const answer of [await readLeads(), await sendDeletion(url, deletionOf(number))]) {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await answer.json()).toMatchObject({ code: 'store-unavailable' });
@@ -45,9 +39,9 @@ test('meanwhile all is 503 with Retry-After; then the service goes on by itself'
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 
   await server.start();
-  await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), PATIENCE);
-  expect((await deleteLead(url, number)).status).toBe(202);
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
+  expect((await sendDeletion(url, deletionOf(number))).status).toBe(202);
   const { items } = (await (await readLeads()).json()) as { items: unknown[] };
   expect(items).toEqual([]);
-  await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), PATIENCE);
+  await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
 }, 180_000);

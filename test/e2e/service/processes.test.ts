@@ -1,28 +1,32 @@
 /** `serve --processes 2`: one port, one store, several processes, and it is one service all the same. */
-import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { createWorld, environment, leadBody } from '../support/world.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  environment,
+  leadBody,
+  signatureOf,
+} from '../support/world.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { listening, runTrackport, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** Connections, so many that the system hands some of them to each process. */
 const MANY = 40;
-const PATIENCE = { timeout: 60_000, interval: 20 };
 
 const settings = {
   server: { logLevel: 'debug' },
   partners: {
     'crm-one': {
-      scheme: 'hmac-sha256',
-      secrets: [PARTNER_SECRET],
+      ...crmOne,
       deletions: { actions: ['relabel', 'close', 'comment'] },
     },
   },
@@ -88,11 +92,10 @@ async function leadIds(url: string, key: string): Promise<number[]> {
 }
 
 async function deleteLead(url: string, number: number): Promise<number> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
+  const body = JSON.stringify(deletionOf(number));
   const { status } = await call(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
+    headers: { 'content-type': 'application/json', ...signatureOf(body) },
     body,
   });
   return status;
@@ -163,16 +166,16 @@ test('all serve one port, and what one learns the next request to any other know
 
   for (const ids of await times(MANY, () => leadIds(url, key)))
     expect(new Set(ids)).toEqual(new Set(numbers));
-  await vi.waitFor(() => expect(pidsOf(run, 'request answered').size).toBe(3), PATIENCE);
+  await eventually(() => expect(pidsOf(run, 'request answered').size).toBe(3));
 
   const deleted = numbers.slice(1);
   for (const number of deleted) {
     expect(await deleteLead(url, number)).toBe(202);
     for (const ids of await times(6, () => leadIds(url, key))) expect(ids).not.toContain(number);
   }
-  await vi.waitFor(() => {
+  await eventually(() => {
     for (const number of deleted) expect(tracker.readIssue(number)?.comments).toHaveLength(1);
-  }, PATIENCE);
+  });
 
   const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
     environment,
@@ -181,12 +184,12 @@ test('all serve one port, and what one learns the next request to any other know
   await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
     environment,
   });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const responses = await times(6, () =>
       call(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } }),
     );
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401]);
-  }, PATIENCE);
+  });
 });
 
 test('health, readiness and metrics are those of the whole, whichever process is asked', async () => {
@@ -201,7 +204,7 @@ test('health, readiness and metrics are those of the whole, whichever process is
   const { run, url } = await serveTogether(config);
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   await times(MANY, () => leadIds(url, key));
-  await vi.waitFor(() => expect(pidsOf(run, 'request answered').size).toBe(2), PATIENCE);
+  await eventually(() => expect(pidsOf(run, 'request answered').size).toBe(2));
   expect(await deleteLead(url, number)).toBe(202);
   await gate.arrived();
 
@@ -245,12 +248,12 @@ test('a process that is killed is replaced; nothing later fails, and no count fa
   gate.open();
   for (const ids of await times(8, () => leadIds(url, key))) expect(ids).toEqual([other]);
   expect(await countOfReads(url)).toBe(counted + 8);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { checks } = await readiness(url);
     expect(checks['worker']?.state).toBe('ok');
     expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
     expect(tracker.readIssue(number)?.state).toBe('closed');
-  }, PATIENCE);
+  });
   expect(tracker.readIssue(number)?.comments).toHaveLength(1);
   expect(childrenOf(run.child.pid)).toHaveLength(2);
   expect(run.log().filter(({ msg }) => msg === 'listening')).toHaveLength(1);
@@ -274,21 +277,21 @@ test('a process that hangs is killed and replaced, and another one works meanwhi
 
   const lineOf = (message: string, fields: object): void =>
     expect(run.log()).toContainEqual(expect.objectContaining({ msg: message, ...fields }));
-  await vi.waitFor(() => {
+  await eventually(() => {
     lineOf('a process hangs: it is ended', { level: 'error', hungPid: worker });
     lineOf('a process has ended: another one follows', { endedPid: worker, cause: 'SIGKILL' });
-  }, PATIENCE);
-  await vi.waitFor(() => {
+  });
+  await eventually(() => {
     expect(childrenOf(run.child.pid)).toHaveLength(2);
     expect(childrenOf(run.child.pid)).not.toContain(worker);
     expect(tracker.readIssue(number)?.state).toBe('closed');
     expect(tracker.readIssue(number)?.comments).toHaveLength(1);
-  }, PATIENCE);
-  await vi.waitFor(async () => {
+  });
+  await eventually(async () => {
     const { checks } = await readiness(url);
     expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
     expect(checks['worker']?.state).toBe('ok');
-  }, PATIENCE);
+  });
   for (const ids of await times(8, () => leadIds(url, key))) expect(ids).toEqual([other]);
   const { body } = await call(`${url}/metrics`);
   expect(valueIn(body, 'trackport_processes_hung_total')).toBeGreaterThan(0);
@@ -302,7 +305,7 @@ test('a stop drains the requests in flight in all processes', async () => {
   const inFlight = times(MANY, () => leadIds(url, key));
   await gate.arrived(2); // each process asks the tracker for itself, and each only once
   run.child.kill('SIGTERM');
-  await vi.waitFor(async () => expect((await readiness(url)).status).toBe('stopping'), PATIENCE);
+  await eventually(async () => expect((await readiness(url)).status).toBe('stopping'));
   gate.open();
   for (const ids of await inFlight) expect(ids).toEqual([number]);
   expect(await run.exited).toBe(0);
@@ -320,12 +323,12 @@ test('a second signal ends all processes at once', async () => {
   expect(children).toHaveLength(2);
   run.child.kill('SIGTERM');
   await run.logged('stopping');
-  await vi.waitFor(() => {
+  await eventually(() => {
     run.child.kill('SIGTERM');
     expect(run.child.exitCode).toBe(1);
-  }, PATIENCE);
+  });
   expect(await outcome).toBeInstanceOf(Error);
-  await vi.waitFor(() => expect(children.filter(isAlive)).toEqual([]), PATIENCE);
+  await eventually(() => expect(children.filter(isAlive)).toEqual([]));
   gate.open();
 });
 
@@ -349,10 +352,10 @@ test('SIGHUP reloads all with one line, and who is replaced serves with what is 
   const [first = 0] = childrenOf(run.child.pid);
   process.kill(first, 'SIGKILL');
   await run.logged('a process has ended: another one follows');
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { checks } = await readiness(url);
     expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
-  }, PATIENCE);
+  });
   for (const policy of await limits()) expect(policy).toContain('77');
 });
 

@@ -4,7 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { listening, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
@@ -13,11 +14,11 @@ import {
   environment,
   leadBody,
   listLeads,
+  sendDeletion,
   serve,
   WEBHOOK_SECRET,
 } from '../support/world.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const RELOADED = 'configuration reloaded';
 const IN_PART = 'configuration reloaded: some keys need a restart';
 const REFUSED = 'configuration not reloaded: nothing was changed';
@@ -43,19 +44,13 @@ function linesOf(run: Trackport, message: string): Record<string, unknown>[] {
 async function reload(run: Trackport, message: string): Promise<Record<string, unknown>> {
   const before = linesOf(run, message).length;
   run.child.kill('SIGHUP');
-  await vi.waitFor(() => expect(linesOf(run, message)).toHaveLength(before + 1), PATIENCE);
+  await eventually(() => expect(linesOf(run, message)).toHaveLength(before + 1));
   return linesOf(run, message).at(-1) ?? {};
 }
 
 async function deletionStatus(url: string, partner: string, secret: string): Promise<number> {
-  const body = JSON.stringify({ eventType: 'lead.deletion', email: 'ada@example.org' });
-  const signature = createHmac('sha256', secret).update(body).digest('hex');
-  const answer = await fetch(`${url}/api/v1/webhooks/partners/${partner}/deletions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
-    body,
-  });
-  return answer.status;
+  const event = { eventType: 'lead.deletion', email: 'ada@example.org' };
+  return (await sendDeletion(url, event, { partner, secret })).status;
 }
 
 async function webhookStatus(url: string, secret: string): Promise<number> {
@@ -108,14 +103,13 @@ test('SIGHUP takes over partners, secrets in files, labels, limits and the log l
   expect(await webhookStatus(url, 'the-next-webhook-secret')).toBe(202);
   const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   expect(answer.headers.get('ratelimit-policy')).toContain('q=77;');
-  await vi.waitFor(
-    () => expect(linesOf(run, 'request answered').map(({ level }) => level)).toContain('debug'),
-    PATIENCE,
+  await eventually(() =>
+    expect(linesOf(run, 'request answered').map(({ level }) => level)).toContain('debug'),
   );
-  await vi.waitFor(() => {
+  await eventually(() => {
     const labels = tracker.issues().find(({ number }) => number === issue.number)?.labels;
     expect(labels?.map(({ name }) => name)).toEqual(['erased']);
-  }, PATIENCE);
+  });
   expect(run.stdout()).not.toContain('secret-of');
 });
 
@@ -158,7 +152,7 @@ test('the first partner begins the directory, so that its deletions find their l
   expect(await reload(run, RELOADED)).toMatchObject({ changed: 'partners.crm-one' });
   await run.logged('the lead directory is complete');
   expect(await deletionStatus(url, 'crm-one', secret)).toBe(202);
-  await vi.waitFor(() => expect(tracker.readIssue(number)?.state).toBe('closed'), PATIENCE);
+  await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
   const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: object };
   expect(checks).toHaveProperty('directory.state', 'complete');
 });
@@ -209,7 +203,7 @@ test('another token for the tracker is used from the next call on', async () => 
   await expect(listLeads(url, key)).rejects.toThrow('503');
   edit(config, { tracker: { auth: { token: '${E2E_TOKEN}' } } });
   expect(await reload(run, RELOADED)).toMatchObject({ changed: 'tracker.auth.token' });
-  await vi.waitFor(async () => expect(await listLeads(url, key)).toHaveLength(1), PATIENCE);
+  await eventually(async () => expect(await listLeads(url, key)).toHaveLength(1));
 });
 
 test.runIf(process.platform === 'linux')(
@@ -217,7 +211,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const { config } = await createWorld();
     const run = trackport(['serve', '--config', config, '--port', '0'], { environment });
-    await vi.waitFor(() => expect(signalsCaught(run)).toBe(true), PATIENCE);
+    await eventually(() => expect(signalsCaught(run)).toBe(true));
     for (let sent = 0; sent < 5; sent += 1) run.child.kill('SIGHUP');
     await listening(run);
     await run.logged(RELOADED);
@@ -261,9 +255,9 @@ test.runIf(isHandedOver)('a launcher under an older Node passes SIGHUP on', asyn
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  await vi.waitFor(() => expect(output).toContain('"listening"'), PATIENCE);
+  await eventually(() => expect(output).toContain('"listening"'));
   child.kill('SIGHUP');
-  await vi.waitFor(() => expect(output).toContain(`"${RELOADED}"`), PATIENCE);
+  await eventually(() => expect(output).toContain(`"${RELOADED}"`));
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });

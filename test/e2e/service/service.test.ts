@@ -1,16 +1,16 @@
-import { createHmac } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { runTrackport } from '../support/process.ts';
 import {
   createWorld,
+  crmOne,
   environment,
   leadBody,
   listLeads,
+  sendDeletion,
   serve,
   WEBHOOK_SECRET,
 } from '../support/world.ts';
-
-const PATIENCE = { timeout: 60_000, interval: 50 };
 
 test('a lead is read from the tracker, and a change is seen at once after its webhook', async () => {
   const { tracker, config, key } = await createWorld();
@@ -31,18 +31,17 @@ test('a lead is read from the tracker, and a change is seen at once after its we
 
   tracker.editIssue(issue.number, { title: 'Changed' });
   await tracker.hooks.settled();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await listLeads(url, key))[0]?.title).toBe('Changed');
-  }, PATIENCE);
+  });
   tracker.relabel(issue.number, { remove: ['approved'] });
   await tracker.hooks.settled();
-  await vi.waitFor(async () => expect(await listLeads(url, key)).toEqual([]), PATIENCE);
+  await eventually(async () => expect(await listLeads(url, key)).toEqual([]));
 });
 
 test('a signed deletion hides the lead and closes its issue', async () => {
-  const secret = 'crm-one-secret';
   const { tracker, config, key } = await createWorld({
-    partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [secret] } },
+    partners: { 'crm-one': crmOne },
   });
   const { number } = tracker.createIssue({
     title: 'Demo',
@@ -50,24 +49,17 @@ test('a signed deletion hides the lead and closes its issue', async () => {
     labels: ['approved'],
   });
   const { url } = await serve(config);
-  const body = JSON.stringify({ eventType: 'lead.deletion', email: 'ADA@example.org' });
 
-  const answer = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-partner-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-    },
-    body,
-  });
+  const event = { eventType: 'lead.deletion', email: 'ADA@example.org' };
+  const answer = await sendDeletion(url, event);
 
   expect(answer.status).toBe(202);
   expect(await answer.json()).toMatchObject({ partnerId: 'crm-one', status: 'ACCEPTED' });
-  await vi.waitFor(() => {
+  await eventually(() => {
     const issue = tracker.issues().find((candidate) => candidate.number === number);
     expect(issue?.state).toBe('closed');
     expect(issue?.labels.map(({ name }) => name)).toEqual(['deleted-by-partner']);
-  }, PATIENCE);
+  });
   expect(await listLeads(url, key)).toEqual([]);
 });
 

@@ -1,5 +1,4 @@
 /** A store goes from one engine to the other under a service, and the command is killed in the middle. */
-import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -7,29 +6,31 @@ import { openDatabase } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 import { configFile, runTrackport, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
-import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  environment,
+  leadBody,
+  listLeads,
+  sendDeletion,
+  serve,
+} from '../support/world.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const settings = {
-  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+  partners: { 'crm-one': crmOne },
   deletions: { retry: Array.from({ length: 10 }, () => '3s') },
 };
-const PATIENCE = { timeout: 60_000, interval: 20 };
 /** About 30 MB: a command works on it for seconds. */
 const MANY = 30_000;
 
 async function deleteLead(url: string, number: number): Promise<void> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${signature}` },
-    body,
-  });
+  const response = await sendDeletion(url, deletionOf(number));
   expect(response.status).toBe(202);
 }
 
@@ -69,7 +70,7 @@ test('a service goes on where the other engine stopped, there and back: open del
   await deleteLead(first.url, done.number);
   const isClosed = (number: number) => () =>
     expect(tracker.readIssue(number)?.state).toBe('closed');
-  await vi.waitFor(isClosed(done.number), PATIENCE);
+  await eventually(isClosed(done.number));
   tracker.fault({ kind: 'status', status: 503, method: 'PATCH', count: 1e6 });
   await deleteLead(first.url, waiting.number);
   const page = await readRemovals(first.url, key, 'limit=1');
@@ -98,7 +99,7 @@ test('a service goes on where the other engine stopped, there and back: open del
   expect(returned.stderr).toContain('leave secretKey in the configuration as it is');
   tracker.clearFaults();
   const third = await serve(withStore(config, `sqlite:${back}`, `\${file:${file}.key}`));
-  for (const { number } of [waiting, later]) await vi.waitFor(isClosed(number), PATIENCE);
+  for (const { number } of [waiting, later]) await eventually(isClosed(number));
   expect(await shown(third.url)).toEqual([stays.number]);
   const listed = await runTrackport(
     [
@@ -142,7 +143,7 @@ test.each(['INSERT INTO "audit"%', 'FETCH%"copy_audit"'])(
       'SELECT 1 FROM pg_stat_activity WHERE query LIKE @statement AND pid <> pg_backend_pid()';
     await vi.waitUntil(() => watcher.get(sql, { statement }), { timeout: 60_000, interval: 2 });
     await kill(command);
-    await vi.waitUntil(async () => (await copy(`sqlite:${file}`, own.url)).code === 0, PATIENCE);
+    await eventually(async () => expect((await copy(`sqlite:${file}`, own.url)).code).toBe(0));
     expect(await watcher.get('SELECT count(*) AS rows FROM audit')).toEqual({ rows: MANY });
   },
   180_000,
@@ -170,7 +171,7 @@ test.each([1, 20_000_000])(
     });
     await kill(command);
     expect(statSync(file).size).toBe(0);
-    await vi.waitUntil(async () => (await copy(url, `sqlite:${file}`)).code === 0, PATIENCE);
+    await eventually(async () => expect((await copy(url, `sqlite:${file}`)).code).toBe(0));
     const again = openDatabase({ path: file });
     expect(again.handle.prepare('SELECT count(*) FROM audit').pluck().get()).toBe(MANY);
     again.close();

@@ -3,14 +3,14 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { pathTo, startCollector } from '../support/collector.ts';
 import { bodyOf, people } from '../support/people.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createWorld, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const EXTERNAL_ID = 'external-4711';
 const [person] = people;
 
@@ -54,7 +54,7 @@ async function createPerson() {
     labels: ['approved'],
   });
   const untilClosed = () =>
-    vi.waitFor(() => expect(world.tracker.readIssue(number)?.state).toBe('closed'), PATIENCE);
+    eventually(() => expect(world.tracker.readIssue(number)?.state).toBe('closed'));
   return { ...world, number, untilClosed };
 }
 

@@ -1,42 +1,39 @@
 /** Two processes of the program serve one store: both answer, one works. */
-import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import BetterSqlite3 from 'better-sqlite3';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
-import { createWorld, environment, leadBody, listLeads, serve } from '../support/world.ts';
+import {
+  createWorld,
+  crmOne,
+  deletionOf,
+  environment,
+  leadBody,
+  listLeads,
+  sendDeletion,
+  serve,
+} from '../support/world.ts';
 import { runTrackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** A frozen worker is followed within 17 seconds, and a dead one on PostgreSQL; a busy machine takes longer. */
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const TIMEOUT_MS = 240_000;
 
 const settings = {
   partners: {
     'crm-one': {
-      scheme: 'hmac-sha256',
-      secrets: [PARTNER_SECRET],
+      ...crmOne,
       deletions: { actions: ['relabel', 'close', 'comment'] },
     },
   },
 };
 
 async function deleteLead(url: string, number: number): Promise<{ status: number; id: string }> {
-  const body = JSON.stringify({ eventId: `of-${number}`, leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  const answer = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-partner-signature': `sha256=${signature}`,
-    },
-    body,
-  });
+  const answer = await sendDeletion(url, deletionOf(number));
   return { status: answer.status, id: ((await answer.json()) as { id: string }).id };
 }
 
@@ -65,7 +62,7 @@ const expectDeletedOnce = (tracker: Tracker, number: number): void => {
 async function freeze({ child }: Trackport, file?: string): Promise<void> {
   for (;;) {
     child.kill('SIGSTOP');
-    await vi.waitFor(() => expect(stateOf(child.pid)).toBe('T'), PATIENCE);
+    await eventually(() => expect(stateOf(child.pid)).toBe('T'));
     if (file === undefined || canWrite(file)) return;
     child.kill('SIGCONT');
     await setImmediate();
@@ -111,11 +108,11 @@ describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine,
     const second = await serve(config);
     expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
     expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       expect(metrics).toContain('trackport_lead_directory_complete 1');
       expect(metrics).toContain('trackport_worker_active 0');
-    }, PATIENCE);
+    });
     for (const { url } of [first, second])
       expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
 
@@ -124,9 +121,9 @@ describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine,
     expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
     expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
     for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([atTheEnd]);
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
-    }, PATIENCE);
+    });
 
     // The worker dies with a comment under way that the tracker gets and nobody hears of.
     const gate = tracker.hold({ method: 'POST', path: '/comments$' });
@@ -135,14 +132,14 @@ describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine,
     first.run.child.kill('SIGKILL');
     await first.run.exited;
     gate.open();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
       const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
         environment,
       });
       const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
       expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
-    }, PATIENCE);
+    });
     for (const number of numbers) expectDeletedOnce(tracker, number);
   });
 
@@ -164,17 +161,17 @@ describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine,
       environment,
     });
     for (const { url } of [first, second])
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
         expect(answer.status).toBe(401);
-      }, PATIENCE);
+      });
 
     first.run.child.kill('SIGTERM');
     expect(await first.run.exited).toBe(0);
     await second.run.logged('the other process is gone: this one works now');
     expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
     expect((await deleteLead(second.url, number)).status).toBe(202);
-    await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+    await eventually(() => expectDeletedOnce(tracker, number));
   });
 
   test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
@@ -200,7 +197,7 @@ describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine,
       first.run.child.kill('SIGCONT');
     }
     expect(await idsAt(first.url, key)).toEqual([other]);
-    await vi.waitFor(() => expectDeletedOnce(tracker, number), PATIENCE);
+    await eventually(() => expectDeletedOnce(tracker, number));
   });
 });
 
@@ -222,11 +219,11 @@ test(
     gate.open();
     expect((await deleteLead(other.url, byOther)).status).toBe(202);
     await other.run.logged('the other process is gone: this one works now');
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const number of [byFrozen, byOther]) expectDeletedOnce(tracker, number);
-    }, PATIENCE);
+    });
     expect(await workerOf(other.url)).toEqual({ status: 200, worker: 'ok' });
-    await vi.waitFor(async () => expect(await openReceipts(config)).toBe(0), PATIENCE);
+    await eventually(async () => expect(await openReceipts(config)).toBe(0));
     const writes = (): number =>
       tracker.calls.entries.filter(({ method }) => method !== 'GET').length;
     const before = writes();
@@ -238,15 +235,14 @@ test(
 
     // It has given up what it held of the lock, so that it follows at once when the other one is gone.
     other.run.child.kill('SIGKILL');
-    await vi.waitFor(
-      async () => expect(await workerOf(frozen.url)).toEqual({ status: 200, worker: 'ok' }),
-      PATIENCE,
+    await eventually(async () =>
+      expect(await workerOf(frozen.url)).toEqual({ status: 200, worker: 'ok' }),
     );
     expect(writes()).toBe(before); // what it was at ended before it took over
     expect((await deleteLead(frozen.url, left)).status).toBe(202);
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const number of [byFrozen, byOther, left]) expectDeletedOnce(tracker, number);
-    }, PATIENCE);
+    });
   },
 );
 

@@ -1,26 +1,15 @@
 /** The thread that writes the store crashes: the process ends, and what it acknowledged is there. */
-import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createWorld, leadBody, listLeads, serve } from '../support/world.ts';
+import { createWorld, crmOne, leadBody, listLeads, sendDeletion, serve } from '../support/world.ts';
 
-const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const settings = {
-  partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] } },
+  partners: { 'crm-one': crmOne },
 };
 const preload = new URL('../support/crash-writer.ts', import.meta.url);
 
 async function deleteLead(url: string, number: number): Promise<number> {
-  const body = JSON.stringify({ leadId: String(number), email: 'ada@example.org' });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
-  const response = await fetch(`${url}/api/v1/webhooks/partners/crm-one/deletions`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-partner-signature': `sha256=${signature}`,
-    },
-    body,
-  });
-  return response.status;
+  const event = { leadId: String(number), email: 'ada@example.org' };
+  return (await sendDeletion(url, event)).status;
 }
 
 test('a crash of the writing thread ends the process, and nothing acknowledged is lost', async () => {

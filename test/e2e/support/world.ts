@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
@@ -41,6 +42,34 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
 }
 
 export const environment = { E2E_TOKEN: 'e2e-token' };
+
+export const PARTNER_SECRET = 'a-partner-secret-of-this-test';
+
+/** What a configuration says of the partner `crm-one`, as which `sendDeletion` signs. */
+export const crmOne = { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] };
+
+/** An event that deletes the lead of this number. */
+export const deletionOf = (number: number) => ({ eventId: `of-${number}`, leadId: String(number) });
+
+/** The header with which a partner signs the body. */
+export function signatureOf(body: string, secret = PARTNER_SECRET) {
+  const digest = createHmac('sha256', secret).update(body).digest('hex');
+  return { 'x-partner-signature': `sha256=${digest}` };
+}
+
+/** Sends a deletion as the partner does. */
+export function sendDeletion(
+  url: string,
+  event: object,
+  { partner = 'crm-one', secret = PARTNER_SECRET } = {},
+): Promise<Response> {
+  const body = JSON.stringify(event);
+  return fetch(`${url}/api/v1/webhooks/partners/${partner}/deletions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signatureOf(body, secret) },
+    body,
+  });
+}
 
 /** A lead as the issue form makes it. */
 export function leadBody(email: string): string {
