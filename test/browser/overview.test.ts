@@ -72,10 +72,13 @@ describeInBrowser('the overview', (open) => {
     expect(await focused()).toBe('Refresh');
   });
 
-  test('offers the zone of the browser, and shows times in it from then on', async () => {
+  test('shows times in the zone of the browser, and offers it while another was chosen', async () => {
     const { url } = await startSandboxPortal();
     const { page } = await open({ timezoneId: 'Asia/Tokyo' });
-    await openAs(page, { url, path: '/portal', person: 'owner' });
+    await openAs(page, { url, path: '/portal/time-zone', person: 'owner' });
+    await page.getByText('Times in Asia/Tokyo').waitFor();
+    await page.getByLabel('Time zone').selectOption('UTC');
+    await page.getByRole('button', { name: 'Show times so' }).click();
     await page.getByRole('button', { name: 'Use Asia/Tokyo' }).click();
     await page.getByText('Times in Asia/Tokyo').waitFor();
     expect(page.url()).toMatch(/\/portal(\?once=.*)?$/);

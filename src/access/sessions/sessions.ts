@@ -32,7 +32,11 @@ export type SessionsDeps = {
 };
 
 /** What a sign-in begins a session with. */
-export type NewSession = SignedIn & Pick<SessionRow, 'issuerSubject' | 'issuerSession'>;
+export type NewSession = SignedIn &
+  Pick<SessionRow, 'issuerSubject' | 'issuerSession'> & {
+    /** In which times are shown; default UTC. */
+    timeZone?: string;
+  };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -73,13 +77,13 @@ async function startSession(deps: SessionsDeps, input: NewSession): Promise<stri
   const { store, sealer, clock, random = randomBytes } = deps;
   const id = random(ID_BYTES).toString('base64url');
   const digest = sha256(id);
-  const { issuerSubject, issuerSession, ...signedIn } = input;
+  const { issuerSubject, issuerSession, timeZone = 'UTC', ...signedIn } = input;
   const now = clock.now();
   await store.insert({
     digest,
     issuerSubject,
     ...(issuerSession !== undefined && { issuerSession }),
-    timeZone: 'UTC',
+    timeZone,
     startedAt: now,
     usedAt: now,
     endsAt: now + SESSION_MS,

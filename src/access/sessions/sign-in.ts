@@ -56,7 +56,9 @@ export function createSignIn(deps: SignInDeps) {
     newAttempt: () => issuer.newAttempt(),
     begin: (attempt: SignInAttempt) => issuer.begin(attempt),
     /** Returns the new session's id and whose it is. @throws {SignInFailure} */
-    complete: (query: string, attempt: SignInAttempt) => completeSignIn(deps, query, attempt),
+    /** `timeZone` is the browser's, where it told. */
+    complete: (query: string, attempt: SignInAttempt & { timeZone?: string }) =>
+      completeSignIn(deps, query, attempt),
     /** The session with what the issuer says now; undefined when the issuer ended it. */
     confirm: (session: Session) => confirmSession(deps, session),
     /** How many sessions ended. @throws {unauthorized} @throws {identity-provider-unavailable} */
@@ -68,7 +70,7 @@ export function createSignIn(deps: SignInDeps) {
 async function completeSignIn(
   deps: SignInDeps,
   query: string,
-  attempt: SignInAttempt,
+  { timeZone, ...attempt }: SignInAttempt & { timeZone?: string },
 ): Promise<{ id: string; principal: TokenPrincipal }> {
   const tokens = await deps.issuer.complete(query, attempt);
   if (!tokens.identity) throw new SignInFailure('invalid-response', 'no_id_token');
@@ -78,6 +80,7 @@ async function completeSignIn(
     ...signedIn,
     issuerSubject: subject,
     ...(session !== undefined && { issuerSession: session }),
+    ...(timeZone !== undefined && { timeZone }),
   });
   return { id, principal: signedIn.principal };
 }

@@ -18,8 +18,17 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+// A session begins in the zone of the browser.
+for (const link of document.querySelectorAll('a[href*="/portal/sign-in/start"]')) {
+  if (!timeZone) break;
+  const address = new URL(link.href);
+  address.searchParams.set('zone', timeZone);
+  link.href = address;
+}
+
 for (const form of document.querySelectorAll('form[data-zone]')) {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (!timeZone || timeZone === form.dataset.zone) continue;
   form.elements.timeZone.value = timeZone;
   form.querySelector('button').textContent = `Use ${timeZone}`;

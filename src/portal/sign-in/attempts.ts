@@ -24,11 +24,12 @@ const sealedAttempt = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
+  timeZone: z.string().exactOptional(),
   startedAt: z.number(),
 });
 
-/** An attempt and where the person wants to be afterwards. */
-type OpenAttempt = SignInAttempt & { returnTo: string };
+/** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
+type OpenAttempt = SignInAttempt & { returnTo: string; timeZone?: string };
 
 export type Attempts = {
   put(exchange: { request: FastifyRequest; reply: FastifyReply }, attempt: OpenAttempt): void;

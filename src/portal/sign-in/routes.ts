@@ -21,6 +21,7 @@ import { ownPath } from '../routes/return-path.ts';
 import { sendDocument } from '../routes/send-page.ts';
 import type { Exchange } from '../routes/send-page.ts';
 import type { SessionGuard } from '../routes/session-guard.ts';
+import { isTimeZone } from '../shell/times.ts';
 import type { Attempts } from './attempts.ts';
 import type { SignInViews } from './views.ts';
 
@@ -50,8 +51,9 @@ export function addSignInRoutes(app: HttpApp, deps: SignInRoutesDeps): void {
     withFailurePage(deps, { request, reply }, async () => {
       const attempt = deps.signIn.newAttempt();
       const location = await deps.signIn.begin(attempt);
-      const returnTo = ownPath(queryOf(request)['to']);
-      deps.attempts.put({ request, reply }, { ...attempt, returnTo });
+      const { to, zone } = queryOf(request);
+      const timeZone = typeof zone === 'string' && isTimeZone(zone) ? { timeZone: zone } : {};
+      deps.attempts.put({ request, reply }, { ...attempt, ...timeZone, returnTo: ownPath(to) });
       return leadTo({ request, reply }, location);
     }),
   );

@@ -14,7 +14,8 @@ export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const usual = { viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' };
+  const context = await browser.newContext({ ...usual, ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -48,6 +48,20 @@ describe('signing in', () => {
   });
 
   test.each([
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+    ['Mars/Olympus', 'UTC'],
+    [`Asia/Tokyo${'x'.repeat(100)}`, 'UTC'],
+    ['"><script>', 'UTC'],
+  ])('begins in the zone that the browser tells, if it is one: %s', async (told, shown) => {
+    const portal = startPortal();
+    const zone = encodeURIComponent(told);
+    const started = await portal.browser().get(`/portal/sign-in/start?zone=${zone}`);
+    const back = await callback(portal, cookiesOf(started), `code=c&state=${stateOf(started)}`);
+    const page = await portal.browser(cookiesOf(back)).get('/portal/time-zone');
+    expect(page.body).toContain(`Times in ${shown}`);
+  });
+
+  test.each([
     'https://evil.example/',
     '//evil.example/portal',
     '/portal/../evil',
