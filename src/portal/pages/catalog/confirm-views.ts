@@ -14,11 +14,12 @@ import { confirmation } from '../../shell/forms.ts';
 import type { ConfirmationFacts } from '../../shell/forms.ts';
 import { errorSummary, problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
-import { count, counted, timeText } from '../../shell/times.ts';
+import { count, counted } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { whoListsIt } from './listers/listers-view.ts';
 import { artifactPath, versionPath } from './query.ts';
+import { sunsetDayText } from './words.ts';
 
 export type ConfirmFacts = {
   view: VersionView;
@@ -136,7 +137,7 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
     ...(isEarly && {
       warning: remark(
         'warn',
-        `Its sunset is ahead: ${timeText(sunsetAt, reader, 'day')}`,
+        `Its sunset is ahead: ${sunsetDayText(sunsetAt, reader)}`,
         'Readers were told that they can rely on it until then.',
       ),
     }),

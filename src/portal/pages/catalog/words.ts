@@ -1,9 +1,10 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { badge, note } from '../../shell/parts.ts';
 import type { State } from '../../shell/parts.ts';
-import { counted, time } from '../../shell/times.ts';
+import { counted, time, timeText } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 
 export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, { state: State; words: string }>> = {
@@ -18,11 +19,26 @@ export function lifecycleBadge(lifecycle: Lifecycle, look: { fill?: boolean } = 
   return badge(state, words, look);
 }
 
+/** The day on which a version ends: that which was chosen, wherever its reader is. */
+export function sunsetDay(sunsetAt: number, reader: Reader): Html {
+  return time(sunsetAt, readerOfSunset(sunsetAt, reader), 'day');
+}
+
+/** The same as text. */
+export function sunsetDayText(sunsetAt: number, reader: Reader): string {
+  return timeText(sunsetAt, readerOfSunset(sunsetAt, reader), 'day');
+}
+
+/** A whole day ends with its last second in UTC. An instant of a day is one in the reader's zone. */
+function readerOfSunset(sunsetAt: number, reader: Reader): Reader {
+  return sunsetAt % DAY === DAY - SECOND ? { ...reader, timeZone: 'UTC' } : reader;
+}
+
 /** The state, and what is about to become of the version. */
 export function standing(record: VersionRecord, reader: Reader): Html {
   const { lifecycle, sunsetAt, findings } = record;
   const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
-  return html`${lifecycleBadge(lifecycle)}${isEnding && note('Sunset ', time(sunsetAt, reader, 'day'))}${
+  return html`${lifecycleBadge(lifecycle)}${isEnding && note('Sunset ', sunsetDay(sunsetAt, reader))}${
     lifecycle === 'DRAFT' && findings.length > 0 && note(counted(findings.length, 'finding'))
   }`;
 }

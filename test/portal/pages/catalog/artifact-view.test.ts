@@ -88,6 +88,17 @@ describe('an artifact', () => {
     expect(page).toContain('21 Nov 14:52 to 21 Nov 15:02');
   });
 
+  test('says the last day of a sunset alike in every place', () => {
+    const sunsetAt = Date.parse('2027-02-19T23:59:59Z');
+    const deprecatedAt = reader.nowMs - 10 * DAY;
+    const record = versionOf({ lifecycle: 'DEPRECATED', publishedAt: 0, deprecatedAt, sunsetAt });
+    const page = render({ versions: [record], shown: viewOf({ record }) });
+    expect(page).toMatch(/is deprecated, until ?<time[^>]*>19 Feb 2027</);
+    expect(page).toContain('sunset 19 Feb 2027');
+    expect(page).toContain('to 19 Feb 2027.');
+    expect(page).not.toContain('20 Feb 2027');
+  });
+
   test('about to end says so first, with its successor', () => {
     const record = versionOf({ lifecycle: 'DEPRECATED', sunsetAt: reader.nowMs + DAY });
     const page = render({ shown: viewOf({ record, successor: '3.0.0' }) });

@@ -42,6 +42,12 @@ describe('the list of the catalog', () => {
     expect(rows).toMatch(/Draft.*2 findings/);
   });
 
+  test('ends on the day that was chosen, wherever its reader is', () => {
+    const sunsetAt = Date.parse('2027-02-28T23:59:59Z');
+    const rows = render({ versions: [versionOf({ lifecycle: 'DEPRECATED', sunsetAt })] });
+    expect(rows).toMatch(/Sunset.*title="2027-02-28 23:59:59 UTC">28 Feb 2027/);
+  });
+
   test('of every version leads to that version', () => {
     expect(render({ query: { versions: 'all' } })).toContain(
       'href="/portal/catalog/lead-intake?version=2.3.0"',

@@ -23,7 +23,7 @@ import { listersCard } from '../listers/listers-view.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
 import { versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
-import { lifecycleBadge } from '../words.ts';
+import { lifecycleBadge, sunsetDay } from '../words.ts';
 
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
@@ -61,7 +61,8 @@ export function artifactView(given: ArtifactFacts, reader: Reader): Html {
 function endNotice({ record, successor }: VersionView, reader: Reader): Html | undefined {
   const { id, version, lifecycle, sunsetAt } = record;
   if (lifecycle !== 'DEPRECATED') return undefined;
-  const end = sunsetAt === undefined ? 'without a sunset' : html`until ${time(sunsetAt, reader)}`;
+  const end =
+    sunsetAt === undefined ? 'without a sunset' : html`until ${sunsetDay(sunsetAt, reader)}`;
   const next =
     successor === undefined
       ? 'No other version takes its place yet.'

@@ -7,7 +7,7 @@ import type { Lane } from '../../../shell/lanes.ts';
 import { code } from '../../../shell/parts.ts';
 import { timeText } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
-import { LIFECYCLE_WORDS } from '../words.ts';
+import { LIFECYCLE_WORDS, sunsetDayText } from '../words.ts';
 
 const LABEL_CHARACTERS = 8;
 
@@ -23,17 +23,18 @@ export function lanesCard(
   // The oldest version reaches over the whole width, however young it is.
   const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
   const day = (ms: number): string => timeText(ms, reader, style);
+  const last = style === 'day' ? sunsetDayText(untilMs, reader) : day(untilMs);
   const states = (['DRAFT', 'PUBLISHED', 'DEPRECATED'] as const).map((one) => LIFECYCLE_WORDS[one]);
   return card(
     { id: 'h-life', heading: 'Life of the versions' },
     lanes({
       headingId: 'h-life',
-      caption: `${day(fromMs)} to ${day(untilMs)}. The upright line is now; outlined parts are announced.`,
+      caption: `${day(fromMs)} to ${last}. The upright line is now; outlined parts are announced.`,
       fromMs,
       untilMs,
       nowMs,
       lanes: versions.map((record) => laneOf(record, defaultVersion, reader)),
-      axis: [day(fromMs), day((fromMs + untilMs) / 2), day(untilMs)],
+      axis: [day(fromMs), day((fromMs + untilMs) / 2), last],
       legend: states.map(({ state, words }) => ({ state, label: words })),
       wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
     }),
@@ -79,9 +80,10 @@ function historyOf(record: VersionRecord, reader: Reader): string[] {
     ['published', publishedAt],
     ['deprecated', deprecatedAt],
     ['retired', retiredAt(record)],
-    ['sunset', retiredAt(record) === undefined ? sunsetAt : undefined],
   ];
-  return moments.flatMap(([word, at]) =>
+  const history = moments.flatMap(([word, at]) =>
     at === undefined ? [] : [`${word} ${timeText(at, reader, 'day')}`],
   );
+  const isAhead = sunsetAt !== undefined && retiredAt(record) === undefined;
+  return isAhead ? [...history, `sunset ${sunsetDayText(sunsetAt, reader)}`] : history;
 }

@@ -10,7 +10,7 @@ import { count, counted, time } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
 import { offeredActions } from '../actions-offered.ts';
 import { artifactPath } from '../query.ts';
-import { lifecycleBadge } from '../words.ts';
+import { lifecycleBadge, sunsetDay } from '../words.ts';
 
 export type VersionsFacts = {
   id: string;
@@ -63,7 +63,7 @@ function versionTable(given: VersionsFacts, reader: Reader): Html {
         cell: ({ publishedAt }) =>
           publishedAt === undefined ? 'not yet' : time(publishedAt, reader, 'day'),
       },
-      { label: 'Sunset', cell: ({ sunsetAt }) => sunsetAt && time(sunsetAt, reader, 'day') },
+      { label: 'Sunset', cell: ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, reader) },
       { label: 'Findings', kind: 'number', cell: findingsLink },
       {
         label: 'Actions',
