@@ -36,11 +36,11 @@ export type Database = Session & {
   /**
    * Runs `work` in one transaction, in which every statement sees what was committed before it
    * (READ COMMITTED). Rolled back when `work` throws; run once more when another transaction stood
-   * in its way.
+   * in its way. `lock` is a statement without parameters that takes a lock for all of it.
    * @throws {store-unavailable} nothing was committed, or nobody can know: the connection was lost
    * while the commit was under way
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T>;
   /**
    * Calls `onNotified` after each NOTIFY on the channel, and whenever one may have been missed, on a
    * connection beside the pool. Close it before the database.
@@ -81,14 +81,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     const given = valuesOf(statement, values);
     return guard(() => runStatement(client, statement, given));
   };
-  const transact = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+  const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
     lend(pool, (client) =>
-      inTransaction(client, () => work(createSession((...input) => run(client, ...input)))),
+      inTransaction(client, () => work(createSession((...input) => run(client, ...input))), lock),
     );
   let closed: Promise<void> | undefined;
   return {
     ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
-    transaction: (work) => withRetries(() => transact(work)),
+    transaction: (work, lock) => withRetries(() => transact(work, lock)),
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
     close: () => (closed ??= pool.end()),
   };
@@ -146,9 +146,13 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
   }
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
-  await guard(() => client.query('BEGIN'));
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  work: () => Promise<T>,
+  lock?: string,
+): Promise<T> {
   try {
+    await guard(() => client.query(lock === undefined ? 'BEGIN' : `BEGIN; ${lock}`));
     const result = await work();
     await guard(() => client.query('COMMIT'));
     return result;

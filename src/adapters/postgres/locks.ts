@@ -20,8 +20,5 @@ export function claimTransaction<T>(
   database: Pick<Database, 'transaction'>,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(async (session) => {
-    await session.get(LOCK_FOR_CLAIMS);
-    return work(session);
-  });
+  return database.transaction(work, LOCK_FOR_CLAIMS);
 }

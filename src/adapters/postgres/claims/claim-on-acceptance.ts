@@ -5,6 +5,8 @@ import { readDirectoryView } from '../directory/view.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { claimsOf, heldClaims, insertClaims } from './claim-leads.ts';
 
+const READ_REPOSITORY = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
+
 /** An event that is accepted, or that has come again. */
 type AcceptedEvent = {
   /** `event.id`. */
@@ -34,20 +36,23 @@ export async function openAcceptanceClaims(
   names: readonly MatchName[],
 ): Promise<AcceptanceClaims> {
   const directory = await readDirectoryView(session, repository, names);
-  const row = await session.get<{ repositoryId: number }>(
-    'SELECT repository_id FROM tracker_repository WHERE name = @name',
-    { name: repository.toLowerCase() },
-  );
-  const repositoryId = row?.repositoryId ?? REPOSITORY_NOT_KNOWN;
+  const readRepositoryId = async (): Promise<number> => {
+    const row = await session.get<{ repositoryId: number }>(READ_REPOSITORY, {
+      name: repository.toLowerCase(),
+    });
+    return row?.repositoryId ?? REPOSITORY_NOT_KNOWN;
+  };
   return {
     find: (own) => leadsToClaim(own, directory).sort((left, right) => left - right),
-    claim: (events) =>
-      insertClaims(
-        session,
-        events.flatMap(({ leads, at, ...owner }) =>
-          claimsOf({ ...owner, repositoryId, numbers: leads }, at),
-        ),
-      ),
-    held: (event) => heldClaims(session, { repositoryId, event }),
+    claim: async (events) => {
+      const claiming = events.filter(({ leads }) => leads.length > 0);
+      if (claiming.length === 0) return;
+      const repositoryId = await readRepositoryId();
+      const claims = claiming.flatMap(({ leads, at, ...owner }) =>
+        claimsOf({ ...owner, repositoryId, numbers: leads }, at),
+      );
+      await insertClaims(session, claims);
+    },
+    held: async (event) => heldClaims(session, { repositoryId: await readRepositoryId(), event }),
   };
 }

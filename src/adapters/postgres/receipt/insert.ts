@@ -5,6 +5,7 @@ import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../database.ts';
+import type { Values } from '../statement.ts';
 import * as sql from './statements.ts';
 
 /** A delivery with those of its events that are new. */
@@ -16,32 +17,27 @@ export type Writing = { session: Session; sealer: PayloadSealer; claims: Accepta
 type Row = {
   event: NewEvent;
   delivery: NewReceipt;
-  receipt: number;
   leads: readonly number[];
   isIdReused: boolean;
 };
 
-/** Writes receipts, their events and claims in a few statements, however many they are. */
+/** Writes receipts, their events and claims in three statements at most, however many they are. */
 export async function insertDeliveries(
   writing: Writing,
   fresh: readonly FreshDelivery[],
 ): Promise<void> {
   if (fresh.length === 0) return;
   const { session, claims } = writing;
-  const numbers = await insertReceipts(session, fresh);
   const isIdReused = await openReusedIds(session, fresh);
   const rows = fresh.flatMap(({ delivery, events }) =>
     events.map((event): Row => ({
       event,
       delivery,
-      receipt: numbers.get(delivery.id) ?? 0,
       leads: claims.find(event.names),
       isIdReused: isIdReused(event.idKeys),
     })),
   );
-  if (rows.length === 0) return;
-  const ids = await insertEvents(writing, rows);
-  await insertSameEvents(session, rows, ids);
+  const ids = await insertRows(writing, fresh, rows);
   await claims.claim(
     rows.map(({ delivery, leads }, place) => ({
       event: ids[place] ?? 0,
@@ -50,25 +46,6 @@ export async function insertDeliveries(
       at: delivery.receivedAt,
     })),
   );
-}
-
-async function insertReceipts(
-  session: Session,
-  fresh: readonly FreshDelivery[],
-): Promise<Map<string, number>> {
-  const deliveries = fresh.map(({ delivery }) => delivery);
-  const rows = await session.all<{ number: number; id: string }>(sql.INSERT_RECEIPTS, {
-    ids: deliveries.map(({ id }) => id),
-    partnerIds: deliveries.map(({ partnerId }) => partnerId),
-    paths: deliveries.map(({ path }) => path),
-    eventTypes: deliveries.map(({ eventType }) => eventType),
-    externalIds: deliveries.map(({ externalId }) => externalId ?? null),
-    correlationIds: deliveries.map(({ correlationId }) => correlationId),
-    statuses: fresh.map(({ events }) => statusOf(events.map(({ outcome }) => outcome))),
-    receivedAts: deliveries.map(({ receivedAt }) => receivedAt),
-    traceparents: deliveries.map(({ traceparent }) => traceparent ?? null),
-  });
-  return new Map(rows.map(({ id, number }) => [id, number]));
 }
 
 /**
@@ -94,44 +71,56 @@ async function openReusedIds(
   return (keys) => keys !== undefined && note(keys.id, keys.person).size > 1;
 }
 
-/** Answers the ids in the order of the rows. */
-async function insertEvents({ session, sealer }: Writing, rows: readonly Row[]): Promise<number[]> {
-  const isPending = ({ event }: Row): boolean => event.outcome === 'PENDING';
-  const inserted = await session.all<{ id: number; receipt: number; position: number }>(
-    sql.INSERT_EVENTS,
-    {
-      receipts: rows.map(({ receipt }) => receipt),
-      positions: rows.map(({ event }) => event.position),
-      eventTypes: rows.map(({ event }) => event.eventType ?? null),
-      eventIds: rows.map(({ event }) => event.eventId ?? null),
-      externalIds: rows.map(({ event }) => event.externalId ?? null),
-      outcomes: rows.map(({ event }) => event.outcome),
-      notes: rows.map(({ isIdReused }) => (isIdReused ? 'event-id-reused' : null)),
-      leads: rows.map(({ leads }) => (leads.length > 0 ? JSON.stringify(leads.map(String)) : null)),
-      lastErrors: rows.map(({ event }) => event.lastError ?? null),
-      completedAts: rows.map((row) => (isPending(row) ? null : row.delivery.receivedAt)),
-      payloads: rows.map((row) => (isPending(row) ? seal(sealer, row) : null)),
-      dueAts: rows.map((row) => (isPending(row) ? row.delivery.receivedAt : null)),
-    },
-  );
-  const ids = new Map(inserted.map(({ id, receipt, position }) => [`${receipt}/${position}`, id]));
-  return rows.map(({ receipt, event }) => ids.get(`${receipt}/${event.position}`) ?? 0);
-}
-
-function seal(sealer: PayloadSealer, { delivery, event }: Row): Buffer {
-  return sealer.seal(payloadIdentity(delivery.id, event.position), event.payload);
-}
-
-async function insertSameEvents(
-  session: Session,
+/** Answers the ids of the events in the order of the rows. */
+async function insertRows(
+  { session, sealer }: Writing,
+  fresh: readonly FreshDelivery[],
   rows: readonly Row[],
-  ids: readonly number[],
-): Promise<void> {
-  await session.run(sql.INSERT_SAME_EVENTS, {
+): Promise<number[]> {
+  const inserted = await session.all<{ id: number }>(sql.INSERT_DELIVERIES, {
+    ...receiptValues(fresh),
+    ...eventValues(sealer, rows),
     keys: rows.map(({ event }) => event.sameEventKey),
-    events: ids,
     firstSeenAts: rows.map(({ delivery }) => delivery.receivedAt),
     idKeys: rows.map(({ event }) => event.idKeys?.id ?? null),
     personKeys: rows.map(({ event }) => event.idKeys?.person ?? null),
   });
+  return inserted.map(({ id }) => id);
+}
+
+function receiptValues(fresh: readonly FreshDelivery[]): Values {
+  const deliveries = fresh.map(({ delivery }) => delivery);
+  return {
+    ids: deliveries.map(({ id }) => id),
+    partnerIds: deliveries.map(({ partnerId }) => partnerId),
+    paths: deliveries.map(({ path }) => path),
+    receiptEventTypes: deliveries.map(({ eventType }) => eventType),
+    receiptExternalIds: deliveries.map(({ externalId }) => externalId ?? null),
+    correlationIds: deliveries.map(({ correlationId }) => correlationId),
+    statuses: fresh.map(({ events }) => statusOf(events.map(({ outcome }) => outcome))),
+    receivedAts: deliveries.map(({ receivedAt }) => receivedAt),
+    traceparents: deliveries.map(({ traceparent }) => traceparent ?? null),
+  };
+}
+
+function eventValues(sealer: PayloadSealer, rows: readonly Row[]): Values {
+  const isPending = ({ event }: Row): boolean => event.outcome === 'PENDING';
+  return {
+    receiptIds: rows.map(({ delivery }) => delivery.id),
+    positions: rows.map(({ event }) => event.position),
+    eventTypes: rows.map(({ event }) => event.eventType ?? null),
+    eventIds: rows.map(({ event }) => event.eventId ?? null),
+    externalIds: rows.map(({ event }) => event.externalId ?? null),
+    outcomes: rows.map(({ event }) => event.outcome),
+    notes: rows.map(({ isIdReused }) => (isIdReused ? 'event-id-reused' : null)),
+    leads: rows.map(({ leads }) => (leads.length > 0 ? JSON.stringify(leads.map(String)) : null)),
+    lastErrors: rows.map(({ event }) => event.lastError ?? null),
+    completedAts: rows.map((row) => (isPending(row) ? null : row.delivery.receivedAt)),
+    payloads: rows.map((row) => (isPending(row) ? seal(sealer, row) : null)),
+    dueAts: rows.map((row) => (isPending(row) ? row.delivery.receivedAt : null)),
+  };
+}
+
+function seal(sealer: PayloadSealer, { delivery, event }: Row): Buffer {
+  return sealer.seal(payloadIdentity(delivery.id, event.position), event.payload);
 }

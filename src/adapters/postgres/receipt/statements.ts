@@ -1,38 +1,51 @@
 import { AS_NEW, KEPT_NOTE } from '../start-again.ts';
 
-/** Numbers follow the order in which deliveries are accepted. */
-export const INSERT_RECEIPTS = `
-  INSERT INTO receipt
-    (id, partner_id, path, event_type, external_id, correlation_id, status, received_at, traceparent)
-  SELECT id, partner_id, path, event_type, external_id, correlation_id, status, received_at,
-    traceparent
-  FROM unnest(@ids::text[], @partnerIds::text[], @paths::text[], @eventTypes::text[],
-      @externalIds::text[], @correlationIds::text[], @statuses::text[], @receivedAts::bigint[],
-      @traceparents::text[])
-      WITH ORDINALITY AS given (id, partner_id, path, event_type, external_id, correlation_id,
-        status, received_at, traceparent, place)
-  ORDER BY place
-  RETURNING number, id`;
-
-/** The leads of an event come as a JSON array. */
-export const INSERT_EVENTS = `
-  INSERT INTO event (receipt, position, event_type, event_id, external_id, outcome, note, lead_ids,
-    last_error, completed_at, payload, due_at)
-  SELECT receipt, position, event_type, event_id, external_id, outcome, note,
-    CASE WHEN leads IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(leads::jsonb)) END,
-    last_error, completed_at, payload, due_at
-  FROM unnest(@receipts::bigint[], @positions::integer[], @eventTypes::text[], @eventIds::text[],
-      @externalIds::text[], @outcomes::text[], @notes::text[], @leads::text[],
-      @lastErrors::text[], @completedAts::bigint[], @payloads::bytea[], @dueAts::bigint[])
-      WITH ORDINALITY AS given (receipt, position, event_type, event_id, external_id, outcome,
-        note, leads, last_error, completed_at, payload, due_at, place)
-  ORDER BY place
-  RETURNING id, receipt, position`;
-
-export const INSERT_SAME_EVENTS = `
-  INSERT INTO same_event (key, event, first_seen_at, id_key, person_key)
-  SELECT * FROM unnest(@keys::bytea[], @events::bigint[], @firstSeenAts::bigint[],
-    @idKeys::bytea[], @personKeys::bytea[])`;
+/**
+ * Receipts with their events and what makes those known again. Numbers follow the order in which
+ * deliveries are accepted; the leads of an event come as a JSON array.
+ */
+export const INSERT_DELIVERIES = `
+  WITH new_receipt AS (
+    INSERT INTO receipt
+      (id, partner_id, path, event_type, external_id, correlation_id, status, received_at,
+        traceparent)
+    SELECT id, partner_id, path, event_type, external_id, correlation_id, status, received_at,
+      traceparent
+    FROM unnest(@ids::text[], @partnerIds::text[], @paths::text[], @receiptEventTypes::text[],
+        @receiptExternalIds::text[], @correlationIds::text[], @statuses::text[],
+        @receivedAts::bigint[], @traceparents::text[])
+        WITH ORDINALITY AS given (id, partner_id, path, event_type, external_id, correlation_id,
+          status, received_at, traceparent, place)
+    ORDER BY place
+    RETURNING number, id
+  ), given AS (
+    SELECT given.*, new_receipt.number AS receipt
+    FROM unnest(@receiptIds::text[], @positions::integer[], @eventTypes::text[],
+        @eventIds::text[], @externalIds::text[], @outcomes::text[], @notes::text[],
+        @leads::text[], @lastErrors::text[], @completedAts::bigint[], @payloads::bytea[],
+        @dueAts::bigint[], @keys::bytea[], @firstSeenAts::bigint[], @idKeys::bytea[],
+        @personKeys::bytea[])
+        WITH ORDINALITY AS given (receipt_id, position, event_type, event_id, external_id, outcome,
+          note, leads, last_error, completed_at, payload, due_at, key, first_seen_at, id_key,
+          person_key, place)
+      JOIN new_receipt ON new_receipt.id = given.receipt_id
+  ), new_event AS (
+    INSERT INTO event (receipt, position, event_type, event_id, external_id, outcome, note,
+      lead_ids, last_error, completed_at, payload, due_at)
+    SELECT receipt, position, event_type, event_id, external_id, outcome, note,
+      CASE WHEN leads IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(leads::jsonb)) END,
+      last_error, completed_at, payload, due_at
+    FROM given
+    ORDER BY place
+    RETURNING id, receipt, position
+  ), new_key AS (
+    INSERT INTO same_event (key, event, first_seen_at, id_key, person_key)
+    SELECT key, new_event.id, first_seen_at, id_key, person_key
+    FROM given JOIN new_event USING (receipt, position)
+  )
+  SELECT new_event.id
+  FROM given JOIN new_event USING (receipt, position)
+  ORDER BY place`;
 
 export const FIND_SAME_EVENTS = `
   SELECT same_event.key, event.id AS event, event.receipt, event.position, event.outcome,
