@@ -100,8 +100,8 @@ function catalogGroups(isQuick: boolean): Record<string, Group> {
 function instanceGroups(isQuick: boolean): Record<string, Group> {
   const processes = isQuick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 3 };
   const processor = isQuick
-    ? { reads: 2000, deletions: 20, rounds: 1 }
-    : { reads: 20_000, deletions: 150, rounds: 3 };
+    ? { reads: 2000, warmUpReads: 1000, deletions: 20, rounds: 1, idleSeconds: 2 }
+    : { reads: 12_000, warmUpReads: 30_000, deletions: 150, rounds: 3, idleSeconds: 10 };
   const calls = isQuick
     ? { issues: 1000, deletions: 3, seconds: 4 }
     : { issues: 5000, deletions: 10, seconds: 20 };
