@@ -186,6 +186,26 @@ export function describeClaimStore(engine: string, open: Open): void {
         expect(await claims.listRemovals(ofEurope)).toEqual([{ number: 1, removedAt: 10 }]);
       });
 
+      test('tell of what the directory learnt too late, behind all that was read before', async () => {
+        const { claims, fixture, directory } = await setUp();
+        await directory.put([1, 2, 3].map((number) => entry(number, { isApproved: number === 2 })));
+        await fixture.claim({ numbers: [1, 2, 3], at: Date.now() + 60_000 });
+        const [newest] = await claims.listRemovals(everything);
+        if (!newest) throw new Error('the first removal is missing');
+        const labels = ['approved', 'eu'];
+        await directory.put([entry(1, { labels, updatedAt: 5 })]);
+        await directory.put([entry(2, { labels, updatedAt: 5 })]);
+        await directory.put([entry(2, { labels: ['approved'], updatedAt: 6 })]);
+        await directory.put([entry(3, { isApproved: false, labels, updatedAt: 7 })]);
+        await directory.put([entry(3, { labels, updatedAt: 6 })]); // an older state, late
+        const ofEurope = { ...everything, labels: ['eu'], after: newest };
+        const later = await claims.listRemovals(ofEurope);
+        expect(later.map(({ number }) => number)).toEqual([1, 2]);
+        expect(new Set(later.map(({ removedAt }) => removedAt)).size).toBe(2);
+        await directory.put([entry(1, { isApproved: false, labels: [], updatedAt: 8 })]);
+        expect(await claims.listRemovals(ofEurope)).toEqual(later);
+      });
+
       test('start at `since`, go on behind a removal, and stop at the limit', async () => {
         const { claims, fixture, directory } = await setUp();
         await directory.put([1, 2, 3, 4].map((number) => entry(number)));

@@ -25,6 +25,34 @@ export async function describeClaims(
   if ((await session.run(DESCRIBE, { ...lead, at })) > 0) await session.run(NOTE_REMOVAL, lead);
 }
 
+/** Once a match is certain the tracker shows what we have done to the issue. */
+const CATCH_UP = `
+  UPDATE claim SET approved = true,
+    labels = CASE WHEN approved
+      THEN ARRAY(SELECT unnest(claim.labels) UNION SELECT unnest(@labels::text[]))
+      ELSE @labels::text[] END,
+    removed_at = greatest(@at::bigint, (SELECT last_removed_at + 1 FROM claim_version))
+  WHERE repository_id = @repositoryId AND number = @number AND released_at IS NULL
+    AND NOT (approved AND labels @> @labels::text[])
+    AND EXISTS (SELECT 1 FROM directory_lead AS seen WHERE seen.repository_id = @repositoryId
+      AND seen.number = @number AND seen.updated_at <= @updatedAt)
+    AND NOT EXISTS (SELECT 1 FROM claim AS certain WHERE certain.repository_id = @repositoryId
+      AND certain.number = @number AND NOT certain.is_provisional
+      AND certain.released_at IS NULL)`;
+
+/**
+ * What a newer state of the lead tells while all its claims wait for a match: it is described as it
+ * was when it went out of sight, and the directory may have been behind. Only adds.
+ */
+export async function catchUpClaims(
+  session: Session,
+  lead: DescribedLead & { updatedAt: number },
+  at: number,
+): Promise<void> {
+  if (lead.isApproved && (await session.run(CATCH_UP, { ...lead, at })) > 0)
+    await session.run(NOTE_REMOVAL, lead);
+}
+
 /** Whether `describeClaims` has anything to complete. */
 export async function hasUndescribedClaims(session: Session): Promise<boolean> {
   const row = await session.get('SELECT 1 FROM claim WHERE NOT is_described LIMIT 1');

@@ -1,12 +1,12 @@
 import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
-import { describeClaims, hasUndescribedClaims } from '../claims/describe.ts';
+import { catchUpClaims, describeClaims, hasUndescribedClaims } from '../claims/describe.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
 import type { Session } from '../database.ts';
 import * as sql from './statements.ts';
 
 /**
  * Writes a page of entries in a few statements, whatever its length. What the directory learns of a
- * lead that was claimed by its number completes the claim.
+ * lead that is claimed already completes the claim.
  */
 export function createEntryWriter(now: () => number) {
   return async (
@@ -18,10 +18,11 @@ export function createEntryWriter(now: () => number) {
     for (const page of distinct(entries)) {
       const put = new Set(await putLeads(session, id, page));
       await putKeys(session, id, page);
-      if (!hasUndescribed) continue;
-      for (const { number, isApproved, labels } of page)
-        if (put.has(number))
-          await describeClaims(session, { repositoryId: id, number, isApproved, labels }, now());
+      for (const { number, isApproved, labels, updatedAt } of page) {
+        const lead = { repositoryId: id, number, isApproved, labels };
+        if (!put.has(number)) await catchUpClaims(session, { ...lead, updatedAt }, now());
+        else if (hasUndescribed) await describeClaims(session, lead, now());
+      }
     }
   };
 }

@@ -19,6 +19,11 @@ export type ClaimWriter = {
    * behind all that readers have read by now.
    */
   describe(lead: DescribedRow, at: number): void;
+  /**
+   * What a newer state of the lead tells while all its claims wait for a match: it is described as it
+   * was when it went out of sight, and the directory may have been behind. Only adds.
+   */
+  catchUp(lead: DescribedRow & { updatedAt: number }, at: number): void;
   /** Whether `describe` has anything to complete. */
   hasUndescribed(): boolean;
   /** Gives the repository the claims that were made before its number was known. */
@@ -45,6 +50,11 @@ export function createClaimWriter(connection: Connection): ClaimWriter {
   return {
     claim: (order, at) => guard(() => insert(order, at)),
     describe: (lead, at) => guard(() => describe(lead, at)),
+    catchUp: ({ isApproved, ...lead }, at) =>
+      guard(() => {
+        if (isApproved && statements.catchUp.run({ ...lead, at }).changes > 0)
+          statements.noteRemoval.run(lead);
+      }),
     hasUndescribed: () => guard(() => statements.undescribed.get() !== undefined),
     adopt: (repositoryId, at) =>
       guard(() => {
@@ -132,6 +142,23 @@ function prepareDescriptions(handle: BetterSqlite3.Database) {
         removedAt = iif(@approved,
           max(@at, (SELECT lastRemovedAt + 1 FROM claim_version)), removedAt)
       WHERE repositoryId = @repositoryId AND number = @number AND isDescribed = 0`),
+    // Once a match is certain the tracker shows what we have done to the issue.
+    catchUp: handle.prepare<
+      [Omit<DescribedRow, 'isApproved'> & { updatedAt: number; at: number }]
+    >(`
+      UPDATE claim SET approved = 1,
+        labels = iif(approved, (SELECT json_group_array(value) FROM
+          (SELECT value FROM json_each(claim.labels) UNION SELECT value FROM json_each(@labels))),
+          @labels),
+        removedAt = max(@at, (SELECT lastRemovedAt + 1 FROM claim_version))
+      WHERE repositoryId = @repositoryId AND number = @number AND releasedAt IS NULL
+        AND (approved = 0 OR EXISTS
+          (SELECT value FROM json_each(@labels) EXCEPT SELECT value FROM json_each(claim.labels)))
+        AND EXISTS (SELECT 1 FROM directory_lead AS seen WHERE seen.repositoryId = @repositoryId
+          AND seen.number = @number AND seen.updatedAt <= @updatedAt)
+        AND NOT EXISTS (SELECT 1 FROM claim AS certain WHERE certain.repositoryId = @repositoryId
+          AND certain.number = @number AND certain.isProvisional = 0
+          AND certain.releasedAt IS NULL)`),
     undescribed: handle.prepare<[]>('SELECT 1 FROM claim WHERE isDescribed = 0 LIMIT 1'),
     noteRemoval: handle.prepare<[{ repositoryId: number; number: number }]>(`
       UPDATE claim_version SET lastRemovedAt = max(lastRemovedAt,

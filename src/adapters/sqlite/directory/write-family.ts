@@ -55,11 +55,15 @@ function createDirectoryWrites(connection: Connection, { name }: DirectoryWriteO
 
 type Writing = { sql: DirectoryStatements; claims: ClaimWriter };
 
-/** What the directory learns of a lead that was claimed by its number completes the claim. */
+/** What the directory learns of a lead that is claimed already completes the claim. */
 function putAll({ sql, claims }: Writing, id: number, { entries, now }: Batch): void {
   const hasUndescribed = claims.hasUndescribed();
-  for (const entry of entries)
-    if (putEntry(sql, id, entry) && hasUndescribed) claims.describe(toDescription(id, entry), now);
+  for (const entry of entries) {
+    const isPut = putEntry(sql, id, entry);
+    const lead = toDescription(id, entry);
+    if (!isPut) claims.catchUp({ ...lead, updatedAt: entry.updatedAt }, now);
+    else if (hasUndescribed) claims.describe(lead, now);
+  }
 }
 
 /** False when its row stays as it is: the lead is claimed, or what is stored is newer. */
