@@ -1,3 +1,6 @@
+import { escapePointer } from '#shared/text/json.ts';
+import { isRawNumber } from '#shared/text/raw-number.ts';
+
 /** What a change means for whoever relies on the older version; `unclassified` where that is not certain. */
 export type Impact = 'breaking' | 'compatible' | 'unclassified';
 
@@ -44,7 +47,7 @@ export function toChange(difference: Difference, impact: Impact): Change {
 }
 
 function pointerOf(at: readonly string[]): string {
-  return at.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return at.map((part) => `/${escapePointer(part)}`).join('');
 }
 
 const VALUE_CHARACTERS_MAX = 80;
@@ -63,9 +66,4 @@ function shown(value: unknown): string {
   return text.length <= VALUE_CHARACTERS_MAX
     ? text
     : `${text.slice(0, VALUE_CHARACTERS_MAX).toWellFormed()}…`;
-}
-
-/** A number that a double cannot hold, as `parseJsonText` gives it with `exactNumbers`. */
-export function isRawNumber(value: object): boolean {
-  return (JSON as unknown as { isRawJSON: (value: object) => boolean }).isRawJSON(value);
 }

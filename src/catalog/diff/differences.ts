@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
-import { isRawNumber } from './change.ts';
+import { isRawNumber } from '#shared/text/raw-number.ts';
 import type { Difference } from './change.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/text/json.ts';
+import { escapePointer, isRecord } from '#shared/text/json.ts';
 import type { Difference, Impact } from './change.ts';
 import { usageOf } from './openapi-usage.ts';
 import type { Direction, Usage } from './openapi-usage.ts';
@@ -102,7 +102,7 @@ function typeImpact({ before, after }: Difference, directions: Directions): Impa
 /** Who is concerned by a place: by where it stands, or by who refers to the definition that it is in. */
 function directionsOf(at: readonly string[], usages: readonly Usage[]): Directions {
   if (at[0] === 'paths') return new Set(directionInPaths(at));
-  const name = (length: number): string => at.slice(0, length).map(escapePart).join('/');
+  const name = (length: number): string => at.slice(0, length).map(escapePointer).join('/');
   const length = at[0] === 'components' ? 3 : 2;
   return new Set(usages.flatMap((usage) => [...(usage.get(name(length)) ?? [])]));
 }
@@ -119,8 +119,4 @@ function roleOf(part: string, before = ''): 'prose' | 'data' | undefined {
   if (NAMES.has(before)) return undefined;
   if (PROSE.has(part)) return 'prose';
   return DATA.has(part) || part.startsWith('x-') ? 'data' : undefined;
-}
-
-function escapePart(part: string): string {
-  return part.replaceAll('~', '~0').replaceAll('/', '~1');
 }

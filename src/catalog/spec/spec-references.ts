@@ -1,6 +1,6 @@
-import { valueAt } from '#shared/text/json.ts';
+import { escapePointer, valueAt } from '#shared/text/json.ts';
 
-/** A `$ref` that isResolved nowhere: JSON Pointer of the object that holds it, and what it says. */
+/** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
 export type BrokenReference = { pointer: string; target: string };
 
 /** Below these keys a document holds data of its own, in which `$ref` means nothing. */
@@ -26,7 +26,7 @@ export function brokenReferences(document: object): BrokenReference[] {
     if (typeof target === 'string' && !isResolved(target)) broken.push({ pointer, target });
     for (const [key, child] of Object.entries(value))
       if (!DATA_KEYS.has(key) && !key.startsWith('x-'))
-        walk(child, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+        walk(child, `${pointer}/${escapePointer(key)}`);
   };
   walk(document, '');
   return broken;

@@ -1,4 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
+import { rawNumber } from '#shared/text/raw-number.ts';
 import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 
 /** `refuse` gets in words why a text is not one document. */
@@ -9,15 +10,13 @@ export function jsonOfYaml(text: string, refuse: Refuse): Buffer {
   const read = readYaml(text, { intAsBigInt: true });
   if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
   const writeNumber = (_key: string, value: unknown): unknown => {
-    if (typeof value === 'bigint') return rawJSON(value.toString());
+    if (typeof value === 'bigint') return rawNumber(value.toString());
     if (typeof value === 'number' && !Number.isFinite(value))
       return refuse('JSON has no infinite numbers');
     return value;
   };
   return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
 }
-
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 /** @throws {malformed-json} always */
 export function refuseYaml(what: string, reason: string): never {

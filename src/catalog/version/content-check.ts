@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
-import { isRecord } from '#shared/text/json.ts';
+import { escapePointer, isRecord } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
 import {
   ARTIFACT_ID,
@@ -198,6 +198,6 @@ function problem(isWrong: boolean, pointer: string, code: string, detail: string
 }
 
 function pointerPart(key: string): string {
-  const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();
+  const escaped = escapePointer(key).toWellFormed();
   return encodeURI(escaped).replaceAll('#', '%23');
 }

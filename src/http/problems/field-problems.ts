@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FieldProblem } from '#shared/errors.ts';
+import { escapePointer } from '#shared/text/json.ts';
 import { fold, nearMiss } from '#shared/text/near-miss.ts';
 
 /** The parts of a request, as Fastify names their schemas. */
@@ -102,14 +103,14 @@ function fieldProblem(
 
 function placeOf(part: Part, path: Path): Partial<FieldProblem> {
   if (part === 'body')
-    return { pointer: `#${path.map((key) => `/${escapePointer(key)}`).join('')}` };
+    return { pointer: `#${path.map((key) => `/${toFragmentPart(key)}`).join('')}` };
   const name = String(path[0] ?? '');
   return part === 'headers' ? { header: name } : { parameter: name };
 }
 
 /** RFC 6901 escapes, then the percent-encoding of the fragment form (its section 6). */
-function escapePointer(key: PropertyKey): string {
-  return encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed());
+function toFragmentPart(key: PropertyKey): string {
+  return encodeURIComponent(escapePointer(String(key)).toWellFormed());
 }
 
 /** Names that a client sent are echoed shortened and without control characters. */

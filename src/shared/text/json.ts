@@ -1,5 +1,6 @@
 import { TrackportError } from '../errors.ts';
 import { repeatedNameIn, shapeOf } from './json-shape.ts';
+import { rawNumber } from './raw-number.ts';
 
 /** Objects and arrays may nest this deep. */
 const JSON_DEPTH_MAX = 64;
@@ -111,12 +112,10 @@ function reviveIds(_key: string, value: unknown, context?: ReviverContext): unkn
   return value;
 }
 
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
-
 function reviveExactly(_key: string, value: unknown, context?: ReviverContext): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || isExact(value, source)) return value;
-  return rawJSON(source);
+  return rawNumber(source);
 }
 
 /** A double keeps 15 significant digits of every number in its range. */
@@ -155,6 +154,11 @@ function refuseJson(detail: string): never {
 /** An object as JSON and YAML have it: neither a list nor null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A name as one part of a JSON Pointer (RFC 6901 section 3). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /**
