@@ -58,13 +58,12 @@ async function openReusedIds(
 ): Promise<(keys: EventIdKeys | undefined) => boolean> {
   const ids = fresh.flatMap(({ events }) => events.flatMap(({ idKeys }) => idKeys?.id ?? []));
   const persons = new Map<string, Set<string>>();
-  const note = (id: Buffer, person: Buffer | null): Set<string> => {
+  const note = (id: Buffer, person: Buffer): Set<string> => {
     const known = persons.get(id.toString('hex')) ?? new Set();
     persons.set(id.toString('hex'), known);
-    if (person) known.add(person.toString('hex'));
-    return known;
+    return known.add(person.toString('hex'));
   };
-  type PersonsRow = { idKey: Buffer; lowest: Buffer | null; highest: Buffer | null };
+  type PersonsRow = { idKey: Buffer; lowest: Buffer; highest: Buffer };
   const rows = ids.length > 0 ? await session.all<PersonsRow>(sql.PERSONS_OF_IDS, { ids }) : [];
   for (const { idKey, lowest, highest } of rows)
     for (const one of [lowest, highest]) note(idKey, one);

@@ -56,11 +56,17 @@ export const FIND_SAME_EVENTS = `
 
 const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
 
-/** Both ends are looked at in the index, however often the id came with the same person. */
+/**
+ * Of the ids that came before. Both ends are looked at in the index, however often the id came with the
+ * same person.
+ */
 export const PERSONS_OF_IDS = `
-  SELECT id_key, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
-    (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
-  FROM unnest(@ids::bytea[]) AS given (id_key)`;
+  SELECT id_key, lowest, highest
+  FROM unnest(@ids::bytea[]) AS given (id_key)
+    CROSS JOIN LATERAL (
+      SELECT (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
+        (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest) AS persons
+  WHERE lowest IS NOT NULL`;
 
 export const READ_ORIGINAL = `
   SELECT id, partner_id, event_type, external_id, correlation_id, received_at
