@@ -35,7 +35,7 @@ export type ShownSecret = {
   text: string;
   /** Where it belongs. */
   note?: string;
-  /** A command to try it; names the secret by a variable. */
+  /** A command to try it, in one line; it asks for the secret, so that no history of a shell holds it. */
   command?: string;
 };
 

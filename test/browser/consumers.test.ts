@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { modes, openIn } from './support/modes.ts';
@@ -33,6 +35,13 @@ async function shownKey(page: Page): Promise<string> {
   return (await page.locator('#secret').innerText()).trim();
 }
 
+/** What a command prints after it asked for the key. */
+async function inShell(command: string, key: string): Promise<string> {
+  const shell = spawn('sh', ['-c', command], { stdio: ['pipe', 'pipe', 'inherit'] });
+  shell.stdin.end(`${key}\n`);
+  return (await text(shell.stdout)).replace(/^Key: /, '');
+}
+
 /** A label that some of the leads carry, and others do not. */
 async function labelOfSomeLeads(url: string, key: string): Promise<string> {
   const response = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
@@ -56,6 +65,10 @@ describeInBrowser('consumers in the portal', (open) => {
       const key = await createConsumer(page, 'approved');
       const consumer = page.url().split('?')[0] ?? '';
       expect((await readLeads(url, key)).status).toBe(200);
+      const command = (await page.locator('details pre').textContent()) ?? '';
+      expect(JSON.parse(await inShell(command, key))).toMatchObject({
+        items: expect.any(Array),
+      });
 
       await page.reload();
       expect(await page.getByText(key).count()).toBe(0);

@@ -159,7 +159,7 @@ function shownSecret({ heading, value, text, note, command }: ShownSecret, path:
     </div>
     ${note !== undefined && html`<p class="note">${note}</p>`}
     <div class="row">${link({ href: path, text: 'I have stored it', look: 'primary' })}</div>
-    ${command !== undefined && details('Try it', codeBlock(command, 'Command to try it'))}
+    ${command !== undefined && details('Try it', html`<p class="note">Paste it into a shell. It asks for the key, so that no history holds it.</p>`, codeBlock(command, 'Command to try it'))}
   </section>`;
 }
 

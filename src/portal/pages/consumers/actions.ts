@@ -1,6 +1,5 @@
-import type { IssuedKey } from '#access/keys/issue-key.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FormProblem, ShownSecret } from '../../page.ts';
+import type { FormProblem } from '../../page.ts';
 import { requireTyped, typedForm } from '../../retyped.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import {
@@ -17,6 +16,7 @@ import { typedVisibility } from './new-view.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
 import { ofConsumer, ofKey, scope } from './page-makers.ts';
 import type { ConsumerPageMakers, ConsumerPagesDeps } from './page-makers.ts';
+import { shownKey } from './shown-key.ts';
 import { contradiction, labelProblems } from './visibility.ts';
 import type { Visibility } from './forms.ts';
 
@@ -49,11 +49,11 @@ function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
         ...(limitPerMinute !== undefined && { limitPerMinute }),
         ...(lifetime !== undefined && { expiresInMs: lifetime }),
       };
-      const { consumer, issued } = await deps.access.consumers.create(input, origin);
+      const made = await deps.access.consumers.create(input, origin);
       return {
-        location: consumerPath(consumer.id),
+        location: consumerPath(made.consumer.id),
         notice: 'The consumer was created.',
-        secret: shown(issued, deps),
+        secret: shownKey(made, deps.publicUrl()),
       };
     },
   );
@@ -103,7 +103,7 @@ async function checkLabels(
   const problems =
     form.sees === 'labels'
       ? labelProblems(form, await pages.labels(), before)
-      : contradiction(form);
+      : contradiction(form, before);
   if (problems.length > 0) refuse(problems);
 }
 
@@ -187,8 +187,9 @@ function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerP
     },
     async ({ form, params: { id }, origin }) => {
       const lifetime = form.lifetime !== undefined && { expiresInMs: form.lifetime };
-      const { issued } = await keys.add({ id, ...lifetime }, origin);
-      return { location: consumerPath(id), notice: 'A key was made.', secret: shown(issued, deps) };
+      const made = await keys.add({ id, ...lifetime }, origin);
+      const secret = shownKey(made, deps.publicUrl());
+      return { location: consumerPath(id), notice: 'A key was made.', secret };
     },
   );
   portal.action(
@@ -223,22 +224,12 @@ function addRotation(
     },
     async ({ form, params, origin }) => {
       const input = { ...params, overlapMs: form.overlap };
-      const { issued } = await deps.access.keys.rotate(input, origin);
+      const made = await deps.access.keys.rotate(input, origin);
       return {
         location: consumerPath(params.id),
         notice: 'The key was rotated.',
-        secret: shown(issued, deps),
+        secret: shownKey(made, deps.publicUrl()),
       };
     },
   );
-}
-
-function shown({ key }: IssuedKey, { publicUrl }: ConsumerPagesDeps): ShownSecret {
-  return {
-    heading: 'Keep this key in a safe place now',
-    value: key.reveal(),
-    text: 'It is shown once and cannot be read again: only its SHA-256 is stored. Lost it? Rotate it.',
-    note: 'A click selects the whole key. Send it in the header X-API-KEY, never in an address.',
-    command: `curl -H "X-API-KEY: $TRACKPORT_KEY" ${publicUrl()}/api/v1/me`,
-  };
 }

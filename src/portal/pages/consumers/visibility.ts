@@ -92,9 +92,15 @@ function goneWords(labels: KnownLabels): string {
 /** Unknown labels that are named at a time. */
 const PROBLEMS_MAX = 5;
 
-/** Nobody who ticks labels is to give away all leads because the first choice stayed as it was. */
-export function contradiction({ sees, label }: Visibility): FieldProblem[] {
-  if (sees !== 'all' || label.length === 0) return [];
+/**
+ * Nobody who ticks labels is to give away all leads because the first choice stayed as it was. Where
+ * labels were granted `before`, all leads are a choice that was made.
+ */
+export function contradiction(
+  { sees, label }: Visibility,
+  before: readonly string[] = [],
+): FieldProblem[] {
+  if (sees !== 'all' || label.length === 0 || before.length > 0) return [];
   const detail =
     'Labels are chosen below, and “all of them” here. Choose “those with labels”, or take the labels away.';
   return [{ pointer: '#/sees', code: 'contradiction', detail }];
