@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import { isEmailAddress, normalizeIdentity } from '../model/identity.ts';
+import { addressesIn, isEmailAddress, normalizeIdentity } from '../model/identity.ts';
 import type { LeadIdentity } from '../model/identity.ts';
 import { isReadable, readIssueBody } from '../model/lead.ts';
 import type { LeadRules } from '../model/lead.ts';
@@ -127,7 +127,8 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   }));
   if (correlationId !== undefined)
     identities.push({ kind: 'correlation-id', value: correlationId });
-  if (contact.email !== undefined) identities.push({ kind: 'email', value: contact.email });
+  for (const value of contact.email === undefined ? [] : addressesIn(contact.email))
+    identities.push({ kind: 'email', value });
   return {
     number: issue.number,
     createdAt: issue.createdAt,

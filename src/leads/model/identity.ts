@@ -68,6 +68,21 @@ export function normalizeEmail(text: string): string {
   return `${foldCase(local)}@${domain.replace(BEHIND_DOMAIN, '')}`;
 }
 
+/** Between signs that no address has outside of quotation marks (RFC 5322 section 3.2.3). */
+const SEPARATE_ADDRESS = /[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+/g;
+const ADDRESSES_MAX = 8;
+
+/**
+ * The text, and the addresses in it: people type two into one field, or a word beside one. Whoever
+ * is known by any of them is known by the text. At most nine.
+ */
+export function addressesIn(text: string): string[] {
+  if (!isEmailLength(text)) return [text];
+  const found = withoutInvisible(text).match(SEPARATE_ADDRESS) ?? [];
+  const others = found.map(normalizeEmail).filter((address) => address !== normalizeEmail(text));
+  return [text, ...new Set(others.slice(0, ADDRESSES_MAX))];
+}
+
 /** What is no domain name stays apart: a URL's host ends at a slash, and `127.1` is `127.0.0.1`. */
 function normalizeDomain(domain: string): string {
   const isName = !IS_ASCII.test(domain) && !NOT_IN_DOMAINS.test(domain);

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeEmail, normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
+import {
+  addressesIn,
+  normalizeEmail,
+  normalizeIdentity,
+  parseLeadId,
+} from '#leads/model/identity.ts';
 
 describe('an e-mail address', () => {
   test.each([
@@ -69,6 +74,21 @@ describe('an e-mail address', () => {
     const long = `${'A'.repeat(310)}@Example.com`;
     expect(normalizeEmail(long)).toBe(long);
   });
+});
+
+test.each([
+  ['ada@example.com', []],
+  [' <Ada@Example.com> ', []],
+  ['ada@example.com, ADA@Work.example', ['ada@example.com', 'ada@work.example']],
+  ['ada@example.com (work)', ['ada@example.com']],
+  ['private: ada@example.com; no calls', ['ada@example.com']],
+  ["o'brien@example.com", []],
+  ['a/b@example.com or {a|b}@example.com', ['a/b@example.com', '{a|b}@example.com']],
+  ['n/a', []],
+  ['a@b,'.repeat(79), ['a@b']],
+  [`${'a'.repeat(310)} ada@example.com`, []],
+])('beside itself, %j is known by %j', (text, others) => {
+  expect(addressesIn(text)).toEqual([text, ...others]);
 });
 
 test.each([

@@ -48,6 +48,16 @@ test.each([
   expect(await leadIdsOf(await worldWith(leadIssue().body), { email })).toEqual(['1']);
 });
 
+test('a lead with two addresses in one field is found by each, and is no other person’s', async () => {
+  const { body } = leadIssue({ email: 'ada@example.com, augusta@example.com (work)' });
+  for (const event of [
+    { email: 'ada@example.com' },
+    { email: 'augusta@example.com' },
+    { leadId: 1, email: 'augusta@example.com' },
+  ])
+    expect(await leadIdsOf(await worldWith(body), event)).toEqual(['1']);
+});
+
 test('an international domain is its ASCII form, and `#1` is lead 1', async () => {
   const { body } = leadIssue({ email: 'ada@münchen.de' });
   const event = { email: 'ada@XN--MNCHEN-3YA.de' };
