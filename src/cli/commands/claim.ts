@@ -1,16 +1,14 @@
-import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { printJson, UsageError } from '../command.ts';
 import type { Open, Register, Task } from '../command.ts';
+import { readAll } from '../read-all.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */
 export type ClaimServices = { claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'> };
 
 type ClaimTask = Task<ClaimServices, unknown>;
-
-const LIST_PAGE = 100;
 
 /** Adds `claim list`, `show` and `release`. */
 export const registerClaim: Register<Open<ClaimServices>> = (parent, { actionOf, services }) => {
@@ -30,7 +28,7 @@ export const registerClaim: Register<Open<ClaimServices>> = (parent, { actionOf,
 };
 
 async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {
-  const items = await readAll(services.claimedLeads);
+  const items = await readAll((page) => services.claimedLeads.list(page));
   if (isJson) return printJson(terminal, { items, pagination: { hasMore: false } });
   const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
     leadId,
@@ -38,19 +36,6 @@ async function showList({ services, terminal, isJson }: ClaimTask): Promise<void
     receiptIds.join(' '),
   ]);
   return terminal.print(renderTable(['lead', 'claimed', 'receipts'], rows, 'No lead is claimed.'));
-}
-
-async function readAll(claimedLeads: Pick<ClaimedLeads, 'list'>): Promise<ClaimOut[]> {
-  const all: ClaimOut[] = [];
-  for (let cursor: string | undefined; ;) {
-    const { items, pagination } = await claimedLeads.list({
-      limit: LIST_PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    all.push(...items);
-    if (pagination.nextCursor === undefined) return all;
-    cursor = pagination.nextCursor;
-  }
 }
 
 async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promise<void> {

@@ -14,12 +14,11 @@ import { printJson, UsageError } from '../../command.ts';
 import type { ActionOf, Open, Register, Task } from '../../command.ts';
 import { confirm } from '../../confirm.ts';
 import { durationOption, numberOption } from '../../option-values.ts';
+import { readAll } from '../../read-all.ts';
 import { addGrantOptions, toGrantInputs } from './grant-options.ts';
 import type { GrantOptions } from './grant-options.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
-
-const LIST_PAGE = 100;
 
 /** What the `consumer` commands work on. */
 export type ConsumerServices = { access: Pick<Access, 'consumers' | 'keys'> };
@@ -71,7 +70,8 @@ function registerReads(parent: Command, action: Action): void {
     .description('list all consumers, oldest first')
     .action(
       action(async (task) => {
-        const items = await readAll(task);
+        const consumers = await readAll((page) => accessOf(task).consumers.page(page));
+        const items = consumers.map((consumer) => toOut(task, consumer));
         if (task.isJson) printJson(task.terminal, { items, pagination: { hasMore: false } });
         else task.terminal.print(renderConsumers(items, task.terminal.hasColour));
       }),
@@ -206,19 +206,6 @@ function toPatch(options: UpdateOptions): UpdateConsumerInput {
 
 function toLimit(text: string): number | null {
   return text === 'default' ? null : numberOption('--limit', text);
-}
-
-async function readAll(task: ConsumerTask): Promise<ConsumerOut[]> {
-  const items: ConsumerOut[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await accessOf(task).consumers.page({
-      limit: LIST_PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    items.push(...page.items.map((consumer) => toOut(task, consumer)));
-    cursor = page.pagination.nextCursor;
-    if (cursor === undefined) return items;
-  }
 }
 
 function toOut({ clock }: ConsumerTask, consumer: Consumer): ConsumerOut {
