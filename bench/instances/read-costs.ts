@@ -1,20 +1,15 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { start } from '../processes.ts';
-import type { Running } from '../processes.ts';
 import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
+import { inBareServers } from './bare-servers.ts';
+import type { Side } from './bare-servers.ts';
 import { hotPaths, processorMsOf, readAll } from './fleet.ts';
-import type { Fleet, ReadLoad } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
 
 /** As many as one instance has, or each of three. */
 const CONNECTIONS = 30;
 const SOURCE = '/proc/PID/stat of all instances';
 
 type ReadScale = { reads: number; warmUpReads: number; rounds: number; folder: string };
-
-/** Processes that are read from, and how. */
-type Side = { services: readonly Running[]; load: Pick<ReadLoad, 'paths' | 'key'> };
 
 /** Processor time of one read in µs. */
 type Costs = {
@@ -36,7 +31,7 @@ export async function compareReads(
 ): Promise<BenchRow[]> {
   const one = await sideOf(fleets.one);
   const three = await sideOf(fleets.three);
-  return inBareServers({ ...one, folder: scale.folder }, async (bareOne, bareThree) => {
+  return inBareServers({ ...one, folder: scale.folder, more: 3 }, async (bareOne, bareThree) => {
     const cost = (side: Side, connections: number, reads = scale.reads): Promise<number> =>
       costOf(side, connections, reads);
     for (const side of [one, three, bareOne, bareThree])
@@ -95,29 +90,4 @@ async function costOf(
   const before = processorMsOf(services);
   await readAll({ ...load, urls, connections, requests });
   return ((processorMsOf(services) - before) * 1000) / requests;
-}
-
-type Sample = Side & { folder: string };
-
-/** One and three servers that send the bytes of the list of leads. */
-async function inBareServers<T>(
-  { services, load, folder }: Sample,
-  work: (one: Side, three: Side) => Promise<T>,
-): Promise<T> {
-  const headers = { 'x-api-key': load.key };
-  const response = await fetch(`${services[0]?.url}${load.paths[0]}`, { headers });
-  const file = path.join(folder, 'bytes.json');
-  writeFileSync(file, await response.text());
-  const started: Running[] = [];
-  try {
-    for (let count = 0; count < 4; count += 1)
-      started.push(await start(['bench/leads/bare-server.ts', file]));
-    const bareLoad = { ...load, paths: ['/bytes'] };
-    return await work(
-      { services: started.slice(0, 1), load: bareLoad },
-      { services: started.slice(1), load: bareLoad },
-    );
-  } finally {
-    for (const one of started) await one.stop();
-  }
 }

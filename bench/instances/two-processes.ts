@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
-import { hotPaths, inFleet, readAll } from './fleet.ts';
-import type { Fleet } from './fleet.ts';
+import { inBareServers } from './bare-servers.ts';
+import type { Side } from './bare-servers.ts';
+import { hotPaths, inFleet, processorMsOf, readAll } from './fleet.ts';
 
 export type ProcessScale = { seconds: number; rounds: number };
 
@@ -27,6 +28,9 @@ type Sample = {
   loadMs: number;
 };
 
+/** One and two processes of the service, then one and two of bare Fastify. */
+type Round = { one: Sample; two: Sample; bareOne: Sample; bareTwo: Sample };
+
 /**
  * Hot reads by two processes, against one: a second as they come, and for each second of processor
  * time, which the load on the same cores does not change.
@@ -37,40 +41,42 @@ export async function measureTwoProcesses(
 ): Promise<BenchRow[]> {
   const options = { issues: 1000, instances: [[], ['--processes', '2']], freshFor: '1h' };
   return inFleet(engine, options, async (fleet) => {
-    const paths = await hotPaths(fleet);
-    const sample = (processes: 1 | 2, limit: Limit): Promise<Sample> =>
-      sampleOf(fleet, { processes, paths, limit });
-    for (const processes of [1, 2] as const)
-      await sample(processes, { requests: WARM_UP_READS * processes });
-    const pairs: { one: Sample; two: Sample }[] = [];
-    for (let round = 0; round < rounds; round += 1)
-      pairs.push({ one: await sample(1, { seconds }), two: await sample(2, { seconds }) });
-    return rowsOf(pairs);
+    const load = { paths: await hotPaths(fleet), key: fleet.key };
+    const one = { services: fleet.services.slice(0, 1), load };
+    const two = { services: fleet.services.slice(1), load };
+    return inBareServers({ ...one, folder: engine.folder, more: 2 }, async (bareOne, bareTwo) => {
+      for (const side of [one, bareOne]) await sampleOf(side, 1, { requests: WARM_UP_READS });
+      for (const side of [two, bareTwo]) await sampleOf(side, 2, { requests: 2 * WARM_UP_READS });
+      const samples: Round[] = [];
+      for (let round = 0; round < rounds; round += 1)
+        samples.push({
+          one: await sampleOf(one, 1, { seconds }),
+          two: await sampleOf(two, 2, { seconds }),
+          bareOne: await sampleOf(bareOne, 1, { seconds }),
+          bareTwo: await sampleOf(bareTwo, 2, { seconds }),
+        });
+      return rowsOf(samples);
+    });
   });
 }
 
-async function sampleOf(
-  { services, key }: Fleet,
-  { processes, paths, limit }: { processes: 1 | 2; paths: string[]; limit: Limit },
-): Promise<Sample> {
-  const service = services[processes - 1];
-  if (!service) throw new Error(`there is no service with ${processes} processes`);
-  const before = service.processorMs();
-  const connections = CONNECTIONS * processes;
-  const load = { urls: [service.url], paths, key, connections, ...limit };
-  const { calls, seconds: took, processorMs } = await readAll(load);
-  const ownMs = (service.processorMs() - before) / calls;
+async function sampleOf({ services, load }: Side, processes: 1 | 2, limit: Limit): Promise<Sample> {
+  const urls = services.map(({ url }) => url);
+  const before = processorMsOf(services);
+  const reads = { ...load, ...limit, urls, connections: CONNECTIONS * processes };
+  const { calls, seconds: took, processorMs } = await readAll(reads);
+  const ownMs = (processorMsOf(services) - before) / calls;
   return { rate: calls / took, ownMs, loadMs: processorMs / calls };
 }
 
-function rowsOf(pairs: readonly { one: Sample; two: Sample }[]): BenchRow[] {
+function rowsOf(rounds: readonly Round[]): BenchRow[] {
   const cores = availableParallelism();
   const isFree = cores >= CORES_NEEDED;
-  const middle = (pick: (pair: { one: Sample; two: Sample }) => number): number =>
-    median(pairs.map(pick));
-  const mostOf = ({ one, two }: { one: Sample; two: Sample }): number =>
+  const middle = (pick: (round: Round) => number): number => median(rounds.map(pick));
+  const mostOf = ({ one, two }: Round): number =>
     Math.min(2, (cores * one.ownMs) / (two.ownMs + two.loadMs));
   const times = [middle(({ two }) => two.ownMs), middle(({ two }) => two.loadMs)];
+  const bare = middle(({ bareOne, bareTwo }) => bareOne.ownMs / bareTwo.ownMs).toFixed(2);
   const shared = `${cores} cores, which the load shares: it takes ${times[1]?.toFixed(3)} ms beside ${times[0]?.toFixed(3)} ms of the service for each read, so that at most ${middle(mostOf).toFixed(2)} can be seen here`;
   return [
     {
@@ -84,7 +90,7 @@ function rowsOf(pairs: readonly { one: Sample; two: Sample }[]): BenchRow[] {
       value: middle(({ one, two }) => one.ownMs / two.ownMs),
       wanted: { atLeast: WANTED / 2 },
       source: '/proc/PID/stat of the service',
-      note: `twice this is what two free cores can serve: ≥ ${WANTED} is wanted there`,
+      note: `twice this is what two free cores can serve: ≥ ${WANTED} is wanted there; two of bare Fastify, which share nothing, ÷ one: ${bare}`,
     },
   ];
 }
