@@ -2,7 +2,7 @@ import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
-import { orderOf } from '#catalog/version/version-order.ts';
+import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { Session } from '../database.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
@@ -38,26 +38,7 @@ export function toRecord({
 /** The values of a version for the parameters of a statement that writes one. */
 export function toColumns(record: Omit<VersionRecord, 'serial'>) {
   return {
-    workspaceId: record.workspaceId,
-    version: record.version,
-    orderKey: orderOf(record.version).key,
-    revision: record.revision,
-    lifecycle: record.lifecycle,
-    type: record.type,
-    source: record.source,
-    owner: record.owner,
-    title: record.title,
-    projectId: record.projectId ?? null,
-    groupPath: record.groupPath ?? null,
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
-    publishedAt: record.publishedAt ?? null,
-    deprecatedAt: record.deprecatedAt ?? null,
-    sunsetAt: record.sunsetAt ?? null,
-    members: record.members === undefined ? null : JSON.stringify(record.members),
-    counts: record.counts === undefined ? null : JSON.stringify(record.counts),
-    findings: record.findings.length === 0 ? null : JSON.stringify(record.findings),
-    description: record.description ?? null,
+    ...toVersionColumns(record),
     terms: searchTextOf(record).split(' '),
   };
 }

@@ -1,7 +1,6 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
-import { orderOf } from '#catalog/version/version-order.ts';
 import type { Connection } from '../connection.ts';
 import type { RowOf } from '../row.ts';
 
@@ -41,34 +40,6 @@ export function toRecord(row: VersionRow): VersionRecord {
     ...present('sunsetAt', row.sunsetAt),
     ...present('members', parseOr<string[] | null>(row.members, null)),
     ...present('counts', parseOr<Record<string, number> | null>(row.counts, null)),
-  };
-}
-
-/** The values of a version for the named parameters of a statement that writes one. */
-export function toColumns(
-  record: Omit<VersionRecord, 'serial' | 'id'>,
-): Record<string, string | number | null> {
-  return {
-    workspaceId: record.workspaceId,
-    version: record.version,
-    orderKey: orderOf(record.version).key,
-    revision: record.revision,
-    lifecycle: record.lifecycle,
-    type: record.type,
-    source: record.source,
-    owner: record.owner,
-    title: record.title,
-    projectId: record.projectId ?? null,
-    groupPath: record.groupPath ?? null,
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
-    publishedAt: record.publishedAt ?? null,
-    deprecatedAt: record.deprecatedAt ?? null,
-    sunsetAt: record.sunsetAt ?? null,
-    members: record.members === undefined ? null : JSON.stringify(record.members),
-    counts: record.counts === undefined ? null : JSON.stringify(record.counts),
-    findings: record.findings.length === 0 ? null : JSON.stringify(record.findings),
-    description: record.description ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   Change,
@@ -15,7 +16,6 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { createRepresentativeWriter } from './representative.ts';
 import type { ArtifactRow, RepresentativeWriter } from './representative.ts';
 import { createRelationsReader } from './relations.ts';
-import { toColumns } from './rows.ts';
 import { createAuditLog } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
@@ -164,7 +164,7 @@ function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inse
     revision: 1,
   };
   const { lastInsertRowid } = statements.insertVersion.run({
-    ...toColumns(fields),
+    ...toVersionColumns(fields),
     artifactSerial: artifact.serial,
     isFace: found ? 0 : 1,
   });
@@ -191,7 +191,7 @@ function applyChange(
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
   const isMove = former.lifecycle !== next.lifecycle;
   const { changes } = statements[isMove ? 'moveVersion' : 'updateVersion'].run({
-    ...toColumns(next),
+    ...toVersionColumns(next),
     workspaceId,
     serial: former.serial,
     formerRevision: former.revision,
