@@ -7,5 +7,5 @@ export const LABELS_MAX = 10;
  */
 export const LABEL_CHARACTERS_MAX = 200;
 
-/** No comma, which separates names where a query names several; no control characters. */
-export const FORBIDDEN_IN_LABEL = /[,\p{Cc}]/u;
+/** No comma, which separates names where a query names several; no control characters, no half surrogate pair. */
+export const FORBIDDEN_IN_LABEL = /[,\p{Cc}\p{Cs}]/u;

@@ -1,5 +1,5 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { isVisible } from '#shared/text/visible.ts';
+import { isLongerThan, isPlainLine, isVisible } from '#shared/text/visible.ts';
 import type { Grant } from '../grants/grant.ts';
 
 /** A UUID. */
@@ -60,7 +60,7 @@ export const LIMIT_PER_MINUTE_MAX = 1_000_000;
  */
 export function parseConsumerName(name: string): string {
   const trimmed = name.trim();
-  if (!isVisible(trimmed) || trimmed.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(trimmed))
+  if (!isVisible(trimmed) || isLongerThan(trimmed, NAME_CHARACTERS_MAX) || !isPlainLine(trimmed))
     refuse([
       {
         pointer: '#/name',

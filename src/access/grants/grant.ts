@@ -1,6 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
+import { isLongerThan } from '#shared/text/visible.ts';
 
 /** What a grant can allow. */
 export const grantActions = ['leads:read'] as const;
@@ -82,7 +83,9 @@ function labelProblems(index: number, labels: string[]): FieldProblem[] {
 }
 
 function isLabelName(label: string): boolean {
-  return label !== '' && label.length <= LABEL_CHARACTERS_MAX && !FORBIDDEN_IN_LABEL.test(label);
+  return (
+    label !== '' && !isLongerThan(label, LABEL_CHARACTERS_MAX) && !FORBIDDEN_IN_LABEL.test(label)
+  );
 }
 
 function unknownAction(index: number): FieldProblem {

@@ -3,7 +3,7 @@
  * Times are milliseconds since the Unix epoch.
  */
 import type { JsonRules } from '#shared/text/json.ts';
-import { isVisible } from '#shared/text/visible.ts';
+import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import type { Finding } from '../spec/finding.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
@@ -96,7 +96,7 @@ export function foldId(id: string): string {
  * blanks at its ends, no control characters, at most 512 characters in all.
  */
 export function isGroupPath(path: string): boolean {
-  if (path.length > GROUP_PATH_CHARACTERS_MAX) return false;
+  if (isLongerThan(path, GROUP_PATH_CHARACTERS_MAX)) return false;
   const segments = path.split('/');
   return (
     segments.length <= GROUP_PATH_SEGMENTS_MAX &&
@@ -105,9 +105,9 @@ export function isGroupPath(path: string): boolean {
   );
 }
 
-/** True when a text has no control characters other than tab and line breaks. */
+/** True when a text has no control characters other than tab and line breaks, and no half of a surrogate pair. */
 export function isPrintable(text: string): boolean {
-  return !/[^\P{Cc}\t\n\r]/u.test(text);
+  return text.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(text);
 }
 
 /** Names of `counts` that Trackport computes itself. */

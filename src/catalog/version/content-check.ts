@@ -1,7 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { escapePointer, isRecord } from '#shared/text/json.ts';
-import { isVisible } from '#shared/text/visible.ts';
+import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import {
   ARTIFACT_ID,
   COUNT_KEY_CHARACTERS_MAX,
@@ -134,12 +134,17 @@ function textProblems(field: string, text: string | undefined, max: number): Fie
       `The ${field} must not be blank: give it a character that can be seen.`,
     ),
     ...problem(
-      text.length > max,
+      isLongerThan(text, max),
       pointer,
       'too-long',
       `The ${field} has more than ${max} characters.`,
     ),
-    ...problem(!isPrintable(text), pointer, 'pattern', `The ${field} has control characters.`),
+    ...problem(
+      !isPrintable(text),
+      pointer,
+      'pattern',
+      `The ${field} has control characters or half a surrogate pair.`,
+    ),
   ];
 }
 
@@ -169,7 +174,8 @@ function countProblems(counts: Record<string, number>): FieldProblem[] {
     return problem(true, '#/counts', 'too-many', `More than ${COUNT_KEYS_MAX} counts.`);
   return entries.flatMap(([name, value]) => {
     const rule = `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters, one of them visible.`;
-    if (name.length > COUNT_KEY_CHARACTERS_MAX) return problem(true, '#/counts', 'pattern', rule);
+    if (isLongerThan(name, COUNT_KEY_CHARACTERS_MAX))
+      return problem(true, '#/counts', 'pattern', rule);
     const pointer = `#/counts/${pointerPart(name)}`;
     return [
       ...problem(!isVisible(name) || !isPrintable(name), pointer, 'pattern', rule),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isVisible } from '#shared/text/visible.ts';
+import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 
 test.each([
   '',
@@ -17,4 +17,10 @@ test.each([
 
 test.each(['a', '\u200bأ', '。', '漢', '-', '😀\ufe0f', '\u202ea'])('%j can be seen', (text) => {
   expect(isVisible(text)).toBe(true);
+});
+
+test('a length is counted in code points', () => {
+  expect(isLongerThan('😀'.repeat(3), 3)).toBe(false);
+  expect(isLongerThan('😀😀aa', 3)).toBe(true);
+  expect(isLongerThan('😀'.repeat(4), 3)).toBe(true);
 });

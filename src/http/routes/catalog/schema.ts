@@ -23,14 +23,16 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
 import { pageParameters } from '../../requests/parameters.ts';
+import { atMost } from '../../requests/text-length.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
 const text = (max: number) =>
-  z
-    .string('must be a text')
-    .min(1, 'must not be empty')
-    .max(max, `must have at most ${max} characters`);
+  atMost(
+    z.string('must be a text').min(1, 'must not be empty'),
+    max,
+    `must have at most ${max} characters`,
+  );
 const count = 'must be a whole number, 0 or more';
 const id = z
   .string('must be a text')
@@ -39,9 +41,11 @@ const id = z
 const versionOf = (notText: string) => z.string(notText).regex(VERSION, VERSION_RULE);
 const version = versionOf('must be given once');
 const versionIn = versionOf('must be a text');
-const groupPath = z
-  .string('must be a text')
-  .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
+const groupPath = atMost(
+  z.string('must be a text'),
+  GROUP_PATH_CHARACTERS_MAX,
+  `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`,
+)
   .refine(
     isGroupPath,
     'must be 1 to 16 segments with "/" between them, each with a character that can be seen',

@@ -1,4 +1,5 @@
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
+import { isLongerThan } from '#shared/text/visible.ts';
 import { z } from 'zod';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
@@ -13,7 +14,7 @@ const labelQuery = z.preprocess(
       const names = given.flatMap((text) => text.split(',')).map((name) => name.trim());
       if (names.includes(''))
         context.addIssue({ code: 'custom', message: 'must not name an empty label' });
-      if (names.some((name) => name.length > LABEL_CHARACTERS_MAX))
+      if (names.some((name) => isLongerThan(name, LABEL_CHARACTERS_MAX)))
         context.addIssue({
           code: 'custom',
           message: `must name no label of more than ${LABEL_CHARACTERS_MAX} characters`,

@@ -183,12 +183,19 @@ test.each([
   ['spec', []],
   ['spec', null],
   ['projectId', 'x'.repeat(201)],
+  ['projectId', 'x\ud800'],
+  ['owner', '\udc00x'],
+  ['title', 'a\ud83d'],
+  ['title', '😀'.repeat(201)],
+  ['description', '\ude00\ud83d'],
   ['groupPath', '/a'],
   ['groupPath', 'a//b'],
   ['groupPath', 'a/'],
   ['groupPath', 'a/ b'],
   ['groupPath', Array(17).fill('a').join('/')],
   ['groupPath', 'x'.repeat(513)],
+  ['groupPath', '😀'.repeat(513)],
+  ['groupPath', 'a/\ud800'],
   ['members', 'one'],
   ['members', Array.from({ length: 1001 }, (_, index) => `m${index}`)],
   ['counts', Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 1]))],
@@ -206,6 +213,8 @@ test.each([
   ['counts', { a: -1 }, '#/counts/a'],
   ['counts', { a: 1.5 }, '#/counts/a'],
   ['counts', { a: 2 ** 53 }, '#/counts/a'],
+  ['counts', { ['😀'.repeat(65)]: 1 }, '#/counts'],
+  ['counts', { 'a\ud800': 1 }, '#/counts/a%EF%BF%BD'],
   ['counts', { versions: 1 }, '#/counts/versions'],
   ['counts', { 'members.API': 1 }, '#/counts/members.API'],
 ])('one wrong element of %s is pointed at: %j', async (field, value, pointer) => {
@@ -239,6 +248,22 @@ test('longest allowed values are accepted', async () => {
     },
   });
   expect(made.status).toBe(201);
+});
+
+test('lengths are counted in characters, as the OpenAPI document means them', async () => {
+  const { call } = openCatalogApp();
+  const body = {
+    ...least,
+    owner: '😀'.repeat(200),
+    title: '😀'.repeat(200),
+    description: '😀'.repeat(10_000),
+    projectId: '😀'.repeat(200),
+    groupPath: '😀'.repeat(512),
+    counts: { ['😀'.repeat(64)]: 1 },
+  };
+  const made = await call('POST', '', { body });
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject(body);
 });
 
 test('a spec of 64 levels is stored, one of 65 is refused', async () => {

@@ -98,6 +98,13 @@ describe('POST /consumers', () => {
     ['no name', {}, { pointer: '#/name', code: 'missing' }],
     ['a name that is no text', { name: 7 }, { pointer: '#/name', code: 'invalid' }],
     ['an empty name', { name: ' ' }, { pointer: '#/name', code: 'out-of-range' }],
+    ['a long name', { name: '😀'.repeat(201) }, { pointer: '#/name', code: 'out-of-range' }],
+    ['a name with half a surrogate pair', { name: 'a\ud800' }, { pointer: '#/name' }],
+    [
+      'a label with half a surrogate pair',
+      { name: 'a', grants: [{ action: 'leads:read', labels: ['a\ud800'] }] },
+      { pointer: '#/grants/0/labels/0' },
+    ],
     ['an unknown field', { name: 'a', scopes: [] }, { pointer: '#/scopes', code: 'unknown' }],
     ['its id', { name: 'a', id: 'x' }, { pointer: '#/id', code: 'unknown' }],
     [
@@ -132,6 +139,15 @@ describe('POST /consumers', () => {
     expect(reply.body).toMatchObject({ code: 'validation-failed' });
     expect(reply.body.errors).toContainEqual(expect.objectContaining(error));
     expect((await call('GET', '/consumers')).body.items).toEqual([]);
+  });
+
+  test('takes a name and a label of the longest lengths, counted in characters', async () => {
+    const server = openOperatorApp();
+    const long = '😀'.repeat(200);
+    const grants = [{ action: 'leads:read', labels: [long] }];
+    const { id } = await create(server, { name: long, grants });
+    const { body } = await server.call('GET', `/consumers/${id}`);
+    expect(body).toMatchObject({ name: long, grants });
   });
 
   test('names every mistake at once', async () => {
