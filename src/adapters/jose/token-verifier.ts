@@ -13,6 +13,7 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
+import { isPlainLine } from '#shared/text/visible.ts';
 import type { KeySet } from './key-set.ts';
 
 const REMEMBERED_MAX = 10_000;
@@ -145,7 +146,7 @@ function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps):
   const isIdToken = ['nonce', 'at_hash'].some((name) => Object.hasOwn(payload, name));
   if (isIdToken) throw new errors.JWTInvalid('an ID token is no access token');
   const subject = payload.sub ?? clientOf(payload);
-  if (typeof subject !== 'string' || subject === '')
+  if (typeof subject !== 'string' || subject === '' || !isPlainLine(subject))
     throw new errors.JWTInvalid('it names neither a subject nor a client');
   const ahead = (payload.iat ?? 0) * SECOND - clock.now();
   if (ahead > rules.clockToleranceMs) throw new errors.JWTInvalid('made in the future');
@@ -171,7 +172,8 @@ function clientOf(payload: JWTPayload): string | undefined {
 /** A workspace that cannot be read must not become the common one. @throws {unauthorized} */
 function workspaceOf(value: unknown): string {
   if (value === undefined || value === null) return 'default';
-  if (typeof value === 'string' && value !== '' && value.length <= WORKSPACE_CHARACTERS_MAX)
-    return value;
+  // No store keeps other ones as they are, and two workspaces would become one.
+  if (typeof value === 'string' && value !== '' && isPlainLine(value))
+    if (value.length <= WORKSPACE_CHARACTERS_MAX) return value;
   throw refusedToken();
 }
