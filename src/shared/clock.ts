@@ -55,17 +55,22 @@ export function toRfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 const SINCE =
   /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+\- ]([01]\d|2[0-3]):[0-5]\d))?$/i;
 
 /**
  * Milliseconds since the Unix epoch of an RFC 3339 date-time with a zone, or of a date (midnight,
- * UTC). A space before the offset is a `+` that a form decoder took. Undefined for anything else.
+ * UTC). A space before the offset is a `+` that a form decoder took. Undefined for anything else, and
+ * for what its zone moves out of the years 0 to 9999, which RFC 3339 cannot write in UTC.
  */
 export function parseSince(text: string): number | undefined {
   const date = SINCE.exec(text)?.[1];
   if (date === undefined || !isCalendarDate(date)) return undefined;
-  return Date.parse(text.replace(' ', '+').toUpperCase());
+  const ms = Date.parse(text.replace(' ', '+').toUpperCase());
+  return ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
 }
 
 /** Refuses 30 February, which `Date.parse` would make the 2nd of March. */
