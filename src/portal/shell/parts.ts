@@ -33,7 +33,7 @@ export function code(text: string): Html {
 
 /** The end of an id, by which it is told from its neighbours: they begin alike. All of it on hover. */
 export function shortId(id: string): Html {
-  return html`<code title="${id}">…${id.slice(-8)}</code>`;
+  return html`<code title="${id}">${id.slice(-8)}</code>`;
 }
 
 /** What a link says and does. */
