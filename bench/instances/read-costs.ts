@@ -11,14 +11,10 @@ const SOURCE = '/proc/PID/stat of all instances';
 
 type ReadScale = { reads: number; warmUpReads: number; rounds: number; folder: string };
 
-/** Processor time of one read in µs. */
-type Costs = {
-  one: number;
-  threeTimes: number;
-  spread: number;
-  bareOne: number;
-  bareSpread: number;
-};
+/** Processor time of one read in µs: of one process, of three with three times the load, and with the same. */
+type Costs = { one: number; threeTimes: number; spread: number };
+
+type Round = { ours: Costs; bare: Costs };
 
 /**
  * Hot reads by three instances, against one: with three times the connections, so that each has as
@@ -36,39 +32,40 @@ export async function compareReads(
       costOf(side, connections, reads);
     for (const side of [one, three, bareOne, bareThree])
       await cost(side, CONNECTIONS * side.services.length, scale.warmUpReads);
-    const rounds: Costs[] = [];
+    const costs = async (alone: Side, several: Side): Promise<Costs> => ({
+      one: await cost(alone, CONNECTIONS),
+      threeTimes: await cost(several, 3 * CONNECTIONS),
+      spread: await cost(several, CONNECTIONS),
+    });
+    const rounds: Round[] = [];
     for (let round = 0; round < scale.rounds; round += 1)
-      rounds.push({
-        one: await cost(one, CONNECTIONS),
-        threeTimes: await cost(three, 3 * CONNECTIONS),
-        spread: await cost(three, CONNECTIONS),
-        bareOne: await cost(bareOne, CONNECTIONS),
-        bareSpread: await cost(bareThree, CONNECTIONS),
-      });
+      rounds.push({ ours: await costs(one, three), bare: await costs(bareOne, bareThree) });
     return rowsOf(rounds);
   });
 }
 
-function rowsOf(rounds: readonly Costs[]): BenchRow[] {
-  const middle = (pick: (costs: Costs) => number): number => median(rounds.map(pick));
-  const microseconds = (kind: keyof Costs): string => middle((costs) => costs[kind]).toFixed(0);
-  const note = `${microseconds('threeTimes')} µs ÷ ${microseconds('one')} µs`;
-  const bare = middle(({ bareOne, bareSpread }) => bareSpread / bareOne);
+function rowsOf(rounds: readonly Round[]): BenchRow[] {
+  const middle = (pick: (round: Round) => number): number => median(rounds.map(pick));
+  const rowOf = (kind: 'threeTimes' | 'spread', what: string, load: string): BenchRow => {
+    const textOf = (side: keyof Round): string => {
+      const [several, alone] = [
+        middle((round) => round[side][kind]),
+        middle((round) => round[side].one),
+      ];
+      return `${several.toFixed(0)} µs ÷ ${alone.toFixed(0)} µs`;
+    };
+    const bare = middle((round) => round.bare[kind] / round.bare.one).toFixed(2);
+    return {
+      what: `processor time for a hot read, three instances ÷ one, ${what}`,
+      value: middle((round) => round.ours[kind] / round.ours.one),
+      wanted: { atMost: 1.15 },
+      source: `${SOURCE}, ${CONNECTIONS} connections ${load}`,
+      note: `${textOf('ours')}; bare Fastify, of which three share nothing: ${bare}, ${textOf('bare')}`,
+    };
+  };
   return [
-    {
-      what: 'processor time for a hot read, three instances ÷ one, each with as much to do',
-      value: middle(({ one, threeTimes }) => threeTimes / one),
-      wanted: { atMost: 1.15 },
-      source: `${SOURCE}, ${CONNECTIONS} connections for each`,
-      note,
-    },
-    {
-      what: 'processor time for a hot read, three instances ÷ one, the same load spread',
-      value: middle(({ one, spread }) => spread / one),
-      wanted: { atMost: 1.15 },
-      source: `${SOURCE}, ${CONNECTIONS} connections in all`,
-      note: `${microseconds('spread')} µs ÷ ${microseconds('one')} µs; bare Fastify, of which three share nothing: ${bare.toFixed(2)}, ${microseconds('bareSpread')} µs ÷ ${microseconds('bareOne')} µs`,
-    },
+    rowOf('threeTimes', 'each with as much to do', 'for each'),
+    rowOf('spread', 'the same load spread', 'in all'),
   ];
 }
 
