@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { turnsDuring } from '../../support/turns.ts';
+import { turnsDuring } from '../../support/work/turns.ts';
 
 const document = (facts: object): string =>
   JSON.stringify({ openapi: '3.0.0', info: { title: 'x', version: '1' }, paths: {}, ...facts });

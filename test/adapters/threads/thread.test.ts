@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createThread } from '#adapters/threads/thread.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { turnsDuring } from '../../support/turns.ts';
+import { turnsDuring } from '../../support/work/turns.ts';
 import type * as functions from './functions.ts';
 
 const module = new URL('functions.ts', import.meta.url);

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { searchTerms, searchTextOf } from '#catalog/version/search-terms.ts';
-import { GROWTH_TIMEOUT_MS, growthOf, LINEAR_GROWTH_MAX, repeated } from '../../support/growth.ts';
+import {
+  GROWTH_TIMEOUT_MS,
+  growthOf,
+  LINEAR_GROWTH_MAX,
+  repeated,
+} from '../../support/work/growth.ts';
 
 test.each([
   ['Zahlungs-API/v2.1', ['zahlungs', 'api', 'v2', '1']],

@@ -5,7 +5,7 @@ import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createThreadedVerifiers } from '../../../src/compose/tracker/webhook-verifier.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { turnsDuring } from '../../support/turns.ts';
+import { turnsDuring } from '../../support/work/turns.ts';
 import { wireIssue, wireRepository } from '../../adapters/github/support.ts';
 
 const KIB = 1024;

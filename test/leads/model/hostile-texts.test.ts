@@ -8,8 +8,8 @@ import {
   growthOf,
   LINEAR_GROWTH_MAX,
   repeated,
-} from '../../support/growth.ts';
-import { stepsOf } from '../../support/steps.ts';
+} from '../../support/work/growth.ts';
+import { stepsOf } from '../../support/work/steps.ts';
 import { rules } from '../support.ts';
 
 const line = (name: string, heading: string) => ({ name, heading, multiline: false });

@@ -10,7 +10,7 @@ import {
   growthOf,
   LINEAR_GROWTH_MAX,
   repeated,
-} from '../../support/growth.ts';
+} from '../../support/work/growth.ts';
 import { hashKey } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';
 
