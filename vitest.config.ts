@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
+    // As `bin/prepare.js` has it for the program, and why.
+    execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
     // A machine that is busy with other things as well makes a test slow, and not fail.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -54,4 +54,31 @@ test('a cache that cannot be written keeps nobody from starting', () => {
   const file = path.join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(reportOfThread({ NODE_COMPILE_CACHE: file }).cacheFolder).toBeUndefined();
+});
+
+/** Strips types often enough for V8 to compile the calls from WebAssembly to JavaScript. */
+const STRIPPING = `
+import { stripTypeScriptTypes } from 'node:module';
+if (process.argv[2]) await import(process.argv[2]);
+for (let i = 0; i < 3000; i++) stripTypeScriptTypes('export const one: number = 1;');
+`;
+
+/** How many such calls V8 compiled, by its log of generated code. */
+function compiledCalls(...options: string[]): number {
+  const folder = temporaryFolder();
+  const program = path.join(folder, 'program.mjs');
+  const log = path.join(folder, 'v8.log');
+  writeFileSync(program, STRIPPING);
+  const logging = ['--log-code', '--no-logfile-per-isolate', `--logfile=${log}`];
+  execFileSync(process.execPath, ['--no-warnings', ...logging, program, ...options]);
+  return readFileSync(log, 'utf8').split(',wasm-to-js,').length - 1;
+}
+
+test('V8 compiles no call from WebAssembly, which two threads could free twice', () => {
+  expect(compiledCalls()).toBeGreaterThan(0);
+  expect(compiledCalls(pathToFileURL('bin/prepare.js').href)).toBe(0);
+});
+
+test('the tests themselves run without such calls', () => {
+  expect(process.execArgv).toContain('--wasm-wrapper-tiering-budget=2000000000');
 });
