@@ -1,32 +1,31 @@
-/**
- * `npm run bench`: every figure, in one table with a column for each store. `--quick` is a short run
- * to see that all of it works; `--only PATTERN` picks groups whose names match a regular expression;
- * `--runs N` measures all of it N times and shows least, middle, greatest and spread of each figure;
- * `--json` prints rows for machines. CONTRIBUTING.md says how the figures are to be read.
- */
-import { parseArgs } from 'node:util';
+/** `npm run bench`: every figure, in one table with a column for each store. CONTRIBUTING.md says how they are read. */
 import { systemClock } from '#shared/clock.ts';
 import { groupsOf } from './groups.ts';
+import { readOptions, refuse, whole } from './options.ts';
 import { createMeasuring, showOnStandardError } from './progress.ts';
 import { renderTable, summarize } from './report.ts';
 import type { BenchRow } from './row.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    runs: { type: 'string', default: '1' },
-  },
+const USAGE = `npm run bench -- [--quick] [--only PATTERN] [--runs N] [--json]
+
+  --quick         a short run, to see that all of it works
+  --only PATTERN  groups whose names match a regular expression: ${Object.keys(groupsOf(true)).join(', ')}
+  --runs N        measures all of it N times: least, middle, greatest and spread of each figure
+  --json          rows for machines
+`;
+
+const values = readOptions(USAGE, {
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+  runs: { type: 'string', default: '1' },
 });
-const runs = Number(values.runs);
-if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a whole number from 1');
+const runs = whole('runs', values.runs);
 
 const groups = Object.entries(groupsOf(values.quick));
-const pattern = new RegExp(values.only);
+const pattern = toPattern(values.only);
 const chosen = groups.filter(([name]) => pattern.test(name));
-if (chosen.length === 0)
-  throw new Error(`--only picks nothing of ${groups.map(([name]) => name).join(', ')}`);
+if (chosen.length === 0) refuse('--only picks none of the groups');
 
 const inTurn = createMeasuring({
   total: chosen.length * runs,
@@ -44,3 +43,11 @@ for (let run = 1; run <= runs; run += 1) {
 }
 const summaries = summarize(measured);
 process.stdout.write(values.json ? `${JSON.stringify(summaries)}\n` : renderTable(summaries));
+
+function toPattern(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch {
+    return refuse('--only wants a regular expression');
+  }
+}
