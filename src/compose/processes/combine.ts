@@ -52,12 +52,18 @@ export function renderMetrics(all: readonly ProcessMetrics[]): Promise<string> {
 }
 
 /**
- * What goes on counting of processes that have ended: without it a sum would fall when one of them
+ * What goes on counting of a process that has ended: without it a sum would fall when one of them
  * does, which Prometheus takes for a restart of everything.
  */
-export async function countsOf(all: readonly ProcessMetrics[]): Promise<ProcessMetrics> {
-  const metrics = await aggregate(all).getMetricsAsJSON();
-  return metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+export function countsOf(metrics: ProcessMetrics): ProcessMetrics {
+  return metrics.filter(
+    (metric) => 'type' in metric && ['counter', 'histogram'].includes(String(metric.type)),
+  );
+}
+
+/** The counts of several, as those of one. */
+export function mergeCounts(all: readonly ProcessMetrics[]): Promise<ProcessMetrics> {
+  return aggregate(all).getMetricsAsJSON();
 }
 
 const aggregate = (all: readonly ProcessMetrics[]) =>

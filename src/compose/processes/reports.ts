@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-import { combineReadiness, countsOf, renderMetrics } from './combine.ts';
+import { combineReadiness, countsOf, mergeCounts, renderMetrics } from './combine.ts';
 import type { ProcessMetrics } from './combine.ts';
 import type { Member } from './member.ts';
 import type { OwnReport, Topic, WholeReport } from './messages.ts';
@@ -24,13 +24,16 @@ export type ReportsDeps = {
 
 export type Reports = {
   whole(topic: Topic): Promise<WholeReport[Topic]>;
-  /** Goes on counting what this process has counted, as far as it was seen. */
+  /**
+   * Goes on counting what this process has counted, as far as it was seen: from the call on, so that it
+   * may leave `members` in the same moment.
+   */
   remember(ended: Member): Promise<void>;
 };
 
 /** @see Reports */
 export function createReports(deps: ReportsDeps): Reports {
-  let past: ProcessMetrics = [];
+  const past = createPast();
   void new Gauge({
     name: 'trackport_processes',
     help: 'Processes that serve; absent when there is but one.',
@@ -46,15 +49,33 @@ export function createReports(deps: ReportsDeps): Reports {
       }),
     );
     const own = await deps.registry.getMetricsAsJSON();
-    return renderMetrics([own, past, ...deps.members().map(({ lastMetrics }) => lastMetrics)]);
+    const members = deps.members().map(({ lastMetrics }) => lastMetrics);
+    return renderMetrics([own, ...past.counts(), ...members]);
   };
   return {
     whole: async (topic) => {
       if (topic === 'metrics') return metrics();
       return topic === 'readiness' ? readiness(deps) : isHealthy(deps);
     },
-    remember: async ({ lastMetrics }) => {
-      past = await countsOf([past, lastMetrics]);
+    remember: ({ lastMetrics }) => past.add(lastMetrics),
+  };
+}
+
+/** What processes that have ended had counted. */
+function createPast() {
+  let counts: readonly ProcessMetrics[] = [];
+  let merging = Promise.resolve();
+  const merge = async (): Promise<void> => {
+    const merged = counts;
+    counts = [await mergeCounts(merged), ...counts.slice(merged.length)];
+  };
+  return {
+    counts: () => counts,
+    /** Resolves when it is one with what was there before, so that nothing grows with every end. */
+    add: (metrics: ProcessMetrics): Promise<void> => {
+      counts = [...counts, countsOf(metrics)];
+      merging = merging.then(merge);
+      return merging;
     },
   };
 }
