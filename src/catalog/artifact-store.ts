@@ -1,5 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
+import type { OtherType } from './version/artifact-type.ts';
 import type { Candidate } from './version/default-version.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
 
@@ -39,6 +40,7 @@ export type NewVersion = Omit<
 export type Inserted =
   | { kind: 'inserted'; stored: StoredVersion }
   | { kind: 'taken'; version: string; current: Lifecycle }
+  | OtherType
   /** The artifact has 1,000 versions. */
   | { kind: 'full' }
   /** No version was named, and the next one would have more than 64 characters. */
@@ -118,12 +120,15 @@ export type ArtifactStore = {
   candidates(workspaceId: string, id: string): Promise<Candidate[] | undefined>;
   /** Makes the artifact with its first version. The id keeps the spelling of that one. */
   insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Promise<Inserted>;
-  /** Undefined, and nothing done, when the version is not any more as `former` says. */
+  /**
+   * Undefined, and nothing done, when the version is not any more as `former` says; nor is anything
+   * done where another version says that the artifact is of another type.
+   */
   change(
     workspaceId: string,
     change: Change,
     beside: Accompaniment,
-  ): Promise<StoredVersion | undefined>;
+  ): Promise<StoredVersion | OtherType | undefined>;
   /** Removes a version, and with its last one the artifact. False for what `change` is not done. */
   remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
   /** Makes it the version that a read without `version` returns. Undefined as for `change`. */

@@ -165,6 +165,22 @@ test('--dry-run tells the same and writes nothing', async () => {
   expect(done.files).toEqual(plan.files);
 });
 
+test('a file of another type than its artifact fails, and --dry-run tells so', async () => {
+  put('a.json', artifact());
+  await told(folder);
+  put('a.json', artifact({ type: 'EVENT' }));
+  put('b.json', artifact({ type: 'EVENT', version: '2.0.0' }));
+  put('c.json', artifact({ version: '3.0.0' }));
+  put('d.json', artifact({ id: 'new' }));
+  put('e.json', artifact({ id: 'NEW', type: 'EVENT', version: '2.0.0' }));
+  put('f.json', artifact({ type: 'API' }));
+  const plan = await told(folder, '--dry-run');
+  const outcomes = ['replaced', 'created', 'failed', 'created', 'failed', 'failed'];
+  expect(plan.files.map(({ outcome }) => outcome)).toEqual(outcomes);
+  expect(plan.files[2]?.detail).toContain('the type EVENT');
+  expect((await told(folder)).files).toEqual(plan.files);
+});
+
 test('--workspace names where to', async () => {
   put('a.json', artifact());
   expect(await told(folder, '--workspace', 'team-1')).toMatchObject({ workspace: 'team-1' });

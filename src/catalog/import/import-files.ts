@@ -10,6 +10,8 @@ import { createVersion } from '../version/create-version.ts';
 import { replaceVersion } from '../version/edit-version.ts';
 import { parseImportFile } from './import-file.ts';
 import type { ImportedDraft, ImportFile } from './import-file.ts';
+import { createPlan } from './planned-versions.ts';
+import type { PlanVersion } from './planned-versions.ts';
 
 export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | 'failed';
 
@@ -48,9 +50,10 @@ export async function importFiles(
 ): Promise<ImportResult[]> {
   const results: ImportResult[] = [];
   const seen: Seen = new Map();
+  const plan = request.isDryRun ? createPlan(deps) : undefined;
   for (const file of request.files) {
     request.onProgress(results.length, request.files.length, 'files', file);
-    results.push(await importFile(deps, caller, { request, file, seen }));
+    results.push(await importFile(deps, caller, { request, file, seen, plan }));
   }
   request.onProgress(results.length, request.files.length, 'files');
   return results;
@@ -59,12 +62,14 @@ export async function importFiles(
 /** Files of this import by id and version. */
 type Seen = Map<string, { file: string; content: string }>;
 
-type One = { request: ImportRequest; file: string; seen: Seen };
+type One = Planning & { request: ImportRequest; file: string; seen: Seen };
+/** There when nothing is to be written. */
+type Planning = { plan: PlanVersion | undefined };
 
 async function importFile(
   deps: CatalogDeps,
   caller: Caller,
-  { request, file, seen }: One,
+  { request, file, seen, plan }: One,
 ): Promise<ImportResult> {
   try {
     const draft = parseImportFile(await request.read(file));
@@ -73,8 +78,7 @@ async function importFile(
     const former = seen.get(name);
     const content = fingerprint(draft);
     if (former) return { file, id, version, ...compare(former, content) };
-    const { isDryRun } = request;
-    const decided = await importDraft(deps, caller, { draft, isDryRun });
+    const decided = await importDraft(deps, caller, { draft, plan });
     if (decided.outcome !== 'failed') seen.set(name, { file, content });
     return { file, id, version, ...decided };
   } catch (error) {
@@ -95,7 +99,7 @@ function compare(former: { file: string; content: string }, content: string): De
 async function importDraft(
   deps: CatalogDeps,
   caller: Caller,
-  { draft, isDryRun }: { draft: ImportedDraft; isDryRun: boolean },
+  { draft, plan }: Planning & { draft: ImportedDraft },
 ): Promise<Decided> {
   checkDraft(draft, deps.words);
   const { id, version } = draft;
@@ -108,7 +112,10 @@ async function importDraft(
     };
   if (outcome === 'unchanged' && found.kind === 'found')
     return toDecided(outcome, found.record.findings);
-  if (isDryRun) return toDecided(outcome, await findingsOf(deps, draft));
+  if (plan) {
+    await plan(caller.workspaceId, draft);
+    return toDecided(outcome, await findingsOf(deps, draft));
+  }
   const view =
     outcome === 'created'
       ? await createVersion(deps, caller, draft)

@@ -5,7 +5,12 @@ import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import { accompany, readView, refuseUnknown, viewOf } from '../version/version-view.ts';
 import type { Caller, CatalogDeps, VersionView } from '../version/version-view.ts';
-import { changeVersion, checkCondition, onlyVersionIn } from '../version/change-version.ts';
+import {
+  changeVersion,
+  checkCondition,
+  onlyVersionIn,
+  writeChange,
+} from '../version/change-version.ts';
 import { isReadable } from '../version/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
 import { originOf, refuseTransition, transit } from './lifecycle.ts';
@@ -47,9 +52,7 @@ export async function changeLifecycle(
     if (action === 'publish') requireValidSpec(deps, record);
     if (next === record) return readView(deps, caller, { ...ref, withSpec: true });
     const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
-    const step = { former: record, next };
-    const stored = await deps.store.change(caller.workspaceId, step, beside);
-    return stored && viewOf(stored);
+    return writeChange(deps, caller, { former: record, next, beside });
   });
 }
 

@@ -1,8 +1,9 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
-import type { VersionRef } from '../artifact-store.ts';
-import { readRecord, refuseUnknown } from './version-view.ts';
-import type { Caller, CatalogDeps } from './version-view.ts';
+import type { Accompaniment, Change, VersionRef } from '../artifact-store.ts';
+import { refuseOtherType } from './artifact-type.ts';
+import { readRecord, refuseUnknown, viewOf } from './version-view.ts';
+import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
 import { requireTag } from './entity-tag.ts';
 import type { Precondition } from './entity-tag.ts';
 
@@ -27,6 +28,20 @@ export async function changeVersion<T>(
     detail: 'The version kept changing meanwhile.',
     retryAfterSeconds: 1,
   });
+}
+
+/**
+ * Writes a change, with what goes with it. Undefined when another change came between.
+ * @throws {validation-failed} when the artifact is of another type, by another version
+ */
+export async function writeChange(
+  { store }: Pick<CatalogDeps, 'store'>,
+  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { beside, ...change }: Change & { beside: Accompaniment },
+): Promise<VersionView | undefined> {
+  const stored = await store.change(workspaceId, change, beside);
+  if (stored && 'kind' in stored) refuseOtherType(stored);
+  return stored && viewOf(stored);
 }
 
 /**

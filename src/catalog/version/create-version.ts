@@ -1,6 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from './artifact.ts';
 import type { Inserted, StoredVersion } from '../artifact-store.ts';
+import { refuseOtherType } from './artifact-type.ts';
 import { accompany, viewOf } from './version-view.ts';
 import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
 import { checkDraft } from './content-check.ts';
@@ -9,7 +10,8 @@ import type { Draft } from './content-check.ts';
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored
  * with the draft and refuses nothing.
- * @throws {validation-failed} for everything that is wrong, each with its pointer
+ * @throws {validation-failed} for everything that is wrong, each with its pointer, and for another type
+ * than the artifact's
  * @throws {payload-too-large} for a spec of more than 5 MiB
  * @throws {version-exists} with `current`, the state of the version that is there
  */
@@ -37,6 +39,7 @@ function storedOf(inserted: Inserted): StoredVersion {
   if (inserted.kind === 'inserted') return inserted.stored;
   if (inserted.kind === 'full') return refuse([tooManyVersions]);
   if (inserted.kind === 'nameless') return refuse([noNextVersion]);
+  if (inserted.kind === 'other-type') return refuseOtherType(inserted);
   const { version, current } = inserted;
   throw new TrackportError('version-exists', {
     detail: `Version ${version} is there already, and is ${current}. Replace it while it is a draft, or create another version.`,

@@ -2,7 +2,8 @@ import type { Lifecycle } from './artifact.ts';
 import { compareVersions, highestOf, orderOf } from './version-order.ts';
 import type { Orderable } from './version-order.ts';
 
-export type Candidate = Orderable & { lifecycle: Lifecycle };
+/** A version, as far as what its artifact is depends on it. */
+export type Candidate = Orderable & { lifecycle: Lifecycle; type: string };
 
 /**
  * The version that a read without `version` returns: the one that was set, while it is PUBLISHED

@@ -1,9 +1,9 @@
 import { refuse } from '#shared/errors.ts';
 import type { Content, VersionRecord } from './artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import { accompany, readRecord, readView, viewOf } from './version-view.ts';
+import { accompany, readRecord, readView } from './version-view.ts';
 import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
-import { changeVersion, checkCondition, onlyVersionIn } from './change-version.ts';
+import { changeVersion, checkCondition, onlyVersionIn, writeChange } from './change-version.ts';
 import { checkDraft, contentProblems } from './content-check.ts';
 import type { Draft } from './content-check.ts';
 import { requireCondition } from './entity-tag.ts';
@@ -22,7 +22,8 @@ export type PatchInput = VersionTarget & { patch: Patch };
 
 /**
  * Replaces the whole content of a draft; without `version`, of the only one.
- * @throws {validation-failed} @throws {payload-too-large}
+ * @throws {validation-failed} also for another type, unless it is the artifact's only version
+ * @throws {payload-too-large}
  * @throws {artifact-not-found}
  * @throws {not-a-draft} with `current`
  * @throws {precondition-required} @throws {precondition-failed}
@@ -59,8 +60,7 @@ export async function replaceVersion(
     };
     const beside = accompany(deps, caller, { action: 'replace', changes });
     const change = { former: record, next, specText: specText ?? null };
-    const stored = await deps.store.change(caller.workspaceId, change, beside);
-    return stored && viewOf(stored);
+    return writeChange(deps, caller, { ...change, beside });
   });
 }
 
@@ -98,9 +98,7 @@ export async function patchVersion(
       return readView(deps, caller, { ...ref, withSpec: true });
     const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
     const beside = accompany(deps, caller, { action: 'edit', changes });
-    const change = { former: record, next: touched };
-    const stored = await deps.store.change(caller.workspaceId, change, beside);
-    return stored && viewOf(stored);
+    return writeChange(deps, caller, { former: record, next: touched, beside });
   });
 }
 

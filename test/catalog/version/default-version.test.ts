@@ -6,6 +6,7 @@ import type { Candidate } from '#catalog/version/default-version.ts';
 
 const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
   version: text,
+  type: 'API',
   lifecycle,
   serial,
   createdAt: serial,
@@ -53,7 +54,10 @@ test('the choice depends on the versions alone, never on their order', () => {
   });
   fc.assert(
     fc.property(fc.array(candidate, { maxLength: 8 }), fc.nat(9), (given, pinned) => {
-      const versions = given.map((one, serial) => ({ ...one, serial, createdAt: 1 }));
+      const versions = given.map((one, serial) => ({
+        ...version(one.version, one.lifecycle, serial),
+        createdAt: 1,
+      }));
       const chosen = chooseRepresentative(versions, pinned);
       expect(chooseRepresentative(versions.toReversed(), pinned)).toEqual(chosen);
       if (versions.some(isReadable)) expect(chosen && isReadable(chosen)).toBe(true);

@@ -44,7 +44,7 @@ export function toColumns(record: Omit<VersionRecord, 'serial'>) {
 }
 
 const CANDIDATES = `
-  SELECT serial, version, lifecycle, published_at, created_at FROM catalog_version
+  SELECT serial, version, type, lifecycle, published_at, created_at FROM catalog_version
   WHERE artifact_serial = @artifact`;
 
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */

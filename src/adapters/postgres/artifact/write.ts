@@ -1,5 +1,7 @@
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { otherType } from '#catalog/version/artifact-type.ts';
+import type { OtherType } from '#catalog/version/artifact-type.ts';
 import type {
   Accompaniment,
   ArtifactStore,
@@ -79,6 +81,8 @@ async function insert(
   if (name === undefined) return { kind: 'nameless' };
   const taken = existing.find((candidate) => candidate.version === name);
   if (taken) return { kind: 'taken', version: name, current: taken.lifecycle };
+  const mismatch = otherType(existing, version);
+  if (mismatch) return mismatch;
   const { specText, ...content } = version;
   const fields = {
     ...content,
@@ -110,10 +114,14 @@ async function applyChange(
   writing: Writing,
   change: Change,
   beside: Accompaniment,
-): Promise<StoredVersion | undefined> {
+): Promise<StoredVersion | OtherType | undefined> {
   const { session, workspaceId } = writing;
   const { former, next } = change;
   const artifact = await lockArtifact(writing, next.id);
+  if (artifact && next.type !== former.type) {
+    const mismatch = otherType(await readCandidates(session, artifact.serial), next);
+    if (mismatch) return mismatch;
+  }
   const isMove = former.lifecycle !== next.lifecycle;
   const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
     ...toColumns(next),

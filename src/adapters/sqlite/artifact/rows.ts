@@ -48,7 +48,7 @@ export function createCandidatesReader({
   handle,
 }: Connection): (artifactSerial: number) => Candidate[] {
   const candidates = handle.prepare<[number], RowOf<Candidate>>(
-    'SELECT serial, version, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
+    'SELECT serial, version, type, lifecycle, publishedAt, createdAt FROM catalog_version WHERE artifactSerial = ?',
   );
   return (artifactSerial) =>
     candidates

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import { otherType } from '#catalog/version/artifact-type.ts';
+import type { OtherType } from '#catalog/version/artifact-type.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
@@ -45,7 +47,7 @@ export type ArtifactWrites = {
     workspaceId: string,
     change: Change,
     beside: Beside,
-  ): StoredVersion | Unrendered | undefined;
+  ): StoredVersion | Unrendered | OtherType | undefined;
   remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
   pin(
     workspaceId: string,
@@ -154,6 +156,8 @@ function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inse
   if (name === undefined) return { kind: 'nameless' };
   const taken = existing.find((candidate) => candidate.version === name);
   if (taken) return { kind: 'taken', version: name, current: taken.lifecycle };
+  const mismatch = otherType(existing, version);
+  if (mismatch) return mismatch;
   const artifact = found ?? makeArtifact(statements, workspaceId, version.id);
   const { specText, ...content } = version;
   const fields = {
@@ -186,9 +190,14 @@ type Changing = { workspaceId: string; change: Change; beside: Beside };
 function applyChange(
   deps: WriteDeps,
   { workspaceId, change, beside }: Changing,
-): StoredVersion | undefined {
+): StoredVersion | OtherType | undefined {
   const { statements, representative } = deps;
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
+  const artifact = statements.artifact.get(workspaceId, foldId(next.id));
+  if (artifact && next.type !== former.type) {
+    const mismatch = otherType(representative.candidates(artifact.serial), next);
+    if (mismatch) return mismatch;
+  }
   const isMove = former.lifecycle !== next.lifecycle;
   const { changes } = statements[isMove ? 'moveVersion' : 'updateVersion'].run({
     ...toVersionColumns(next),
@@ -199,7 +208,6 @@ function applyChange(
   if (changes === 0) return undefined;
   if (change.specText === null) statements.deleteSpec.run(next.serial);
   else if (change.specText !== undefined) statements.putSpec.run(next.serial, change.specText);
-  const artifact = statements.artifact.get(workspaceId, foldId(next.id));
   if (artifact) representative.changeVersion(artifact, former, next);
   return conclude(deps, { record: next, specText: specText ?? undefined, beside });
 }

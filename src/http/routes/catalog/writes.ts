@@ -123,7 +123,7 @@ const createRoute = withScope(
     operationId: 'createArtifactVersion',
     summary: 'Create a draft',
     description:
-      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. Findings in an OpenAPI `spec` are warnings on a draft.',
+      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. All versions of an artifact have the `type` of its first one. Findings in an OpenAPI `spec` are warnings on a draft.',
     security: 'Bearer',
     bodyLimit: SPEC_BODY_BYTES_MAX,
     request: { headers: idempotencyHeader, body: draftIn },
@@ -144,7 +144,8 @@ const replaceRoute = withScope(
     tag: 'Catalog',
     operationId: 'replaceArtifactVersion',
     summary: 'Replace a draft',
-    description: 'Scope `catalog:write`. Without `version`: the only draft.',
+    description:
+      'Scope `catalog:write`. Without `version`: the only draft. Its `type` can change while it is the only version of the artifact.',
     security: 'Bearer',
     bodyLimit: SPEC_BODY_BYTES_MAX,
     request: {

@@ -88,6 +88,31 @@ test('a version that exists is reported, with its state, whatever the case of th
   expect(again.body).toMatchObject({ code: 'version-exists', current: 'DRAFT' });
 });
 
+test('another type than that of the first version is refused, with the one to send', async () => {
+  const { call } = openCatalogApp();
+  await call('POST', '', { body: least });
+  for (const id of ['petstore', 'PetStore']) {
+    const refused = await call('POST', '', { body: { ...least, id, type: 'EVENT' } });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ pointer: '#/type', code: 'mismatch', detail: expect.stringContaining('"API"') }],
+    });
+  }
+  expect((await call('GET', '/petstore/versions')).body.items).toHaveLength(1);
+  const elsewhere = { body: { ...least, type: 'EVENT' }, as: { workspaceId: 'team-b' } };
+  expect((await call('POST', '', elsewhere)).status).toBe(201);
+});
+
+test('of two first versions of other types at once one is made, and the other told its type', async () => {
+  const { call } = openCatalogApp();
+  const types = ['API', 'EVENT'];
+  const all = await Promise.all(
+    types.map((type) => call('POST', '', { body: { ...least, type } })),
+  );
+  expect(statusesOf(all)).toEqual([201, 400]);
+});
+
 test('of twenty equal creates at once one is made', async () => {
   const { call } = openCatalogApp();
   const body = { ...least, version: '1.0.0', spec: openapi };

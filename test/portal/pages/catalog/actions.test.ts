@@ -92,6 +92,17 @@ describe('a draft', () => {
     expect((await catalog.list(ref, { limit: 1 })).items).toEqual([]);
   });
 
+  test('of another type than its artifact comes back at that field', async () => {
+    const { owner, create, catalog } = await open();
+    await create();
+    const wrong = { ...fields, type: 'EVENT' };
+    const { status, body } = await owner.post('/portal/catalog/-/new', wrong);
+    expect(status).toBe(422);
+    expect(body).toContain('href="#type"');
+    expect(body).toContain('The artifact is of the type API');
+    expect((await catalog.listVersions(ref, { id: 'leads', limit: 9 })).items).toHaveLength(1);
+  });
+
   test('of 5 MiB fits, a larger one is refused at its field', async () => {
     const { owner, submit, read } = await open();
     const text = (length: number) => JSON.stringify({ a: '{'.repeat(length) });

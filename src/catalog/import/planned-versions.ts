@@ -1,0 +1,31 @@
+import { otherType, refuseOtherType } from '../version/artifact-type.ts';
+import { foldId } from '../version/artifact.ts';
+import type { Candidate } from '../version/default-version.ts';
+import type { CatalogDeps } from '../version/version-view.ts';
+
+type Version = Pick<Candidate, 'serial' | 'version' | 'type'>;
+
+/**
+ * Takes note of a version that an import would write, and refuses what the store would refuse after
+ * those before.
+ * @throws {validation-failed} for another type than the artifact's @throws {store-unavailable}
+ */
+export type PlanVersion = (
+  workspaceId: string,
+  version: { id: string; version: string; type: string },
+) => Promise<void>;
+
+/** Plans one import that writes nothing. */
+export function createPlan({ store }: Pick<CatalogDeps, 'store'>): PlanVersion {
+  const planned = new Map<string, readonly Version[]>();
+  return async (workspaceId, { id, version, type }) => {
+    const versions: readonly Version[] =
+      planned.get(foldId(id)) ?? (await store.candidates(workspaceId, id)) ?? [];
+    const former = versions.find((one) => one.version === version);
+    const serial = former?.serial ?? Math.max(0, ...versions.map((one) => one.serial)) + 1;
+    const mismatch = otherType(versions, { serial, type });
+    if (mismatch) refuseOtherType(mismatch);
+    const others = versions.filter((one) => one !== former);
+    planned.set(foldId(id), [...others, { serial, version, type }]);
+  };
+}
