@@ -73,14 +73,42 @@ const SEPARATE_ADDRESS = /[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+/g;
 const ADDRESSES_MAX = 8;
 
 /**
- * The text, and the addresses in it: people type two into one field, or a word beside one. Whoever
- * is known by any of them is known by the text. At most nine.
+ * The text, and the addresses in it: people type two into one field, or a word beside one, or write
+ * it as Markdown or HTML, or by a keyboard of full width. Whoever is known by any of them is known
+ * by the text. At most nine.
  */
 export function addressesIn(text: string): string[] {
   if (!isEmailLength(text)) return [text];
-  const found = withoutInvisible(text).match(SEPARATE_ADDRESS) ?? [];
+  const found = withoutMarkup(withoutInvisible(text)).match(SEPARATE_ADDRESS) ?? [];
   const others = found.map(normalizeEmail).filter((address) => address !== normalizeEmail(text));
-  return [text, ...new Set(others.slice(0, ADDRESSES_MAX))];
+  return [text, ...[...new Set(others)].slice(0, ADDRESSES_MAX)];
+}
+
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const FULL_WIDTH_OFFSET = 0xfee0;
+const HTML_REFERENCE = /&(?:#(\d{2,3})|#x([\da-f]{2})|(commat|period|lowbar|amp));/gi;
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  commat: '@',
+  period: '.',
+  lowbar: '_',
+  amp: '&',
+};
+/** @see CommonMark 0.31.2 section 2.4 */
+const MARKDOWN_ESCAPE = /\\([!-/:-@[-`{-~])/g;
+/** Signs of emphasis and code around a word. */
+const MARKDOWN_MARKS = /(?<=^|[\s(])[`*~]+|[`*~_]+(?=$|[\s),;.])/g;
+
+/** What a reader of the page sees. */
+function withoutMarkup(text: string): string {
+  return text
+    .replace(FULL_WIDTH, (sign) => String.fromCharCode(sign.charCodeAt(0) - FULL_WIDTH_OFFSET))
+    .replace(HTML_REFERENCE, (_all, decimal?: string, hex?: string, name?: string) =>
+      name === undefined
+        ? String.fromCharCode(decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal))
+        : (HTML_NAMES[name.toLowerCase()] ?? ''),
+    )
+    .replace(MARKDOWN_MARKS, '')
+    .replace(MARKDOWN_ESCAPE, '$1');
 }
 
 /** What is no domain name stays apart: a URL's host ends at a slash, and `127.1` is `127.0.0.1`. */
