@@ -3,6 +3,8 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 
+const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
+
 /**
  * What a caller may know about each kind of failure: no host, no statement, no value. By SQLSTATE,
  * or by its class, the first two characters.
@@ -11,6 +13,8 @@ const RETRY_AFTER_SECONDS = 1;
 const publicDetail: Record<string, string> = {
   '08': 'The store cannot be reached.',
   '25006': 'The store cannot be written.',
+  '25P03': TOOK_TOO_LONG,
+  '25P04': TOOK_TOO_LONG,
   '28': 'The store refuses the user or its password.',
   '3D000': 'The store has no such database.',
   '40': 'The store is busy with another process.',
@@ -18,7 +22,7 @@ const publicDetail: Record<string, string> = {
   '53': 'The store has no resources left.',
   '53100': 'The store has no space left.',
   '55P03': 'The store is busy with another process.',
-  '57': 'The store is shutting down or took too long.',
+  '57': TOOK_TOO_LONG,
   '58': 'The store cannot be read or written.',
   XX: 'The store is damaged.',
 };
@@ -75,5 +79,5 @@ export function isRetryable(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   if (!isTrackportError(error, 'store-unavailable')) return false;
   const code = codeOf(error.cause);
-  return code === undefined || /^(?:08|57P0[1-3]|25006)/.test(code);
+  return code === undefined || /^(?:08|57P0[1-5]|25006|25P0[34])/.test(code);
 }

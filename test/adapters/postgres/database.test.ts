@@ -209,6 +209,20 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
     expect(await database.run(update)).toBe(1);
   });
 
+  test('a server that ends transactions after a time of its own', async (context) => {
+    const own = await emptyPostgres();
+    const first = await connectToPostgres(own);
+    const server = await first.get<{ major: number }>(
+      "SELECT current_setting('server_version_num')::integer / 10000 AS major",
+    );
+    context.skip((server?.major ?? 0) < 17, 'PostgreSQL ends none before 17');
+    const name = new URL(own.url).pathname.slice(1);
+    await first.run(`ALTER DATABASE ${name} SET transaction_timeout = '20ms'`);
+    const database = await connectToPostgres(own); // new connections take the setting
+    for (const _try of [1, 2])
+      await expect(database.get('SELECT pg_sleep(9)')).rejects.toMatchObject(unavailable);
+  });
+
   test('a password that is wrong, and a database that is not there', async () => {
     const { url } = await emptyPostgres();
     const [wrongPassword, wrongDatabase] = [new URL(url), new URL(url)];
