@@ -3,6 +3,7 @@ import { DAY, SECOND } from '#shared/clock.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
+import { hasOwnConnections } from './pooling.ts';
 import { runStatement, types } from './run-statement.ts';
 import type { Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
@@ -46,6 +47,12 @@ export type Database = Session & {
    * connection beside the pool. Close it before the database.
    */
   listen(channel: string, onNotified: () => void): Listening;
+  /**
+   * False where a pooler deals out the server's connections by transaction or statement, so that settings
+   * and prepared statements come to others. True where there is no room for a second connection to tell.
+   * @throws {store-unavailable}
+   */
+  hasOwnConnections(): Promise<boolean>;
   /** Waits for what is under way. Idempotent. */
   close(): Promise<void>;
 };
@@ -90,6 +97,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
     transaction: (work, lock) => withRetries(() => transact(work, lock)),
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
+    hasOwnConnections: () => guard(() => hasOwnConnections(pool)),
     close: () => (closed ??= pool.end()),
   };
 }

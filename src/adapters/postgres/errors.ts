@@ -3,6 +3,9 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
+const SHARED = 'The connection to the store is shared with others.';
+
 const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
 
 /**
@@ -15,9 +18,11 @@ const publicDetail: Record<string, string> = {
   '25006': 'The store cannot be written.',
   '25P03': TOOK_TOO_LONG,
   '25P04': TOOK_TOO_LONG,
+  '26000': SHARED,
   '28': 'The store refuses the user or its password.',
   '3D000': 'The store has no such database.',
   '40': 'The store is busy with another process.',
+  '42P05': SHARED,
   '42501': 'The store refuses this to its user.',
   '53': 'The store has no resources left.',
   '53100': 'The store has no space left.',
@@ -79,5 +84,5 @@ export function isRetryable(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   if (!isTrackportError(error, 'store-unavailable')) return false;
   const code = codeOf(error.cause);
-  return code === undefined || /^(?:08|57P0[1-5]|25006|25P0[34])/.test(code);
+  return code === undefined || /^(?:08|57P0[1-5]|25006|25P0[34]|26000|42P05)/.test(code);
 }

@@ -1,3 +1,5 @@
+import { sha256Hex } from '#shared/crypto/hash.ts';
+
 /** What a parameter of a statement can be. */
 export type Value =
   | string
@@ -27,12 +29,15 @@ export type Statement = {
 /** Statements that are prepared at most, for each connection: those with filters are many. */
 const PREPARED_MAX = 300;
 
+/** 96 bits of a hash: a name is sent with every run of its statement. */
+const NAME_LENGTH = 24;
+
 /** `@name` stands for a value; `@@` and `@>` are operators. */
 const PARAMETER = /(?<!@)@([a-z]\w*)/gi;
 
 /**
  * Reads statements with named parameters, as every SQL text here is written, and names those that
- * are worth preparing.
+ * are worth preparing. The name follows from the text: whoever prepared it, no other statement has it.
  */
 export function createStatementReader(): (sql: string) => Statement {
   const known = new Map<string, Statement>();
@@ -41,10 +46,14 @@ export function createStatementReader(): (sql: string) => Statement {
     if (before) return before;
     const statement = parse(sql);
     if (known.size >= PREPARED_MAX) return statement;
-    const prepared = { ...statement, name: `trackport_${known.size + 1}` };
+    const prepared = { ...statement, name: nameOf(statement.text) };
     known.set(sql, prepared);
     return prepared;
   };
+}
+
+function nameOf(text: string): string {
+  return `trackport_${sha256Hex(text).slice(0, NAME_LENGTH)}`;
 }
 
 function parse(sql: string): Statement {

@@ -10,6 +10,7 @@ import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
+import { refuseSharedConnections } from '#adapters/postgres/pooling.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createSessionStore } from '#adapters/postgres/session/session-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
@@ -39,6 +40,7 @@ export async function openPostgresStore({
 }: PostgresStoreDeps): Promise<OpenStore> {
   const database = openDatabase({ url });
   try {
+    await refuseSharedConnections(database);
     const migrated = await migrate({ database, log });
     return {
       stores: (options) => createStores(database, options),

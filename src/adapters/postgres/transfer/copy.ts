@@ -4,6 +4,7 @@ import type { FillableStore, ReadableStore, Table } from '#shared/transfer/table
 import { openDatabase } from '../database.ts';
 import type { Database } from '../database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
+import { refuseSharedConnections } from '../pooling.ts';
 import { makeEmpty } from './empty.ts';
 import { withStoppedStore } from './exclusive.ts';
 import { createReader, insertRows, setNumbers } from './rows.ts';
@@ -57,7 +58,16 @@ export async function fillEmpty<T>(
 
 /** On one connection, so that every other one is somebody else's. */
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = openDatabase({ url, connectionsMax: 1 });
+  await withConnections(2, url, refuseSharedConnections);
+  return withConnections(1, url, work);
+}
+
+async function withConnections<T>(
+  connectionsMax: number,
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = openDatabase({ url, connectionsMax });
   try {
     return await work(database);
   } finally {
