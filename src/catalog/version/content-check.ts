@@ -34,9 +34,14 @@ export type Words = { types: readonly string[]; sources: readonly string[] };
  * @throws {payload-too-large} for a spec of more than 5 MiB
  */
 export function checkDraft(draft: Draft, words: Words): void {
-  const problems = [...nameProblems(draft), ...contentProblems(draft, words)];
+  const problems = draftProblems(draft, words);
   if (problems.length > 0) refuse(problems);
   checkSpecSize(draft.specText);
+}
+
+/** What is wrong with a draft beside its spec. */
+export function draftProblems(draft: Omit<Draft, 'specText'>, words: Words): FieldProblem[] {
+  return [...nameProblems(draft), ...contentProblems(draft, words)];
 }
 
 const TEXT_FIELDS = ['type', 'owner', 'title', 'description', 'source', 'projectId', 'groupPath'];
@@ -72,7 +77,7 @@ export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
   }));
 }
 
-function nameProblems({ id, version }: Draft): FieldProblem[] {
+function nameProblems({ id, version }: Pick<Draft, 'id' | 'version'>): FieldProblem[] {
   return [
     ...problem(!ARTIFACT_ID.test(id), '#/id', 'pattern', ID_RULE),
     ...problem(

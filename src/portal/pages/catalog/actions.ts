@@ -71,8 +71,8 @@ function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
     },
     async ({ form, ...asking }) => {
       const { id, version } = form;
-      const content = await contentOf(deps, asking, form);
-      const draft = { ...content, id, ...(version !== '' && { version }) };
+      const named = { id, ...(version !== '' && { version }) };
+      const draft = { ...(await contentOf(deps, asking, form, named)), ...named };
       return withFindings(await atSpec(() => catalog.create(callerOf(asking), draft)), 'created');
     },
   );
@@ -85,7 +85,7 @@ function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
       onProblems: (back) => pages.edit(back.params, back),
     },
     async ({ form, params: name, ...asking }) => {
-      const content = await contentOf(deps, asking, form);
+      const content = await contentOf(deps, asking, form, name);
       const input = { ...name, content, ifMatch: asSeen(form.seen) };
       return withFindings(await atSpec(() => catalog.replace(callerOf(asking), input)), 'saved');
     },

@@ -1,10 +1,13 @@
 import type { Content } from '#catalog/version/artifact.ts';
+import { draftProblems } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
+import { refuse } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import type { PortalPerson } from '../../../person.ts';
 import type { CatalogPagesDeps } from '../deps.ts';
-import { toContent, toFields } from './draft-form.ts';
+import { countsProblems, toContent, toFields } from './draft-form.ts';
 import type { ContentFields, LongField } from './draft-form.ts';
-import { atSpec, shownSpec } from './draft-spec.ts';
+import { shownSpec, specProblem } from './draft-spec.ts';
 import {
   fitFields,
   omittedIn,
@@ -28,20 +31,44 @@ export async function fieldsOf({ record, specText }: VersionView): Promise<FormT
   return fitFields({ fields, omitted: omitted || {} }, async () => source);
 }
 
-/** The content that a form describes, with the texts that it left out. @throws {validation-failed} */
-export async function contentOf(deps: Deps, by: By, form: ContentFields): Promise<Content> {
-  const { sessions, readSpecText } = deps;
+/** The version that a form is about. */
+type Name = { id: string; version?: string };
+
+/**
+ * The content that a form describes, with the texts that it left out.
+ * @throws {validation-failed} for everything that is wrong, once the spec or the counts are
+ */
+export async function contentOf(
+  deps: Deps,
+  by: By,
+  form: ContentFields,
+  name: Name,
+): Promise<Content> {
+  const { sessions, catalog } = deps;
   const omitted = wanted(form);
   const filled = await withHeldTexts({ sessions, session: by.session }, form, omitted);
   const former = await omittedOfVersion(deps, by.person, omitted);
-  const content = toContent(filled);
-  const { spec } = filled;
-  const specText = spec.trim() === '' ? former.specText : await atSpec(() => readSpecText(spec));
-  return {
-    ...content,
-    ...former.fields,
-    ...(specText !== undefined && { specText }),
-  };
+  const content = { ...toContent(filled), ...former.fields };
+  const spec = await readSpec(deps, filled.spec, former);
+  const problems = [...countsProblems(filled.counts), ...spec.problems];
+  if (problems.length > 0)
+    refuse([...draftProblems({ ...content, ...name }, catalog.words()), ...problems]);
+  return { ...content, ...(spec.text !== undefined && { specText: spec.text }) };
+}
+
+type ReadSpec = { text?: string | undefined; problems: FieldProblem[] };
+
+async function readSpec(
+  { readSpecText }: Pick<Deps, 'readSpecText'>,
+  typed: string,
+  former: Former,
+): Promise<ReadSpec> {
+  if (typed.trim() === '') return { text: former.specText, problems: [] };
+  try {
+    return { text: await readSpecText(typed), problems: [] };
+  } catch (error) {
+    return { problems: [specProblem(error)] };
+  }
 }
 
 /** The description of a form that has no other long field; undefined leaves it as it is. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Content, VersionRecord } from '#catalog/version/artifact.ts';
 import { SPEC_BYTES_MAX } from '#catalog/version/artifact.ts';
-import { refuse } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
@@ -48,7 +47,7 @@ export const describeForm = z.looseObject({
 /** What is written about a version, as the form has it. */
 export type ContentFields = z.output<z.ZodObject<typeof contentFields>>;
 
-/** The content that a form describes, without its spec. @throws {validation-failed} for counts */
+/** The content that a form describes, without its spec and counts that cannot be read. */
 export function toContent(form: ContentFields): Omit<Content, 'specText'> {
   const { type, owner, title, source } = form;
   const members = form.members.split(/[\s,]+/).filter((id) => id !== '');
@@ -70,19 +69,23 @@ function filled<Name extends string>(name: Name, text: string): Partial<Record<N
   return text === '' ? {} : ({ [name]: text } as Record<Name, string>);
 }
 
+const COUNT = /^(.*\S)\s*:\s*(\d{1,16})\s*$/;
+
+const countLines = (text: string): string[] => text.split('\n').filter((one) => one.trim() !== '');
+
 /** `name: 12`, one a line. */
 function toCounts(text: string): Record<string, number> | undefined {
-  const given = text.split('\n').filter((one) => one.trim() !== '');
-  if (given.length === 0) return undefined;
-  const counts = new Map(given.map(toCount));
-  return Object.fromEntries(counts);
+  const counts = countLines(text).flatMap((one) => {
+    const [, name = '', digits = ''] = COUNT.exec(one) ?? [];
+    return name === '' ? [] : [[name, Number(digits)] as const];
+  });
+  return counts.length > 0 ? Object.fromEntries(counts) : undefined;
 }
 
-function toCount(text: string): [string, number] {
-  const [, name = '', digits = ''] = /^(.*\S)\s*:\s*(\d{1,16})\s*$/.exec(text) ?? [];
-  if (name === '')
-    refuse([problem('counts', 'pattern', 'A count is a name, a colon and a whole number.')]);
-  return [name, Number(digits)];
+/** What the form itself finds wrong with its counts. */
+export function countsProblems(text: string): FieldProblem[] {
+  if (countLines(text).every((one) => COUNT.test(one))) return [];
+  return [problem('counts', 'pattern', 'A count is a name, a colon and a whole number.')];
 }
 
 /** What is wrong with one field of a form. */

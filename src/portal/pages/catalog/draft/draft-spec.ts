@@ -1,5 +1,6 @@
 import { specJsonRules } from '#catalog/version/artifact.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { problem } from './draft-form.ts';
 
@@ -19,7 +20,12 @@ export async function atSpec<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isTrackportError(error) || !OF_SPEC.has(error.code)) throw error;
-    return refuse([problem('spec', error.code, error.detail ?? 'The spec cannot be read.')]);
+    return refuse([specProblem(error)]);
   }
+}
+
+/** What the error says of the spec. Throws every other error. */
+export function specProblem(error: unknown): FieldProblem {
+  if (!isTrackportError(error) || !OF_SPEC.has(error.code)) throw error;
+  return problem('spec', error.code, error.detail ?? 'The spec cannot be read.');
 }
