@@ -1,7 +1,6 @@
 import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
-import type { FastifyHttpOptions, FastifyServerOptions, RawServerDefault } from 'fastify';
-import { serializerCompiler } from 'fastify-type-provider-zod';
+import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
@@ -24,6 +23,7 @@ import type { ParseJson } from './requests/json-body.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi/collect.ts';
+import { schemaCompilers } from './schema-compilers.ts';
 import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
@@ -162,14 +162,3 @@ function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number })
   });
   app.addHook('onClose', async () => clearInterval(looking));
 }
-
-/**
- * How Fastify compiles schemas: a hook of ours validates, zod serializes. Named when the server is
- * made, since Fastify loads ajv otherwise, and its types know the factories of ajv only.
- */
-const schemaCompilers = {
-  compilersFactory: {
-    buildValidator: () => () => () => true,
-    buildSerializer: () => serializerCompiler,
-  },
-} as unknown as NonNullable<FastifyServerOptions['schemaController']>;

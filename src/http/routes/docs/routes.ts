@@ -85,7 +85,7 @@ export function docsRoutes(): Area {
       sendAsset(
         request,
         reply,
-        await assets.get('openapi.json', () => documentAsset(app.openApi())),
+        await assets.get('openapi.json', async () => documentAsset(await app.openApi())),
       ),
     );
     app.get('/docs', page, async (request, reply) => {

@@ -1,0 +1,89 @@
+import swagger from '@fastify/swagger';
+import fastify from 'fastify';
+import type { RouteOptions } from 'fastify';
+import {
+  createJsonSchemaTransform,
+  createJsonSchemaTransformObject,
+} from 'fastify-type-provider-zod';
+import packageFile from '#package.json' with { type: 'json' };
+import { schemaCompilers } from '../schema-compilers.ts';
+import { tidyComponents } from './components.ts';
+import type { OpenApiDocument } from './document.ts';
+import { addExamples } from './examples.ts';
+import { addIfNoneMatch, addResponseHeaders } from './headers.ts';
+import type { HeadersByOperation } from './headers.ts';
+import { securitySchemes, tags } from './parts.ts';
+import { addProblemExamples } from './problems.ts';
+import type { ProblemsByOperation } from './problems.ts';
+import { shareParts } from './references.ts';
+import { forClients, withoutDefaults } from './schemas.ts';
+
+const zodToJsonConfig = { override: forClients };
+
+/** The document of these routes, in their order; the same text for the same routes. */
+export async function buildDocument(routes: readonly RouteOptions[]): Promise<OpenApiDocument> {
+  const document = await describe(routes);
+  const { headers, problems } = factsOf(routes);
+  const withHeaders = addIfNoneMatch(addResponseHeaders(document, headers));
+  const tidy = tidyComponents(addProblemExamples(withHeaders, problems));
+  return shareParts(addExamples(withoutDefaults(tidy)));
+}
+
+/** The plugin describes what is registered after it: a server of its own, which never listens. */
+async function describe(routes: readonly RouteOptions[]): Promise<OpenApiDocument> {
+  const app = fastify({ exposeHeadRoutes: false, schemaController: schemaCompilers });
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Trackport',
+        version: packageFile.version,
+        summary: packageFile.description,
+        description:
+          'Every error is a problem document (RFC 9457); decide by its `code`. The body of a GET is ignored, whatever it is.',
+        contact: { name: 'The operator of this instance' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This instance.' }],
+      tags: [...tags],
+      components: { securitySchemes },
+    },
+    transform: createJsonSchemaTransform({ zodToJsonConfig }),
+    transformObject: createJsonSchemaTransformObject({ zodToJsonConfig }),
+  });
+  for (const { method, url, schema } of routes)
+    app.route({ method, url, ...(schema && { schema }), handler: notServing });
+  try {
+    await app.ready();
+    return app.swagger() as OpenApiDocument;
+  } finally {
+    await app.close();
+  }
+}
+
+function notServing(): never {
+  throw new Error('this server only describes');
+}
+
+/** What routes say beside their schemas. */
+type RouteFacts = { headers: HeadersByOperation; problems: ProblemsByOperation };
+
+function factsOf(routes: readonly RouteOptions[]): RouteFacts {
+  const facts: RouteFacts = { headers: new Map(), problems: new Map() };
+  for (const { method, url, config } of routes)
+    for (const name of [method].flat()) {
+      const key = operationKey(name, templateOf(url));
+      if (config?.responseHeaders) facts.headers.set(key, config.responseHeaders);
+      if (config?.problems) facts.problems.set(key, config.problems);
+    }
+  return facts;
+}
+
+function templateOf(url: string): string {
+  return url.replaceAll(/:([^/]+)/g, '{$1}');
+}
+
+/** One operation, as the maps of this folder name it. */
+function operationKey(method: string, path: string): string {
+  return `${method.toLowerCase()} ${path}`;
+}
