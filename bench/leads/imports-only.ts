@@ -2,7 +2,6 @@
 import '@fastify/under-pressure';
 import '@octokit/auth-app';
 import '@octokit/core';
-import '@octokit/rest';
 import '@octokit/webhooks';
 import 'better-sqlite3';
 import 'commander';
