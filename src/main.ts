@@ -78,8 +78,9 @@ function createTerminal(): Terminal {
     // styleText decides by the stream and by NO_COLOR and FORCE_COLOR.
     hasColour: styleText('bold', 'x', { stream: process.stdout }) !== 'x',
     isInteractive: process.stderr.isTTY,
-    ...(process.stdin.isTTY &&
-      process.stderr.isTTY && {
+    // In this order: a service whose log goes elsewhere has no use for its input.
+    ...(process.stderr.isTTY &&
+      process.stdin.isTTY && {
         ask: (question: string) =>
           askLine({ input: process.stdin, output: process.stderr }, question),
       }),

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
 import { CommandFailure } from './command.ts';
@@ -25,6 +24,7 @@ export async function askLine(
   question: string,
 ): Promise<string> {
   output.write(question);
+  const { createInterface } = await import('node:readline'); // hardly any command asks
   const lines = createInterface({ input, terminal: false });
   const typed = once(lines, 'line').then(([line]) => String(line));
   const ended = once(lines, 'close').then(() => undefined);
