@@ -1,5 +1,6 @@
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
+import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
@@ -36,6 +37,7 @@ export function openCatalog({
     cursors,
     checkSpec: createSpecChecker({ clock: systemClock }),
     diffSpecs: createSpecDiffer({ clock: systemClock }),
+    renderSpecYaml: createSpecRenderer({ clock: systemClock }),
     rules: () => ({ types: [], sources: [], findings: 'block' }),
   });
 }

@@ -9,6 +9,7 @@ import {
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
 import type { LifecycleChange } from './lifecycle/change-lifecycle.ts';
+import { readSpec } from './spec/read-spec.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { filterProblems, problemsInBody } from './version/content-check.ts';
 import type { Draft, Words } from './version/content-check.ts';
@@ -41,6 +42,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
   };
   return {
     read: (reader: Reader, query: VersionQuery) => readView(ports, reader, query),
+    readSpec: (reader: Reader, query: Parameters<typeof readSpec>[2]) =>
+      readSpec(ports, reader, query),
     list: (reader: Reader, request: CatalogFilters & PageRequest) =>
       listCatalog(ports, reader, request),
     listVersions: (reader: Reader, request: PageRequest & { id: string }) =>

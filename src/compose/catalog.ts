@@ -1,5 +1,6 @@
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
+import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -23,6 +24,7 @@ export function composeCatalog({
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),
     diffSpecs: createSpecDiffer({ clock }),
+    renderSpecYaml: createSpecRenderer({ clock }),
     rules,
   });
 }

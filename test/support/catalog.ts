@@ -6,6 +6,7 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
+import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogPorts, CatalogRules } from '#catalog/index.ts';
@@ -45,6 +46,7 @@ export function buildCatalog(
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     checkSpec: createSpecChecker({ clock: createFakeClock() }),
     diffSpecs: createSpecDiffer({ clock: createFakeClock() }),
+    renderSpecYaml: createSpecRenderer({ clock: createFakeClock() }),
     rules: () => catalogRules,
     ...facts,
   });

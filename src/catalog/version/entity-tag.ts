@@ -1,5 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
+import type { SpecFormat } from '../spec/spec-yaml.ts';
 import type { Member } from './artifact.ts';
 
 /** What a caller demands of the present state before a change (RFC 9110 §13.1.1). */
@@ -17,6 +18,14 @@ export type Tagged = Revision & {
 /** The strong entity tag of a response with a version, quotes included: what was written, then the rest. */
 export function entityTagOf({ serial, revision, counts, members }: Tagged): string {
   return `"${digestOf([serial, revision])}${digestOf([counts, members])}"`;
+}
+
+/**
+ * The strong entity tag of the spec of a version alone, quotes included. It is one for `If-Match`, too,
+ * so that a spec can be read, edited and sent back.
+ */
+export function specTagOf({ serial, revision }: Revision, format: SpecFormat): string {
+  return `"${digestOf([serial, revision])}${digestOf(['spec', format])}"`;
 }
 
 function digestOf(facts: readonly unknown[]): string {

@@ -9,6 +9,7 @@ import type { Tagged } from './entity-tag.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
 import type { SpecChecker } from '../spec/spec-check.ts';
+import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 
 /** What the catalog's use cases need. */
 export type CatalogDeps = {
@@ -17,6 +18,7 @@ export type CatalogDeps = {
   cursors: CursorSealer;
   checkSpec: SpecChecker;
   diffSpecs: SpecDiffer;
+  renderSpecYaml: RenderSpecYaml;
   words: Words;
   /** Whether findings stop a version from being published. */
   findings: 'block' | 'warn';

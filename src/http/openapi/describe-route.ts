@@ -19,8 +19,8 @@ type RequestSchemas = {
   body?: z.ZodType;
 };
 
-/** Without a schema the response has no body (204). */
-type Success = { description: string; schema?: z.ZodType };
+/** Without a schema the response has no body (204). `mediaTypes` are by default JSON alone. */
+type Success = { description: string; schema?: z.ZodType; mediaTypes?: readonly string[] };
 
 type Description<R extends RequestSchemas, S extends Record<number, Success>> = {
   tag: string;
@@ -32,7 +32,7 @@ type Description<R extends RequestSchemas, S extends Record<number, Success>> = 
   request?: R;
   /** What a raw body holds, for openapi.json alone: it is read once its signature was checked. */
   signedBody?: z.ZodType;
-  /** Successful responses by status, all JSON. */
+  /** Successful responses by status. */
   ok: S;
   /** The route honours `If-None-Match`. */
   notModified?: boolean;
@@ -75,7 +75,7 @@ export function describeRoute<
       ...(given.signedBody && { body: given.signedBody }),
       ...(given.request as R),
       response: {
-        ...jsonResponses(given.ok),
+        ...successResponses(given.ok),
         ...(given.notModified === true && { 304: empty('Not modified.') }),
         ...problemResponses(given.problems),
       } as unknown as Responses<S>,
@@ -91,11 +91,15 @@ export function headersOn(
   return Object.fromEntries(statuses.map((status) => [status, names]));
 }
 
-function jsonResponses(ok: Record<number, Success>) {
+const JSON_TYPE = 'application/json';
+
+function successResponses(ok: Record<number, Success>) {
   return Object.fromEntries(
-    Object.entries(ok).map(([status, { description, schema }]) => [
+    Object.entries(ok).map(([status, { description, schema, mediaTypes = [JSON_TYPE] }]) => [
       status,
-      schema ? { description, content: { 'application/json': { schema } } } : empty(description),
+      schema
+        ? { description, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
+        : empty(description),
     ]),
   );
 }

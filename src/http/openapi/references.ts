@@ -100,7 +100,7 @@ function nameOfProblem(status: number, { content, headers = {} }: Response): str
   const codes = Object.keys(content?.[PROBLEM_MEDIA_TYPE]?.examples ?? {})
     .filter((code) => !common.includes(code))
     .map(toPascal)
-    .filter((code) => code !== reason);
+    .filter((code, _at, { length }) => length > 1 || code !== reason);
   const usual = headersOf(status, { isBearer: false });
   const further = Object.keys(headers)
     .filter((name) => !usual.includes(name) && name !== 'RateLimit-Policy')

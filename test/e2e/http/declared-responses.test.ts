@@ -131,8 +131,11 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
   await ask('POST', CATALOG, { headers: once, body: { ...draft, title: 'Other' } });
   await ask('POST', CATALOG, { headers, body: { ...draft, version: '1.0.0' } });
   await ask('POST', CATALOG, { headers, body: { ...draft, lifecycle: 'PUBLISHED', id: '/' } });
-  for (const query of ['', '?version=1.0.0', '?version=9'])
+  for (const query of ['', '?version=1.0.0', '?version=9']) {
     await ask('GET', one, { headers, at, query });
+    for (const accept of ['*/*', 'application/yaml'])
+      await ask('GET', `${one}/spec`, { headers: { ...headers, accept }, at, query });
+  }
   for (const step of ['publish', 'reinstate', 'retire', 'deprecate'])
     await ask('POST', `${one}/${step}`, { headers, at, query: '?version=1.0.0' });
   await ask('PUT', one, { headers, at, body: content });

@@ -45,6 +45,7 @@ export function createResponseCheck(document: OpenDocument): (answer: GivenRespo
     if (!declared.content[mediaType]) return [`the media type ${mediaType}`];
     const steps = ['paths', answer.path, answer.method.toLowerCase(), 'responses'];
     const place = [...steps, String(answer.status), 'content', mediaType, 'schema'];
+    if (!mediaType.endsWith('json')) return [];
     const validate = validatorAt(`openapi#/${place.map(toPointerStep).join('/')}`);
     const body: unknown = JSON.parse(answer.text);
     if (!validate(body)) return [ajv.errorsText(validate.errors)];

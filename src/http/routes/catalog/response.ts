@@ -1,7 +1,9 @@
 import { taggedOf } from '#catalog/version/version-view.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { toArtifactSummaryOut } from '#catalog/version/version-out.ts';
-import { entityTagOf } from '#catalog/version/entity-tag.ts';
+import type { SpecView } from '#catalog/spec/read-spec.ts';
+import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
+import { entityTagOf, specTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
@@ -46,6 +48,29 @@ export function versionResponse(view: VersionView, { isCreated = false } = {}): 
     },
     body: renderVersion(view),
   };
+}
+
+/** The media types of a spec, the first by default. */
+export const specMediaTypes = ['application/json', 'application/yaml'] as const;
+
+/** The headers of a response with a spec alone, a 304 too. */
+export function specHeaders(view: VersionView, format: SpecFormat): Record<string, string> {
+  const { record } = view;
+  const version = encodeURIComponent(record.version);
+  return {
+    ...revalidated,
+    vary: `${revalidated.vary}, Accept`,
+    etag: specTagOf(record, format),
+    'content-location': `/api/v1/catalog/${encodeURIComponent(record.id)}/spec?version=${version}`,
+    ...deprecationHeaders(view),
+  };
+}
+
+/** A response with a spec alone. */
+export function specResponse({ view, format, text }: SpecView): StoredResponse {
+  const headers = specHeaders(view, format);
+  const mediaType = format === 'json' ? JSON_MEDIA_TYPE : 'application/yaml';
+  return { status: 200, headers: { ...headers, 'content-type': mediaType }, body: text };
 }
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and what takes the version's place (RFC 5829). */

@@ -4,6 +4,7 @@ import type { CatalogRoutesDeps } from './caller.ts';
 import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
+import { addSpecRead } from './spec.ts';
 import { addCatalogWrites } from './writes.ts';
 
 /** Artifacts and their versions, for bearer tokens with a scope of the catalog. */
@@ -12,6 +13,7 @@ export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Ar
     requireBearer(app, deps.authorize);
     acceptSpecJson(app, { ...context, ...deps });
     addCatalogReads(app, context, deps);
+    addSpecRead(app, deps);
     addCatalogWrites(app, deps);
     addCatalogLifecycle(app, deps);
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
+import { refuse } from '#shared/errors.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
 import { may } from '../../person.ts';
@@ -69,13 +69,12 @@ async function specFile(
   { workspaceId }: PortalPerson,
   ref: { id: string; version: string },
 ): Promise<PortalFile> {
-  const { record, specText } = await catalog.read({ workspaceId }, { ...ref, withSpec: true });
-  if (specText === undefined)
-    throw new TrackportError('not-found', { detail: 'This version has no spec.' });
+  const { view, text } = await catalog.readSpec({ workspaceId }, { ...ref, format: 'json' });
+  const { id, version } = view.record;
   return {
-    fileName: `${record.id}-${record.version}.json`,
+    fileName: `${id}-${version}.json`,
     mediaType: 'application/json',
-    content: specText,
+    content: text,
   };
 }
 

@@ -8,6 +8,7 @@ const calls = [
   ['GET', '', 'catalog:read'],
   ['GET', '/petstore', 'catalog:read'],
   ['HEAD', '/petstore', 'catalog:read'],
+  ['GET', '/petstore/spec', 'catalog:read'],
   ['GET', '/petstore/versions', 'catalog:read'],
   ['GET', '/petstore/audit', 'catalog:read'],
   ['PUT', '/petstore?version=1.0.0', 'catalog:write'],
@@ -54,6 +55,8 @@ test("another workspace's artifact does not exist, on any path", async () => {
   const attempts = [
     await call('GET', '/petstore', { as }),
     await call('GET', '/petstore?version=1.0.0', { as }),
+    await call('GET', '/petstore/spec', { as }),
+    await call('GET', '/petstore/spec?version=1.0.0', { as }),
     await call('GET', '/petstore/versions', { as }),
     await call('GET', '/petstore/audit', { as }),
     await call('PUT', '/draft?version=1.0.0', { as, headers, body: content }),

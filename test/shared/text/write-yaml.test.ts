@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { parseJsonText } from '#shared/text/json.ts';
+import { writeYaml } from '#shared/text/write-yaml.ts';
+
+const yamlOf = (json: string): string | undefined =>
+  writeYaml(parseJsonText(Buffer.from(json), { exactNumbers: true }));
+
+const oddities =
+  '\n \t\r a#:-"\'0|>%&*!?=,[]{}@`~\u007f\u0085\u00a0\u00e9\u2028\u200b\ufeff\ud83d'.split('');
+const words = ['yes', 'No', 'null', '~', '<<', '=', '0x1', '1_000', '1e3', 'E0', '.inf', '-'];
+const shapes = ['2001-01-01', '12:30:45', '---', '...', '? a', '- a', 'a: b', 'a #b', '!!str x'];
+const text = fc
+  .oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...oddities) }),
+    fc.string({ unit: fc.constantFrom('\n', ' ', '\t', 'a', '#', '-') }),
+    fc.constantFrom(...words, ...shapes, 'a'.repeat(1100), '"'.repeat(1100)),
+  )
+  .filter((one) => one !== '__proto__' && one.isWellFormed());
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+    fc.integer(),
+    fc.constantFrom(null, true, false),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+  ),
+}));
+
+test.each(['1.1', '1.2'] as const)('what is written is read alike as YAML %s', (version) => {
+  fc.assert(
+    fc.property(value, (given) => {
+      const json = JSON.stringify(given);
+      const read: unknown = parse(yamlOf(json) ?? '', { version, merge: version === '1.1' });
+      expect(read).toEqual(JSON.parse(json));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('reads well: no quotes around plain words, lines of a text below each other', () => {
+  const json = JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Pets & more', description: 'One.\n\n  Two.\n', 'x-none': null },
+    paths: { '/pets/{id}': { get: { tags: ['a', 'no'], responses: { 200: {} } } } },
+    list: [{ a: 1, b: [[true], []] }, 'one\ntwo'],
+  });
+  expect(yamlOf(json)).toBe(`openapi: "3.1.0"
+info:
+  title: Pets & more
+  description: |
+    One.
+
+      Two.
+  x-none: null
+paths:
+  "/pets/{id}":
+    get:
+      tags:
+        - a
+        - "no"
+      responses:
+        "200": {}
+list:
+  - a: 1
+    b:
+      - - true
+      - []
+  - |-
+    one
+    two
+`);
+});
+
+test('a number keeps every digit', () => {
+  const json = '{"a":12345678901234567890,"b":[0.12345678901234567890123,1e400]}';
+  expect(yamlOf(json)).toBe(
+    'a: 12345678901234567890\nb:\n  - 0.12345678901234567890123\n  - 1e400\n',
+  );
+});
+
+test('what would be longer than 16 Mi characters is not written', () => {
+  const long = (characters: number): string => JSON.stringify({ a: 'x'.repeat(characters) });
+  const max = 16 * 1024 * 1024;
+  expect(yamlOf(long(max - 'a: ""\n'.length))).toHaveLength(max);
+  expect(yamlOf(long(max))).toBeUndefined();
+  const deep = `${'{"a":'.repeat(60)}[${'"\\n",'.repeat(240_000)}1]${'}'.repeat(60)}`;
+  expect(yamlOf(deep)).toBeUndefined();
+});
