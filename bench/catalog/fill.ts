@@ -13,7 +13,7 @@ const AT_ONCE = { postgres: 8, sqlite: 1000 };
 /** A store with so many published artifacts, a multiple of a thousand. */
 export async function openFilled(storeUrl: string, artifacts: number): Promise<ServiceStore> {
   const store = await openBenchStore(storeUrl);
-  const port = store.stores.artifacts();
+  const port = await store.stores.artifacts();
   if (storeUrl.startsWith('sqlite:')) await insert(port, artifacts, AT_ONCE.sqlite);
   else {
     await insert(port, SMALL, AT_ONCE.postgres);

@@ -27,12 +27,12 @@ export const spec = {
 };
 
 /** The catalog on a store, as a service has it. */
-export function openCatalog({
+export async function openCatalog({
   stores,
   cursors,
-}: Pick<ServiceStore, 'stores' | 'cursors'>): Catalog {
+}: Pick<ServiceStore, 'stores' | 'cursors'>): Promise<Catalog> {
   return createCatalog({
-    store: stores.artifacts(),
+    store: await stores.artifacts(),
     clock: systemClock,
     cursors,
     checkSpec: createSpecChecker({ clock: systemClock }),

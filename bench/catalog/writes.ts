@@ -21,7 +21,7 @@ export async function measureCatalogWrites(
     ? openRawSqlite(url.slice('sqlite:'.length))
     : await openRawPostgres(url);
   try {
-    return await compare(openCatalog(store), raw, scale);
+    return await compare(await openCatalog(store), raw, scale);
   } finally {
     await raw.close();
     await store.close();

@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
 
 /** The catalog on the open store, with the rules of the configuration. */
-export function composeCatalog({
+export async function composeCatalog({
   rules,
   clock,
   store,
@@ -17,9 +17,9 @@ export function composeCatalog({
   rules: () => CatalogRules;
   clock: Clock;
   store: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'artifacts'> };
-}): Catalog {
+}): Promise<Catalog> {
   return createCatalog({
-    store: store.stores.artifacts(),
+    store: await store.stores.artifacts(),
     clock,
     cursors: store.cursors,
     checkSpec: createSpecChecker({ clock }),

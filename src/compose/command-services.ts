@@ -117,8 +117,8 @@ function createStoreServices(clock: Clock) {
     audit: withStore(toAccess),
     catalog: async (config: Config) => {
       const { composeCatalog } = await import('./catalog.ts');
-      return withStore((store) => ({
-        catalog: composeCatalog({ rules: () => config.catalog, clock, store }),
+      return withStore(async (store) => ({
+        catalog: await composeCatalog({ rules: () => config.catalog, clock, store }),
       }))(config);
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({

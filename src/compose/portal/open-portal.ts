@@ -20,5 +20,5 @@ export async function openPortal(
   const { portal, identity: rules } = parts.config;
   if (!portal || !rules || !identity || !catalog) return {};
   const { composePortal } = await import('./portal.ts');
-  return { portal: composePortal({ ...parts, portal, rules, identity, catalog }, held) };
+  return { portal: await composePortal({ ...parts, portal, rules, identity, catalog }, held) };
 }

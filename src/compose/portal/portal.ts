@@ -56,15 +56,15 @@ const LABELS_WAIT_MS = 1500;
 const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
-export function composePortal(
+export async function composePortal(
   parts: PortalParts,
   held: ReleaseStack,
-): NonNullable<AppDeps['portal']> {
+): Promise<NonNullable<AppDeps['portal']>> {
   const { rules, config, store, clock } = parts;
   const closed = new AbortController();
   held.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
-  const sessions = createSessions({ store: store.stores.sessions(), sealer, clock });
+  const sessions = createSessions({ store: await store.stores.sessions(), sealer, clock });
   void purgeNowAndThen(sessions, parts, closed.signal);
   return (context) =>
     portalArea(context, {

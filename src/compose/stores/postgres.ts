@@ -1,4 +1,3 @@
-import { createArtifactStore } from '#adapters/postgres/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
@@ -12,7 +11,6 @@ import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/pooling.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { createSessionStore } from '#adapters/postgres/session/session-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
 import { readServerFacts } from '#adapters/postgres/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
@@ -71,13 +69,19 @@ function createStores(
     consumers: () => createConsumerStore({ database, clock }),
     audit: () => createAuditLog(database),
     idempotency: () => createIdempotencyStore(database),
-    artifacts: () => createArtifactStore(database),
+    artifacts: async () => {
+      const { createArtifactStore } = await import('#adapters/postgres/artifact/artifact-store.ts');
+      return createArtifactStore(database);
+    },
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(accepting),
-    sessions: () => createSessionStore(database),
+    sessions: async () => {
+      const { createSessionStore } = await import('#adapters/postgres/session/session-store.ts');
+      return createSessionStore(database);
+    },
     traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ ...accepting, instance, newId: newUuid }),
     workerLock: () => createWorkerLock(database, instance),

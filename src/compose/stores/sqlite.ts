@@ -1,4 +1,3 @@
-import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
@@ -10,7 +9,6 @@ import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createSessionStore } from '#adapters/sqlite/session/session-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
@@ -113,13 +111,19 @@ function createStores(
     consumers: () => createConsumerStore({ database, clock }),
     audit: () => createAuditLog(database),
     idempotency: () => createIdempotencyStore(database),
-    artifacts: () => createArtifactStore(database),
+    artifacts: async () => {
+      const { createArtifactStore } = await import('#adapters/sqlite/artifact/artifact-store.ts');
+      return createArtifactStore(database);
+    },
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
-    sessions: () => createSessionStore(database),
+    sessions: async () => {
+      const { createSessionStore } = await import('#adapters/sqlite/session/session-store.ts');
+      return createSessionStore(database);
+    },
     traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, instance, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock({ database, instance, clock }),

@@ -29,14 +29,15 @@ export type Stores = {
   consumers(): ConsumerStore;
   audit(): AuditReader;
   idempotency(): IdempotencyStore;
-  artifacts(): ArtifactStore;
+  /** Loaded for those who have an issuer, as are `sessions`. */
+  artifacts(): Promise<ArtifactStore>;
   /** Another one takes what this one appends for changes of another instance. */
   changes(): ChangeLog;
   claims(): ClaimStore;
   directory(): LeadDirectory;
   outcomeCounts(): OutcomeCounts;
   receipts(): ReceiptStore;
-  sessions(): SessionStore;
+  sessions(): Promise<SessionStore>;
   traffic(): TrafficStore;
   work(): WorkStore;
   workerLock(): WorkerLock;
