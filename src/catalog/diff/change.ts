@@ -2,13 +2,16 @@ import { escapePointer } from '#shared/text/json.ts';
 import { isRawNumber } from '#shared/text/raw-number.ts';
 
 /** What a change means for whoever relies on the older version; `unclassified` where that is not certain. */
-export type Impact = 'breaking' | 'compatible' | 'unclassified';
+export const impacts = ['breaking', 'compatible', 'unclassified'] as const;
+export type Impact = (typeof impacts)[number];
+
+export const changeKinds = ['added', 'removed', 'changed'] as const;
 
 /** One difference between two versions. */
 export type Change = {
   /** A JSON pointer: `/owner`, `/spec/paths/~1leads/get`. */
   path: string;
-  kind: 'added' | 'removed' | 'changed';
+  kind: (typeof changeKinds)[number];
   impact: Impact;
   /** In words, such as `from 500 to 200`; at most 200 characters. */
   text: string;
@@ -22,7 +25,8 @@ export type Difference = {
   after?: unknown;
 };
 
-const CHANGES_MAX = 1000;
+/** More changes than this are not listed. */
+export const CHANGES_MAX = 1000;
 
 export type Changes = { changes: Change[]; truncated: boolean };
 

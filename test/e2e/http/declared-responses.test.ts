@@ -131,6 +131,8 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
   await ask('POST', CATALOG, { headers: once, body: { ...draft, title: 'Other' } });
   await ask('POST', CATALOG, { headers, body: { ...draft, version: '1.0.0' } });
   await ask('POST', CATALOG, { headers, body: { ...draft, lifecycle: 'PUBLISHED', id: '/' } });
+  for (const query of ['', '?to=1.0.0', '?from=1.0.0&to=1.0.0', '?from=1.0.0&to=9'])
+    await ask('GET', `${one}/diff`, { headers, at, query });
   for (const query of ['', '?version=1.0.0', '?version=9']) {
     await ask('GET', one, { headers, at, query });
     for (const accept of ['*/*', 'application/yaml'])

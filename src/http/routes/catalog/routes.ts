@@ -4,6 +4,7 @@ import type { CatalogRoutesDeps } from './caller.ts';
 import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
+import { addDiffRead } from './diff.ts';
 import { addSpecRead } from './spec.ts';
 import { addCatalogWrites } from './writes.ts';
 
@@ -14,6 +15,7 @@ export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Ar
     acceptSpecJson(app, { ...context, ...deps });
     addCatalogReads(app, context, deps);
     addSpecRead(app, deps);
+    addDiffRead(app, deps);
     addCatalogWrites(app, deps);
     addCatalogLifecycle(app, deps);
   };

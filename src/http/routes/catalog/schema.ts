@@ -126,6 +126,12 @@ const optionalVersion = version
 
 export const versionQuery = z.strictObject({ version: optionalVersion });
 export const namedVersionQuery = z.strictObject({ version });
+export const diffQuery = z.strictObject({
+  from: version
+    .exactOptional()
+    .describe('By default the highest PUBLISHED or DEPRECATED version below `to`.'),
+  to: version.exactOptional().describe('By default the version that a read returns.'),
+});
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -9,6 +9,7 @@ const calls = [
   ['GET', '/petstore', 'catalog:read'],
   ['HEAD', '/petstore', 'catalog:read'],
   ['GET', '/petstore/spec', 'catalog:read'],
+  ['GET', '/petstore/diff', 'catalog:read'],
   ['GET', '/petstore/versions', 'catalog:read'],
   ['GET', '/petstore/audit', 'catalog:read'],
   ['PUT', '/petstore?version=1.0.0', 'catalog:write'],
@@ -55,6 +56,8 @@ test("another workspace's artifact does not exist, on any path", async () => {
   const attempts = [
     await call('GET', '/petstore', { as }),
     await call('GET', '/petstore?version=1.0.0', { as }),
+    await call('GET', '/petstore/diff', { as }),
+    await call('GET', '/petstore/diff?from=1.0.0&to=1.0.0', { as }),
     await call('GET', '/petstore/spec', { as }),
     await call('GET', '/petstore/spec?version=1.0.0', { as }),
     await call('GET', '/petstore/versions', { as }),

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { openCatalogApp } from '../../../support/catalog.ts';
+import type { Call } from '../../../support/catalog.ts';
+import { takeBlock } from '../../../e2e/support/documents.ts';
+
+const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+const ok = { responses: { 200: { description: 'Well.' } } };
+const api = (...paths: string[]) => ({
+  openapi: '3.1.0',
+  info: { title: 'Pets', version: '1' },
+  paths: Object.fromEntries(paths.map((path) => [path, { get: ok }])),
+});
+
+async function make(call: Call, version: string, facts: object = {}): Promise<void> {
+  const made = await call('POST', '', { body: { ...least, version, ...facts } });
+  expect(made.status).toBe(201);
+}
+
+async function publish(call: Call, version: string, facts: object = {}): Promise<void> {
+  await make(call, version, facts);
+  expect((await call('POST', `/petstore/publish?version=${version}`)).status).toBe(200);
+}
+
+test('two versions are compared, breaking changes first, without a word too many', async () => {
+  const { call } = openCatalogApp();
+  await make(call, '1.0.0', { spec: api('/pets', '/dogs') });
+  await make(call, '2.0.0', { spec: api('/pets', '/cats'), owner: 'team-b' });
+  const diff = await call('GET', '/PetStore/diff?from=1.0.0&to=2.0.0');
+  expect(diff.status).toBe(200);
+  expect(diff.body).toEqual({
+    from: '1.0.0',
+    to: '2.0.0',
+    breaking: true,
+    changes: [
+      { path: '/spec/paths/~1dogs', kind: 'removed', impact: 'breaking', text: 'removed' },
+      { path: '/owner', kind: 'changed', impact: 'compatible', text: 'from "team-a" to "team-b"' },
+      { path: '/spec/paths/~1cats', kind: 'added', impact: 'compatible', text: 'added' },
+    ],
+  });
+  expect(diff.headers).toMatchObject({
+    'cache-control': 'private, no-cache',
+    vary: 'Authorization',
+    'content-location': '/api/v1/catalog/PetStore/diff?from=1.0.0&to=2.0.0',
+  });
+  const back = await call('GET', '/petstore/diff?from=2.0.0&to=1.0.0');
+  expect(back.body).toMatchObject({ from: '2.0.0', to: '1.0.0', breaking: true });
+  const same = await call('GET', '/petstore/diff?from=1.0.0&to=1.0.0');
+  expect(same.body).toEqual({ from: '1.0.0', to: '1.0.0', breaking: false, changes: [] });
+});
+
+test('what the documentation shows is what comes', async () => {
+  const { call } = openCatalogApp();
+  const leads = (operations: object) => ({ ...api(), paths: { '/leads': operations } });
+  await publish(call, '1.4.0', { spec: leads({ get: ok, post: ok }) });
+  await publish(call, '2.0.0', { spec: leads({ post: ok }), owner: 'team-b' });
+  const shown: unknown = JSON.parse(takeBlock('docs/catalog.md', '"breaking": true'));
+  expect((await call('GET', '/petstore/diff')).body).toEqual(shown);
+});
+
+test('by default the default version is compared with the highest readable one below it', async () => {
+  const { call } = openCatalogApp();
+  await publish(call, '1.0.0');
+  await publish(call, '1.1.0');
+  await make(call, '1.2.0');
+  await publish(call, '2.0.0');
+  await make(call, '3.0.0');
+  const between = async (query: string) => {
+    const { body } = await call('GET', `/petstore/diff${query}`);
+    return [body.from, body.to];
+  };
+  expect(await between('')).toEqual(['1.1.0', '2.0.0']);
+  expect(await between('?to=3.0.0')).toEqual(['2.0.0', '3.0.0']);
+  expect(await between('?from=3.0.0')).toEqual(['3.0.0', '2.0.0']);
+  await call('POST', '/petstore/deprecate?version=1.1.0');
+  expect(await between('')).toEqual(['1.1.0', '2.0.0']);
+  await call('POST', '/petstore/retire?version=1.1.0');
+  expect(await between('')).toEqual(['1.0.0', '2.0.0']);
+  await call('PUT', '/petstore/default?version=1.0.0');
+  const none = await call('GET', '/petstore/diff');
+  expect(none.status).toBe(400);
+  expect(none.body.errors).toEqual([expect.objectContaining({ parameter: 'from' })]);
+});
+
+test('of more than 1,000 changes the breaking ones come, and it is said that there are more', async () => {
+  const { call } = openCatalogApp();
+  const paths = (name: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `/${name}${at}`);
+  await make(call, '1.0.0', { spec: api(...paths('old', 700)) });
+  await make(call, '2.0.0', { spec: api(...paths('new', 300)) });
+  await make(call, '3.0.0', { spec: api(...paths('newer', 301)) });
+  const whole = (await call('GET', '/petstore/diff?from=1.0.0&to=2.0.0')).body;
+  expect(whole.changes).toHaveLength(1000);
+  expect(whole).not.toHaveProperty('truncated');
+  const { changes, truncated } = (await call('GET', '/petstore/diff?from=1.0.0&to=3.0.0')).body;
+  expect([changes.length, truncated]).toEqual([1000, true]);
+  const breaking = changes.filter(({ impact }: { impact: string }) => impact === 'breaking');
+  expect(breaking).toHaveLength(700);
+  expect(changes.slice(0, 700)).toEqual(breaking);
+});
+
+test.each([
+  ['/nothing/diff', 404, 'artifact-not-found'],
+  ['/petstore/diff', 404, 'no-published-version'],
+  ['/petstore/diff?from=9&to=1.0.0', 404, 'artifact-not-found'],
+  ['/petstore/diff?from=1.0.0&to=9', 404, 'artifact-not-found'],
+  ['/petstore/diff?from=/&to=1.0.0', 400, 'validation-failed'],
+  ['/petstore/diff?version=1.0.0', 400, 'validation-failed'],
+])('%s is refused', async (path, status, code) => {
+  const { call } = openCatalogApp();
+  await make(call, '1.0.0');
+  const refused = await call('GET', path);
+  expect([refused.status, refused.body.code]).toEqual([status, code]);
+});
