@@ -159,7 +159,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     partners: {
       partners,
       checkBearer: async () => {},
-      metrics: { registry: new Registry(), namesPartners: true },
+      metrics: { registry: new Registry(), namesPartners: true, partnerIds: () => [] },
     },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

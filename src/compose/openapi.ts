@@ -32,7 +32,7 @@ export async function renderOpenApi(): Promise<string> {
     partners: {
       partners: unserved,
       checkBearer: notServing,
-      metrics: { registry: metrics, namesPartners: false },
+      metrics: { registry: metrics, namesPartners: false, partnerIds: () => [] },
     },
     catalog: {
       catalog: unserved,

@@ -50,7 +50,11 @@ export function composePartners(deps: PartnersDeps): {
 } {
   const { config, registry, clock, identity } = deps;
   // Without a port of their own the metrics are public.
-  const metrics = { registry, namesPartners: config.server.opsPort !== undefined };
+  const metrics = {
+    registry,
+    namesPartners: config.server.opsPort !== undefined,
+    partnerIds: () => Object.keys(deps.settings.current().partners),
+  };
   const partners = createPartners({
     ...storePorts(deps),
     ...trackerPorts(deps),

@@ -34,6 +34,16 @@ test.each(rules)('$alert asks for metrics that are documented', ({ expr }) => {
   for (const metric of metrics) expect(documented).toContain(metric.replace(/_count$|_limit$/, ''));
 });
 
+test('each metric that is documented with when to alert has a rule', () => {
+  const rows = readFileSync('docs/operations.md', 'utf8').matchAll(
+    /^\| `(trackport_[a-z_]+)`[^|]*\|[^|]*\| (\S.*) \|$/gm,
+  );
+  const metrics = [...rows].map(([, metric = '']) => metric);
+  expect(metrics).toHaveLength(16);
+  const expressions = rules.map(({ expr }) => expr).join(' ');
+  for (const metric of metrics) expect(expressions).toContain(metric);
+});
+
 test.each(rules)('$alert sends to a section that is there', ({ annotations }) => {
   const [document = '', anchor] = annotations.runbook.split('#');
   expect(existsSync(document)).toBe(true);

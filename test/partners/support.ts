@@ -85,7 +85,7 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
     partners: {
       partners: world.partners,
       checkBearer,
-      metrics: { registry: metrics, namesPartners: true },
+      metrics: { registry: metrics, namesPartners: true, partnerIds: () => [] },
     },
     ...more,
   });

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 
 import { createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
+import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
 import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
@@ -65,10 +66,12 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
 
 /** Counts what became of partners' events; by partner only where partners may be named. */
 export function outcomeMetrics(partners: PartnerRegistry): OutcomeReporterDeps['count'] {
-  const settled = createPartnerCounter(partners, {
+  const settled = outcomes.filter((outcome) => outcome !== 'PENDING');
+  const add = createPartnerCounter(partners, {
     name: 'trackport_partner_events_total',
     help: 'Events of partners that were settled, by path and outcome.',
     labelNames: ['path', 'outcome'],
+    known: partnerPaths.flatMap((path) => settled.map((outcome) => ({ path, outcome }))),
   });
-  return ({ partnerId, path, outcome }, events) => settled(partnerId, { path, outcome }, events);
+  return ({ partnerId, path, outcome }, events) => add(partnerId, { path, outcome }, events);
 }

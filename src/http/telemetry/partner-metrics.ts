@@ -6,6 +6,8 @@ export type PartnerRegistry = {
   registry: Registry;
   /** False where the public can read the metrics: nobody may learn there who is a partner. */
   namesPartners: boolean;
+  /** All that are configured at the moment. */
+  partnerIds: () => readonly string[];
 };
 
 type PartnerCounterFacts<Label extends string> = {
@@ -13,6 +15,11 @@ type PartnerCounterFacts<Label extends string> = {
   help: string;
   /** Beside `partner`. */
   labelNames: readonly Label[];
+  /**
+   * Which of their values are there from the start, at 0, for every partner: Prometheus does not see a
+   * rise in what first shows with a count, so that no alert would tell of the first one.
+   */
+  known?: readonly Record<Label, string>[];
 };
 
 /** Adds `count` (default 1) for one partner. */
@@ -27,13 +34,21 @@ type CountPartner<Label extends string> = (
  * there only where partners may be named, else the counter holds the sum of all of them.
  */
 export function createPartnerCounter<Label extends string = never>(
-  { registry, namesPartners }: PartnerRegistry,
-  { name, help, labelNames }: PartnerCounterFacts<Label>,
+  { registry, namesPartners, partnerIds }: PartnerRegistry,
+  { name, help, labelNames, known = [] }: PartnerCounterFacts<Label>,
 ): CountPartner<Label> {
-  const names = namesPartners ? ['partner', ...labelNames] : labelNames;
-  const counter = new Counter<string>({ name, help, labelNames: names, registers: [registry] });
-  return (partner, labels, count = 1) =>
+  const count: CountPartner<Label> = (partner, labels, count = 1) =>
     counter.inc(namesPartners ? { partner, ...labels } : labels, count);
+  const counter = new Counter<string>({
+    name,
+    help,
+    labelNames: namesPartners ? ['partner', ...labelNames] : labelNames,
+    registers: [registry],
+    collect: () => {
+      for (const partner of partnerIds()) for (const labels of known) count(partner, labels, 0);
+    },
+  });
+  return count;
 }
 
 /** What operators see of partners' requests. None of it shows in a response. */
@@ -54,6 +69,7 @@ export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics 
     name: 'trackport_partner_deletions_ignored_total',
     help: 'Events on a deletion path that were ignored because of their type.',
     labelNames: [],
+    known: [{}],
   });
   const shown = partners.namesPartners ? (reason: string) => reason : publicReason;
   return {

@@ -1,5 +1,7 @@
+export const partnerPaths = ['events', 'deletions'] as const;
+
 /** Which of a partner's two addresses a delivery came to. */
-export type PartnerPath = 'events' | 'deletions';
+export type PartnerPath = (typeof partnerPaths)[number];
 
 export const outcomes = ['PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED'] as const;
 

@@ -41,7 +41,8 @@ describe('outcomes of events', () => {
 
   async function countsOf(namesPartners: boolean): Promise<string> {
     const registry = new Registry();
-    const count = outcomeMetrics({ registry, namesPartners });
+    const partnerIds = () => ['crm-one', 'crm-quiet'];
+    const count = outcomeMetrics({ registry, namesPartners, partnerIds });
     count(of, 2);
     count({ ...of, partnerId: 'crm-two' }, 1);
     return registry.metrics();
@@ -52,6 +53,18 @@ describe('outcomes of events', () => {
     const text = await countsOf(true);
     expect(text).toContain(`${name}{partner="crm-one",path="deletions",outcome="FAILED"} 2`);
     expect(text).toContain(`${name}{partner="crm-two",path="deletions",outcome="FAILED"} 1`);
+  });
+
+  test('are there at 0 for a partner that has none, so that the first one is a rise', async () => {
+    const name = 'trackport_partner_events_total';
+    const [named, unnamed] = [await countsOf(true), await countsOf(false)];
+    for (const path of ['deletions', 'events'])
+      for (const outcome of ['DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED']) {
+        const labels = `path="${path}",outcome="${outcome}"`;
+        expect(named).toContain(`${name}{partner="crm-quiet",${labels}} 0`);
+        expect(unnamed).toMatch(new RegExp(`^${name}\\{${labels}\\} [03]$`, 'm'));
+      }
+    expect(named).toContain(`${name}{partner="crm-one",path="deletions",outcome="FAILED"} 2`);
   });
 
   test('name no partner where the public can read them', async () => {
