@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMostEntries } from '#shared/cache-size.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -25,7 +26,7 @@ type Window = { endsAt: number; used: number };
  * one starts afresh.
  */
 export function createLimiter(deps: LimiterDeps): Limiter {
-  const windows = new LRUCache<string, Window>({ max: WINDOWS_MAX });
+  const windows = new LRUCache<string, Window>(atMostEntries(WINDOWS_MAX));
   return {
     take: (name, limitPerMinute = deps.limitPerMinute) => {
       const now = deps.clock.monotonicMs();

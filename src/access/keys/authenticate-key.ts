@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMostEntries } from '#shared/cache-size.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -51,8 +52,8 @@ type KnownKey = {
  */
 export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthenticator {
   const { store, clock, recordUse } = deps;
-  const verified = new LRUCache<string, KnownKey>({ max: KNOWN_KEYS_MAX });
-  const unknownUntil = new LRUCache<KeyId, number>({ max: UNKNOWN_KEYS_MAX });
+  const verified = new LRUCache<string, KnownKey>(atMostEntries(KNOWN_KEYS_MAX));
+  const unknownUntil = new LRUCache<KeyId, number>(atMostEntries(UNKNOWN_KEYS_MAX));
   let version: number | undefined;
 
   const forgetWhenChanged = (): void => {

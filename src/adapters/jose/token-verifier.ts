@@ -9,6 +9,7 @@ import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import { atMostEntries } from '#shared/cache-size.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -58,7 +59,7 @@ type Remembered = {
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
   const { keySet, rules, clock } = deps;
-  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
+  const remembered = new LRUCache<string, Remembered>(atMostEntries(REMEMBERED_MAX));
   const recall = (digest: string): TokenPrincipal | undefined => {
     const known = remembered.get(digest);
     if (!known || known.version !== keySet.version()) return undefined;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+import { atMostEntries } from '#shared/cache-size.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -105,8 +106,8 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       dispose: (entry, key) => options.onDrop?.(key, entry.value),
     }),
     flights: new Map(),
-    turns: new LRUCache({ max: 10_000 }),
-    breakers: new LRUCache({ max: 10_000 }),
+    turns: new LRUCache(atMostEntries(10_000)),
+    breakers: new LRUCache(atMostEntries(10_000)),
   };
   return {
     get: async (source) => get(state, source),

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+import { atMostEntries } from '#shared/cache-size.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 
@@ -53,7 +54,7 @@ export function createRecentEvents(
   let forgottenAt = -Infinity;
   /** In the order of arrival: whoever looks moves nothing. */
   const events = new LRUCache<number, Arrival>({
-    max: EVENTS_MAX,
+    ...atMostEntries(EVENTS_MAX),
     ttl: Math.max(retentionMs, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,
     perf: { now: () => clock.monotonicMs() },
@@ -96,7 +97,7 @@ export function createRecentEvents(
 
 /** Thousands stay for an hour: a storm must not cost more memory than what is read of them. */
 function createShortener(): (issue: IssueEvent['issue']) => IssueEvent['issue'] {
-  const labelSets = new LRUCache<string, readonly string[]>({ max: LABEL_SETS_MAX });
+  const labelSets = new LRUCache<string, readonly string[]>(atMostEntries(LABEL_SETS_MAX));
   return ({ number, title, state, labels, createdAt, updatedAt, isPullRequest }) => {
     const key = JSON.stringify(labels);
     let known = labelSets.get(key);
