@@ -13,7 +13,7 @@ import {
 } from '../version/change-version.ts';
 import { isReadable } from '../version/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
-import { originOf, refuseTransition, transit } from './lifecycle.ts';
+import { isBeforeSunset, originOf, refuseTransition, transit } from './lifecycle.ts';
 import type { LifecycleAction } from './lifecycle.ts';
 import { FINDINGS_MAX } from '../spec/spec-check.ts';
 
@@ -21,6 +21,8 @@ export type LifecycleChange = VersionRef & {
   action: LifecycleAction;
   /** With `deprecate` only. In the future. */
   sunsetAt?: number;
+  /** With `retire` only: also while the sunset lies ahead. */
+  isEarly?: boolean;
   ifMatch?: Precondition;
 };
 
@@ -29,7 +31,8 @@ export type LifecycleChange = VersionRef & {
  * returns, when it is PUBLISHED; the others take the only version in the state that they start from.
  * @throws {validation-failed} for a sunset that is not in the future, and where `version` is needed
  * @throws {artifact-not-found}
- * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`; also on `retire` before the sunset,
+ * unless `isEarly`
  * @throws {precondition-failed}
  * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
  */
@@ -47,11 +50,14 @@ export async function changeLifecycle(
       action,
       now,
       ...(sunsetAt !== undefined && { sunsetAt }),
+      isEarly: change.isEarly ?? false,
     });
     checkCondition(record, change.ifMatch);
     if (action === 'publish') requireValidSpec(deps, record);
     if (next === record) return readView(deps, caller, { ...ref, withSpec: true });
-    const beside = accompany(deps, caller, { action, changes: changesOf(record, next) });
+    const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
+    const changes = { ...changesOf(record, next), ...early };
+    const beside = accompany(deps, caller, { action, changes });
     return writeChange(deps, caller, { former: record, next, beside });
   });
 }

@@ -1,3 +1,4 @@
+import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from '../version/artifact.ts';
 
@@ -31,22 +32,26 @@ export function originOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;
 }
 
-export type Transition = { action: LifecycleAction; now: number; sunsetAt?: number };
+export type Transition = {
+  action: LifecycleAction;
+  now: number;
+  sunsetAt?: number;
+  /** With `retire`: also before the sunset that was announced. */
+  isEarly?: boolean;
+};
 
 /**
  * The version after an action, with its revision counted up; the same object when nothing changes.
  * Deprecating a DEPRECATED version moves `sunsetAt` when one is given. `reinstate` forgets the
- * deprecation and its sunset.
+ * deprecation and its sunset. `retire` waits for the sunset, unless it is told not to.
  * @throws {invalid-lifecycle-transition} with `current` and `allowed`
  */
-export function transit(
-  version: VersionRecord,
-  { action, now, sunsetAt }: Transition,
-): VersionRecord {
-  const { from, to } = transitions[action];
-  const isNewSunset = action === 'deprecate' && version.lifecycle === 'DEPRECATED';
-  if (version.lifecycle !== from && !isNewSunset) refuseTransition(action, version.lifecycle);
-  if (isNewSunset && (sunsetAt === undefined || sunsetAt === version.sunsetAt)) return version;
+export function transit(version: VersionRecord, transition: Transition): VersionRecord {
+  const { action, now, sunsetAt } = transition;
+  requirePossible(version, transition);
+  const { to } = transitions[action];
+  if (version.lifecycle === to && (sunsetAt === undefined || sunsetAt === version.sunsetAt))
+    return version;
   const { deprecatedAt, sunsetAt: formerSunset, ...rest } = version;
   const next = { ...rest, lifecycle: to, updatedAt: now, revision: version.revision + 1 };
   if (action === 'publish') return { ...next, publishedAt: now };
@@ -57,6 +62,32 @@ export function transit(
     deprecatedAt: deprecatedAt ?? now,
     ...(sunset !== undefined && { sunsetAt: sunset }),
   };
+}
+
+function requirePossible(version: VersionRecord, { action, now, isEarly }: Transition): void {
+  const { lifecycle } = version;
+  const isNewSunset = action === 'deprecate' && lifecycle === 'DEPRECATED';
+  if (lifecycle !== originOf(action) && !isNewSunset) refuseTransition(action, lifecycle);
+  if (action === 'retire' && isEarly !== true) requireSunset(version, now);
+}
+
+/** True while readers were told that they can rely on the version. */
+export function isBeforeSunset({ sunsetAt }: Pick<VersionRecord, 'sunsetAt'>, now: number) {
+  return sunsetAt !== undefined && sunsetAt > now;
+}
+
+function requireSunset(version: VersionRecord, now: number): void {
+  const { lifecycle, sunsetAt = now } = version;
+  if (!isBeforeSunset(version, now)) return;
+  const detail = `The sunset, ${toRfc3339(sunsetAt)}, lies ahead: readers rely on the version until then. Move it with \`deprecate\`, or send \`early=true\` to retire the version before.`;
+  throw new TrackportError('invalid-lifecycle-transition', {
+    detail,
+    errors: [{ parameter: 'early', code: 'required', detail }],
+    extensions: {
+      current: lifecycle,
+      allowed: allowedIn[lifecycle].filter((name) => name !== 'retire'),
+    },
+  });
 }
 
 /** @throws {invalid-lifecycle-transition} always */

@@ -46,8 +46,9 @@ const cells = (Object.keys(allowed) as LifecycleAction[]).flatMap((action) =>
 
 test.each(cells)('%s of %s', (action, state, expected) => {
   const before = record(state);
-  const sunset = action === 'deprecate' ? { sunsetAt: 99 } : {};
-  const move = (): VersionRecord => transit(before, { action, now: 50, ...sunset });
+  const how = { deprecate: { sunsetAt: 99 }, retire: { isEarly: true } };
+  const move = (): VersionRecord =>
+    transit(before, { action, now: 50, ...(action in how && how[action as keyof typeof how]) });
   if (!expected) {
     const refusal = {
       code: 'invalid-lifecycle-transition',
@@ -65,6 +66,23 @@ test('deprecating again without another sunset changes nothing at all', () => {
   const before = record('DEPRECATED');
   expect(transit(before, { action: 'deprecate', now: 50 })).toBe(before);
   expect(transit(before, { action: 'deprecate', now: 50, sunsetAt: 90 })).toBe(before);
+});
+
+test('a version is retired from its sunset on, before that only by who says so', () => {
+  const before = record('DEPRECATED');
+  const retire = (now: number, isEarly = false): VersionRecord =>
+    transit(before, { action: 'retire', now, isEarly });
+  expect(() => retire(89)).toThrow(
+    expect.objectContaining({
+      code: 'invalid-lifecycle-transition',
+      errors: [expect.objectContaining({ parameter: 'early', code: 'required' })],
+      extensions: { current: 'DEPRECATED', allowed: ['deprecate', 'reinstate', 'edit'] },
+    }),
+  );
+  for (const retired of [retire(89, true), retire(90), retire(91)])
+    expect(retired).toMatchObject({ lifecycle: 'RETIRED', sunsetAt: 90 });
+  const { sunsetAt: _sunset, ...open } = before;
+  expect(transit(open, { action: 'retire', now: 1 })).not.toHaveProperty('sunsetAt');
 });
 
 test('only drafts are replaced, and nothing edits a retired version', () => {

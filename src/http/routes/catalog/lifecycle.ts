@@ -13,6 +13,7 @@ import {
   deprecateQuery,
   ifMatchHeader,
   namedVersionQuery,
+  retireQuery,
   versionQuery,
   sunsetParameter,
 } from './schema.ts';
@@ -24,11 +25,17 @@ const PATH = '/api/v1/catalog/:id';
 
 /** Publishing, deprecating, reinstating, retiring; the default version. */
 export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void {
-  for (const action of ['publish', 'reinstate', 'retire'] as const)
+  for (const action of ['publish', 'reinstate'] as const)
     app.post(`${PATH}/${action}`, lifecycleRoutes[action], async (request, reply) => {
       const change = { ...request.params, ...request.query, action };
       return respondToChange(deps, { request, reply, change });
     });
+  app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
+    const { early, ...ref } = request.query;
+    const isEarly = early === 'true';
+    const change = { ...request.params, ...ref, action: 'retire', isEarly } as const;
+    return respondToChange(deps, { request, reply, change });
+  });
   const checkSunset = ({ query }: FastifyRequest) => {
     const at = instantOf((query as { sunset?: unknown }).sunset);
     return at === undefined ? [] : deps.catalog.problemsInSunset(at);
@@ -130,8 +137,8 @@ const lifecycleRoutes = {
       operationId: 'retireArtifactVersion',
       summary: 'Retire a deprecated version',
       description:
-        'Scope `catalog:publish`. It can still be read by its name, and never changes again. Without `version`: the only deprecated one.',
-      request,
+        'Scope `catalog:publish`. It can still be read by its name, and never changes again. A version whose sunset lies ahead is refused (409), unless `early` is `true`. Without `version`: the only deprecated one.',
+      request: { params: artifactParams, querystring: retireQuery, headers },
       problems,
     }),
   ),

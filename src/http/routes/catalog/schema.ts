@@ -126,6 +126,13 @@ const optionalVersion = version
 
 export const versionQuery = z.strictObject({ version: optionalVersion });
 export const namedVersionQuery = z.strictObject({ version });
+export const retireQuery = z.strictObject({
+  version: optionalVersion,
+  early: z
+    .enum(['true', 'false'], 'must be `true` or `false`')
+    .exactOptional()
+    .describe('`true`: also while the sunset lies ahead.'),
+});
 export const diffQuery = z.strictObject({
   from: version
     .exactOptional()

@@ -180,13 +180,20 @@ function addDeprecate(
   );
 }
 
+const retireForm = versionForm.extend({ early: z.literal('yes').optional() });
+
 function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
   portal.action(
     `${VERSION_PATH}/retire`,
-    { ...publishing, form: versionForm, onProblems: (back) => pages.retire(back.params, back) },
+    { ...publishing, form: retireForm, onProblems: (back) => pages.retire(back.params, back) },
     async ({ form, params: name, ...asking }) => {
       requireTyped(form.typed, name.version, 'the version');
-      const change = { ...name, action: 'retire' as const, ifMatch: asSeen(form.seen) };
+      const change = {
+        ...name,
+        action: 'retire' as const,
+        isEarly: form.early === 'yes',
+        ifMatch: asSeen(form.seen),
+      };
       const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
       return shown(view, `${name.version} is retired.`);
     },

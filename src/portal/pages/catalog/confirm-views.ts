@@ -1,5 +1,6 @@
 import type { Lister } from '#catalog/artifact-store.ts';
 import type { Page } from '#catalog/version/read-catalog.ts';
+import { isBeforeSunset } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
@@ -9,7 +10,7 @@ import { shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import { list } from '../../shell/card.ts';
-import { input } from '../../shell/fields.ts';
+import { check, input } from '../../shell/fields.ts';
 import { confirmation } from '../../shell/forms.ts';
 import type { ConfirmationFacts } from '../../shell/forms.ts';
 import { errorSummary, problemOf, remark } from '../../shell/notice.ts';
@@ -130,8 +131,8 @@ function membersOf({ members = [], counts }: VersionView, share: number): Html {
 /** Asks for the version before it is gone for good. */
 export function retireView(given: ConfirmFacts, reader: Reader): Html {
   const { record, successor } = given.view;
-  const { version, sunsetAt } = record;
-  const isEarly = sunsetAt !== undefined && sunsetAt > reader.nowMs;
+  const { version, sunsetAt = reader.nowMs } = record;
+  const isEarly = isBeforeSunset(record, reader.nowMs);
   return confirm('Not retired', given, {
     below: 'retire',
     ...(isEarly && {
@@ -148,9 +149,23 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
         : html`Its successor is ${code(successor)}.`,
       'It stays readable by its name. This cannot be undone.',
     ],
-    fields: [whoListsIt(record.id, given.listers, given.share), typedField(given)],
+    fields: [
+      whoListsIt(record.id, given.listers, given.share),
+      ...(isEarly ? [earlyBox(given)] : []),
+      typedField(given),
+    ],
     submit: `Retire ${version}`,
     danger: true,
+  });
+}
+
+function earlyBox({ problems = [], typed = {} }: ConfirmFacts): Html {
+  return check({
+    name: 'early',
+    label: 'Retire it before its sunset',
+    value: 'yes',
+    checked: typed['early'] === 'yes',
+    error: problemOf(problems, 'early'),
   });
 }
 

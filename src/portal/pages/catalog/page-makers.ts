@@ -26,7 +26,7 @@ import type { FormTexts } from './draft/omitted-texts.ts';
 import { draftFormView } from './draft/draft-view.ts';
 import { LISTERS_SHOWN } from './listers/listers-view.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
-import { explainStale } from './stale.ts';
+import { explainAsked, explainStale } from './stale.ts';
 
 export type CatalogPageMakers = ReturnType<typeof createPages>;
 
@@ -64,7 +64,7 @@ export function createPages(deps: CatalogPagesDeps) {
         listers,
         person,
         seen: seenOf(shown),
-        problems: problems.map((one) => explainStale(one)),
+        problems: problems.map(explainAsked),
         ...(typed && { typed }),
       };
       const others = items.filter(({ version }) => version !== shown.record.version);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
+import { DAY } from '#shared/clock.ts';
 import { catalogRules, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
 import type { Call } from '../../../support/catalog.ts';
 
@@ -292,6 +293,33 @@ test('retire without a version takes the only deprecated one, and it can still b
   expect(retired.body).toMatchObject({ version: '1.1.0', lifecycle: 'RETIRED' });
   expect((await call('GET', '/petstore?version=1.1.0')).body.lifecycle).toBe('RETIRED');
   expect((await call('POST', '/petstore/retire')).status).toBe(400);
+});
+
+test('retire waits for the sunset, unless it is told not to, which the audit keeps', async () => {
+  const { call, clock } = openCatalogApp();
+  await make(call, 'PUBLISHED');
+  await call('POST', '/petstore/deprecate?sunset=2026-03-02T12:00:00Z');
+  for (const query of ['', '?early=false', '?version=1.0.0']) {
+    const refused = await call('POST', `/petstore/retire${query}`);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({
+      code: 'invalid-lifecycle-transition',
+      detail: expect.stringMatching(/2026-03-02T12:00:00Z.*`early=true`/),
+      current: 'DEPRECATED',
+      allowed: ['deprecate', 'reinstate', 'edit'],
+    });
+  }
+  expect((await call('POST', '/petstore/retire?early=yes')).status).toBe(400);
+  const retired = await call('POST', '/petstore/retire?early=true');
+  expect(retired.body).toMatchObject({ lifecycle: 'RETIRED', sunsetAt: '2026-03-02T12:00:00Z' });
+  const lastAudited = async () => (await call('GET', '/petstore/audit?limit=1')).body.items[0];
+  expect((await lastAudited()).changes).toEqual({ lifecycle: 'RETIRED', early: true });
+  await make(call, 'PUBLISHED');
+  await call('POST', '/petstore/deprecate?sunset=2026-03-02T12:00:00Z');
+  await clock.advance(DAY);
+  const late = await call('POST', '/petstore/retire?early=true');
+  expect(late.body).toMatchObject({ version: '1.1.0', lifecycle: 'RETIRED' });
+  expect((await lastAudited()).changes).toEqual({ lifecycle: 'RETIRED' });
 });
 
 describe('the default version', () => {

@@ -231,6 +231,27 @@ describe('a version', () => {
     expect((await read()).record.lifecycle).toBe('RETIRED');
   });
 
+  test('is retired before its sunset by a box, and not without', async () => {
+    const { owner, create, publish, confirm, seenAt, read } = await open();
+    await create();
+    await publish('1.0.0');
+    await confirm(at('deprecate'), { sunset: '' });
+    expect((await owner.get(at('retire'))).body).not.toContain('name="early"');
+    await confirm(at('deprecate'), { sunset: '2030-06-01' });
+    const page = (await owner.get(at('retire'))).body;
+    expect(page).toContain('Its sunset is ahead');
+    expect(page).toMatch(/name="early" type="checkbox" value="yes"/);
+    const typed = { typed: '1.0.0', seen: await seenAt(at('retire')) };
+    const stopped = await owner.post(at('retire'), typed);
+    expect(stopped.status).toBe(422);
+    expect(stopped.body).toContain('href="#early"');
+    expect(stopped.body).toContain('Tick the box to retire it before.');
+    expect(stopped.body).not.toContain('early=true');
+    expect((await read()).record.lifecycle).toBe('DEPRECATED');
+    await confirm(at('retire'), { typed: '1.0.0', early: 'yes' });
+    expect((await read()).record.lifecycle).toBe('RETIRED');
+  });
+
   test('with findings shows them before it is published, and is stopped by them', async () => {
     const { owner, create, seenAt, read } = await open();
     await create({ specText: '{"openapi":"3.1.0"}' });
