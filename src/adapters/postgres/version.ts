@@ -1,4 +1,4 @@
-import { createNextFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Session } from './database.ts';
 
 /**
@@ -15,7 +15,7 @@ const SNAPSHOT = 'SELECT pg_current_snapshot()::text AS snapshot';
 export function createVersionReader(session: Pick<Session, 'get'>): () => Promise<number> {
   let seen: string | undefined;
   let version = 0;
-  return createNextFlight(async () => {
+  return createNextTurnFlight(async () => {
     const row = await session.get<{ snapshot: string }>(SNAPSHOT);
     if (row?.snapshot !== seen) version += 1;
     seen = row?.snapshot;

@@ -1,5 +1,5 @@
 /**
- * Three ways to let calls share one run of the same work. They differ in which calls a run serves.
+ * Four ways to let calls share one run of the same work. They differ in which calls a run serves.
  * Whoever shares a run shares its failure; nothing of a finished run is remembered.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
@@ -60,4 +60,22 @@ export function createTurnFlight<T>(look: () => T): () => Promise<T> {
       pending = undefined;
       return look();
     }));
+}
+
+/**
+ * Both of these, for work that waits for somebody else: every call is served by a run that began after
+ * its turn, one run at a time. Runs that begin with the first call of a turn would leave all others of
+ * it to another run.
+ */
+export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const startNext = async (): Promise<T> => {
+    await running?.catch(() => undefined); // its own callers hear of the failure
+    await endOfTurn();
+    next = undefined;
+    running = work();
+    return running;
+  };
+  return () => (next ??= startNext());
 }

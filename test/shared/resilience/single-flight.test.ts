@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import {
   createNextFlight,
+  createNextTurnFlight,
   createSingleFlight,
   createTurnFlight,
 } from '#shared/resilience/single-flight.ts';
@@ -98,5 +100,54 @@ describe('a flight of a turn', () => {
     });
     await expect(look()).rejects.toThrow('not yet');
     expect(await look()).toBe('seen');
+  });
+});
+
+describe('a next flight of a turn', () => {
+  /** A run begins one turn after the one before it was settled. */
+  const endOfTurn = async (): Promise<void> => {
+    await setImmediate();
+    await setImmediate();
+  };
+
+  test('all calls of a turn share one run, which begins after what they did', async () => {
+    const { run, runs } = controlled(createNextTurnFlight);
+    const all = [run(), run()];
+    expect(runs).toHaveLength(0);
+    await endOfTurn();
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await Promise.all(all)).toEqual([1, 1]);
+  });
+
+  test('no call is served by a run that had begun before it', async () => {
+    const { run, runs } = controlled(createNextTurnFlight);
+    const first = run();
+    await endOfTurn();
+    const later = [run(), run()];
+    await endOfTurn();
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await first).toBe(1);
+    await endOfTurn();
+    const last = run();
+    runs[1]?.resolve(2);
+    expect(await Promise.all(later)).toEqual([2, 2]);
+    await endOfTurn();
+    runs[2]?.resolve(3);
+    expect(await last).toBe(3);
+    expect(runs).toHaveLength(3);
+  });
+
+  test('a failure reaches those whose run it was, and the next run begins all the same', async () => {
+    const { run, runs } = controlled(createNextTurnFlight);
+    const first = run();
+    await endOfTurn();
+    const later = run();
+    runs[0]?.reject(new Error('down'));
+    await expect(first).rejects.toThrow('down');
+    await endOfTurn();
+    runs[1]?.resolve(2);
+    expect(await later).toBe(2);
   });
 });

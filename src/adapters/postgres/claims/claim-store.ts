@@ -1,5 +1,5 @@
 import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
-import { createNextFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { appendAudit } from '../audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import { createClaimReader } from './view.ts';
@@ -30,7 +30,7 @@ const REMOVALS = `
 export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
   const repository = options.repository.toLowerCase();
   return {
-    current: createNextFlight(createClaimReader(database, repository)),
+    current: createNextTurnFlight(createClaimReader(database, repository)),
     ...createClaimLists(database, repository),
     release: (number, entry) =>
       claimTransaction(database, async (session) => {
