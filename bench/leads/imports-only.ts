@@ -2,6 +2,7 @@
 import '@fastify/under-pressure';
 import '@octokit/auth-app';
 import '@octokit/core';
+import '@octokit/rest';
 import '@octokit/webhooks';
 import 'better-sqlite3';
 import 'commander';

@@ -1,4 +1,4 @@
-import { Octokit } from '@octokit/core';
+import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 
 import type { Clock } from '#shared/clock.ts';

@@ -1,4 +1,4 @@
-import { Octokit } from '@octokit/core';
+import { Octokit } from '@octokit/rest';
 
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
