@@ -31,17 +31,20 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
   });
   return (app) => {
     requireLeadGrant(app, context, deps);
-    app.get('/api/v1/leads', listRoute, async (request, reply) => {
-      const { value, cache } = await deps.reader.list(request.query, visibilityOf(request));
-      const link = linkTo(request.query, value, request.url);
-      if (link !== undefined) reply.header('link', link);
-      return bytesOf({ rendered: renderList(value), cache }, request, reply);
-    });
-    app.get('/api/v1/leads/:leadId', detailRoute, async (request, reply) => {
-      const { leadId } = request.params;
-      const { value, cache } = await deps.reader.read(leadId, visibilityOf(request));
-      return bytesOf({ rendered: renderLead(value), cache }, request, reply);
-    });
+    app.get('/api/v1/leads', listRoute, (request, reply) =>
+      deps.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
+        const link = linkTo(request.query, value, request.url);
+        if (link !== undefined) reply.header('link', link);
+        return bytesOf({ rendered: renderList(value), cache }, request, reply);
+      }),
+    );
+    app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
+      deps.reader
+        .read(request.params.leadId, visibilityOf(request))
+        .then(({ value, cache }) =>
+          bytesOf({ rendered: renderLead(value), cache }, request, reply),
+        ),
+    );
   };
 }
 
