@@ -1,5 +1,4 @@
 /** What time to ready and memory are measured against: the same packages imported, and a listener. */
-import '@fastify/under-pressure';
 import '@octokit/auth-app';
 import '@octokit/core';
 import '@octokit/rest';

@@ -1,4 +1,3 @@
-import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -27,6 +26,7 @@ import { schemaCompilers } from './schema-compilers.ts';
 import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
+import { watchLoopLag } from './event-loop-lag.ts';
 import { createRefusalLog } from './telemetry/refusal-log.ts';
 import { traceRequests } from './telemetry/request-spans.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
@@ -139,26 +139,25 @@ function serverOptions(
  * enough.
  */
 function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
+  if (lagMsMax === 0) return;
+  const lag = watchLoopLag(lagMsMax);
   let looksInARow = 0;
-  const look = (): void => {
-    looksInARow = app.isUnderPressure() ? looksInARow + 1 : 0;
-  };
-  void app.register(underPressure, {
-    maxEventLoopDelay: lagMsMax,
-    sampleInterval: lagMsMax,
-    pressureHandler: async (request) => {
-      if (looksInARow < 2 || request.routeOptions.config.isOperation === true) return;
-      throw new TrackportError('overloaded', {
+  // Further apart than samples, so that no two looks see the same one.
+  const looking = setInterval(() => {
+    looksInARow = lag.isOver() ? looksInARow + 1 : 0;
+  }, 2 * lagMsMax).unref();
+  app.addHook('onRequest', (request, _reply, next) => {
+    if (looksInARow < 2 || !lag.isOver()) return next();
+    if (request.routeOptions.config.isOperation === true) return next();
+    next(
+      new TrackportError('overloaded', {
         detail: 'The service has more calls than it can answer in time.',
         retryAfterSeconds: 5,
-      });
-    },
+      }),
+    );
   });
-  if (lagMsMax === 0) return;
-  // Further apart than samples, so that no two looks see the same one.
-  let looking: NodeJS.Timeout | undefined;
-  app.addHook('onReady', async () => {
-    looking = setInterval(look, 2 * lagMsMax).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(looking);
+    lag.stop();
   });
-  app.addHook('onClose', async () => clearInterval(looking));
 }

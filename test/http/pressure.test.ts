@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as timersRun } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { buildTestApp } from '../support/http/app.ts';
 
@@ -22,6 +22,11 @@ const statusOf = async (app: HttpApp, url: string): Promise<number> =>
   (await app.inject({ url })).statusCode;
 
 test('while the event loop lags, requests are turned away, and operations are told', async () => {
+  // What opens a file, as this does, ends the process where callers have taken all descriptors.
+  const opening = vi.spyOn(process, 'memoryUsage').mockImplementation(() => {
+    throw new Error('EMFILE');
+  });
+  onTestFinished(() => opening.mockRestore());
   const app = await openApp();
   const look = async () => {
     holdUp(2 * LAG_MS_MAX);
