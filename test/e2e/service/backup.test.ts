@@ -102,6 +102,17 @@ async function largeStore() {
   return { config, folder, store, backup: path.join(folder, 'copy.backup') };
 }
 
+test('a backup that finds no room says so in one line, and leaves nothing', async () => {
+  const { config } = await createWorld();
+  const folder = path.dirname(config);
+  const args = ['backup', path.join(folder, 'copy.backup'), '--config', config];
+  const limits = '-f 600'; // 300 KiB: less than an empty store has
+  const { code, stderr } = await runTrackport(args, { environment, limits });
+  const why = 'FILE cannot be written, or the store cannot be read (SQLITE_IOERR).\n';
+  expect([code, stderr]).toEqual([1, why]);
+  expect(readdirSync(folder).toSorted()).toEqual(['data', 'trackport.yaml']);
+});
+
 /** Kills a command as soon as a file that is not whole yet has grown to this size. */
 async function killWhileWriting(folder: string, bytes: number, args: string[]): Promise<void> {
   const command = trackport(args, { environment });

@@ -24,11 +24,16 @@ export type StartOptions = {
   environment?: Record<string, string>;
   /** Another user than this process's; only root can. */
   user?: { uid: number; gid: number };
+  /** What the system lets it have, as arguments of the shell's `ulimit`. */
+  limits?: string;
 };
 
 /** Runs the whole program as a process of its own; it is killed when the test is over. */
 export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
-  const child = spawn(process.execPath, [entry, ...args], {
+  const command = [process.execPath, entry, ...args];
+  const [program = '', ...rest] =
+    options.limits === undefined ? command : limited(command, options.limits);
+  const child = spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.environment },
     ...options.user,
@@ -68,6 +73,11 @@ export function trackport(args: readonly string[], options: StartOptions = {}): 
       throw new Error(`exited with ${line} before "${message}": ${text.out}${text.err}`);
     },
   };
+}
+
+/** A file that grows too large is an error like that of a full disk, and no signal. */
+function limited(command: readonly string[], limits: string): string[] {
+  return ['/bin/sh', '-c', `trap '' XFSZ; ulimit ${limits} && exec "$@"`, 'sh', ...command];
 }
 
 /** Runs a command to its end. */

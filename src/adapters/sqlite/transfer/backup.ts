@@ -36,7 +36,7 @@ export async function backUp(request: BackupRequest): Promise<readonly TableDige
   const draft = fileErrors(() => openDraft(request.file));
   try {
     const counts = await copyPages(request, draft.file);
-    const digests = guard(() => finish(draft.file, request));
+    const digests = copyErrors(() => finish(draft.file, request));
     for (const { table, rows } of digests)
       if (counts.has(table) && counts.get(table) !== rows) refuseCopy(table);
     fileErrors(() => draft.publish({ replace: request.isForced }));
@@ -77,10 +77,27 @@ async function copyPages(
     });
     return guard(() => countRows(handle, tables));
   } catch (error) {
-    throw guard(() => error);
+    return copyErrors(() => {
+      throw error;
+    });
   } finally {
     handle.close();
   }
+}
+
+/** The store is only read: what cannot be written is FILE. */
+function copyErrors<T>(work: () => T): T {
+  return guard(() => {
+    try {
+      return work();
+    } catch (error) {
+      const code = systemCodeOf(error) ?? '';
+      if (/^SQLITE_(?:FULL|READONLY)/.test(code)) refuseFile(`cannot be written (${code})`);
+      if (code.startsWith('SQLITE_IOERR'))
+        refuseFile(`cannot be written, or the store cannot be read (${code})`);
+      throw error;
+    }
+  });
 }
 
 function beginReading(handle: BetterSqlite3.Database): Table[] {
