@@ -38,7 +38,7 @@ export async function openCatalog({
     checkSpec: createSpecChecker({ clock: systemClock }),
     diffSpecs: createSpecDiffer({ clock: systemClock }),
     renderSpecYaml: createSpecRenderer({ clock: systemClock }),
-    rules: () => ({ types: [], sources: [], findings: 'block' }),
+    rules: () => ({ types: [], sources: [], findings: 'block', compatibility: 'warn' }),
   });
 }
 

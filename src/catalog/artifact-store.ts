@@ -53,6 +53,11 @@ export type Change = {
   next: VersionRecord;
   /** The spec as it shall be, `null` for none; absent leaves it alone. */
   specText?: string | null;
+  /**
+   * The version that this one was held against, to be published; none when its `serial` is undefined.
+   * Where `baselineOf` is another one by now, nothing is done.
+   */
+  baseline?: { serial: number | undefined };
 };
 
 /** All that is given must hold; `groupPath` means itself and all below it, on segment boundaries. */
@@ -121,8 +126,8 @@ export type ArtifactStore = {
   /** Makes the artifact with its first version. The id keeps the spelling of that one. */
   insert(workspaceId: string, version: NewVersion, beside: Accompaniment): Promise<Inserted>;
   /**
-   * Undefined, and nothing done, when the version is not any more as `former` says; nor is anything
-   * done where another version says that the artifact is of another type.
+   * Undefined, and nothing done, when the version is not any more as `former` says, or is held against
+   * another `baseline`; nor is anything done where another version says that the artifact is of another type.
    */
   change(
     workspaceId: string,

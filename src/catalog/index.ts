@@ -1,3 +1,4 @@
+import { compareToBaseline } from './compatibility/compatibility.ts';
 import { diffVersions } from './diff/diff-versions.ts';
 import type { DiffRequest } from './diff/diff-versions.ts';
 import { importFiles } from './import/import-files.ts';
@@ -22,10 +23,12 @@ import { readView } from './version/version-view.ts';
 import type { Caller, CatalogDeps, VersionQuery } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
-export type CatalogRules = Words & Pick<CatalogDeps, 'findings'>;
+export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;
 
 /** What the catalog is made of. `rules`: those in force; read once for each call. */
-export type CatalogPorts = Omit<CatalogDeps, 'words' | 'findings'> & { rules: () => CatalogRules };
+export type CatalogPorts = Omit<CatalogDeps, 'words' | keyof Omit<CatalogRules, keyof Words>> & {
+  rules: () => CatalogRules;
+};
 
 /** The catalog's use cases. Each is documented, with the codes that it throws, where it stands. */
 export type Catalog = ReturnType<typeof createCatalog>;
@@ -33,12 +36,12 @@ export type Catalog = ReturnType<typeof createCatalog>;
 /** The one way to make the catalog, for the service, the command line and tests. */
 export function createCatalog({ rules, ...ports }: CatalogPorts) {
   const deps = (): CatalogDeps => {
-    const { types, sources, findings } = rules();
+    const { types, sources, ...rest } = rules();
     const words = {
       types: [...coreTypes, ...types],
       sources: [...coreSources, ...sources],
     };
-    return { ...ports, words, findings };
+    return { ...ports, words, ...rest };
   };
   return {
     read: (reader: Reader, query: VersionQuery) => readView(ports, reader, query),
@@ -53,6 +56,9 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     listListers: (reader: Reader, request: PageRequest & { id: string }) =>
       listListers(ports, reader, request),
     diff: (reader: Reader, request: DiffRequest) => diffVersions(ports, reader, request),
+    /** What a version breaks, as its publication would find. */
+    compatibility: (reader: Reader, ref: Parameters<typeof compareToBaseline>[2]) =>
+      compareToBaseline(deps(), reader, ref),
     create: (caller: Caller, draft: Draft) => createVersion(deps(), caller, draft),
     replace: (caller: Caller, input: ReplaceInput) => replaceVersion(deps(), caller, input),
     patch: (caller: Caller, input: PatchInput) => patchVersion(deps(), caller, input),
@@ -70,6 +76,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     words: (): Words => deps().words,
     /** Whether findings of a spec stop it from being published. */
     stopsAtFindings: () => deps().findings === 'block',
+    /** Whether breaking changes stop it, unless they are accepted. */
+    stopsAtBreaking: () => deps().compatibility === 'block',
     /** What is wrong with a sunset. */
     problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, ports.clock.now()),
     /** What is wrong with the words of a list's filters. */

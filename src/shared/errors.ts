@@ -26,6 +26,7 @@ export const errorCodes = [
   'uri-too-long',
   'unsupported-media-type',
   'spec-invalid',
+  'breaking-change',
   'idempotency-mismatch',
   'headers-too-large',
   'quota-exceeded',

@@ -174,6 +174,23 @@ export function describeArtifactStore(engine: string, open: Open): void {
       await move(second, { type: 'API' });
     });
 
+    test('a version is published only as it was held against others, with what was found', async () => {
+      const draft = await make({ version: '1.2.0', lifecycle: 'DRAFT' });
+      const findings = [{ pointer: '#/spec', code: 'breaking-change', detail: 'Breaks.' }];
+      const next = { ...draft, lifecycle: 'PUBLISHED' as const, findings, revision: 2 };
+      const publish = (serial: number | undefined) =>
+        store.change(W, { former: draft, next, baseline: { serial } }, { audit });
+      const read = async () =>
+        store.read(W, { id: 'petstore', version: '1.2.0' }, { withSpec: false });
+      const { serial } = await make({ version: '1.1.0' });
+      const { serial: foreign } = await make({ version: '2.0.0' });
+      for (const other of [undefined, foreign, draft.serial])
+        expect(await publish(other)).toBeUndefined();
+      expect(await read()).toEqual({ kind: 'found', record: draft });
+      expect(await publish(serial)).toMatchObject({ record: next });
+      expect(await read()).toEqual({ kind: 'found', record: next });
+    });
+
     test('an artifact holds a thousand versions and no more', async () => {
       for (let number = 0; number < 1000; number += 1) await insert({ version: `1.0.${number}` });
       expect(await insert({ version: '2.0.0' })).toEqual({ kind: 'full' });

@@ -26,6 +26,7 @@ export const catalogRules: CatalogRules = {
   types: ['DASHBOARD'],
   sources: ['CRAWLER'],
   findings: 'block',
+  compatibility: 'warn',
 };
 
 /** The catalog on `database`, else on one of its own. */

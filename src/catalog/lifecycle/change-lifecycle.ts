@@ -1,6 +1,7 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
+import { judgePublish } from '../compatibility/judge-publish.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import { accompany, readView, refuseUnknown, viewOf } from '../version/version-view.ts';
@@ -23,6 +24,8 @@ export type LifecycleChange = VersionRef & {
   sunsetAt?: number;
   /** With `retire` only: also while the sunset lies ahead. */
   isEarly?: boolean;
+  /** With `publish` only: also where breaking changes block. */
+  acceptsBreaking?: boolean;
   ifMatch?: Precondition;
 };
 
@@ -35,6 +38,8 @@ export type LifecycleChange = VersionRef & {
  * unless `isEarly`
  * @throws {precondition-failed}
  * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
+ * @throws {breaking-change} on publish, with each, where they are configured to block, unless
+ * `acceptsBreaking` @throws {overloaded} on publish
  */
 export async function changeLifecycle(
   deps: CatalogDeps,
@@ -53,13 +58,29 @@ export async function changeLifecycle(
       isEarly: change.isEarly ?? false,
     });
     checkCondition(record, change.ifMatch);
-    if (action === 'publish') requireValidSpec(deps, record);
+    if (action === 'publish') return publish(deps, caller, { change, record, next });
     if (next === record) return readView(deps, caller, { ...ref, withSpec: true });
     const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
     const changes = { ...changesOf(record, next), ...early };
     const beside = accompany(deps, caller, { action, changes });
     return writeChange(deps, caller, { former: record, next, beside });
   });
+}
+
+type Publishing = { change: LifecycleChange; record: VersionRecord; next: VersionRecord };
+
+async function publish(
+  deps: CatalogDeps,
+  caller: Caller,
+  { change, record, next }: Publishing,
+): Promise<VersionView | undefined> {
+  requireValidSpec(deps, record);
+  const acceptsBreaking = change.acceptsBreaking ?? false;
+  const { findings, audit, held } = await judgePublish(deps, caller, { record, acceptsBreaking });
+  const published = { ...next, findings: [...record.findings, ...findings] };
+  const changes = { ...changesOf(record, next), ...audit };
+  const beside = accompany(deps, caller, { action: 'publish', changes });
+  return writeChange(deps, caller, { former: record, next: published, ...held, beside });
 }
 
 /**

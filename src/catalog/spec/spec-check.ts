@@ -1,3 +1,4 @@
+import { fragmentOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { brokenReferences } from './spec-references.ts';
 
@@ -114,7 +115,7 @@ function schemaFinding({ instancePath, keyword, params, message }: SchemaError):
     allowedValues === undefined ? '' : `: ${allowedValues.join(', ')}`,
   ];
   return {
-    pointer: toFragment(instancePath),
+    pointer: fragmentOf(`/spec${instancePath}`),
     code: keyword,
     detail: `${message ?? 'is not valid'}${facts.join('')}`.slice(0, DETAIL_CHARACTERS_MAX),
   };
@@ -122,13 +123,8 @@ function schemaFinding({ instancePath, keyword, params, message }: SchemaError):
 
 function referenceFinding({ pointer, target }: { pointer: string; target: string }): Finding {
   return {
-    pointer: toFragment(`${pointer}/$ref`),
+    pointer: fragmentOf(`/spec${pointer}/$ref`),
     code: 'unresolved-reference',
     detail: `leads nowhere: ${target}`.slice(0, DETAIL_CHARACTERS_MAX),
   };
-}
-
-/** A JSON Pointer below `/spec` as a URI fragment (RFC 6901 §6). */
-function toFragment(pointer: string): string {
-  return `#/spec${encodeURI(pointer.toWellFormed()).replaceAll('#', '%23')}`;
 }

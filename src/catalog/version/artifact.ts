@@ -70,7 +70,10 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   id: string;
   version: string;
   lifecycle: Lifecycle;
-  /** Of the spec; empty when it is valid, absent or of a kind that is not validated. */
+  /**
+   * Of the spec; empty when it is valid, absent or of a kind that is not validated, and broke nothing
+   * when it was published.
+   */
   findings: Finding[];
   createdAt: number;
   updatedAt: number;

@@ -16,7 +16,7 @@ function chooseDefault<T extends Candidate>(
 ): T | undefined {
   const pinned = versions.find(({ serial }) => serial === pinnedSerial);
   if (pinned && isReadable(pinned)) return pinned;
-  return highest(versions, 'PUBLISHED') ?? highest(versions, 'DEPRECATED');
+  return highestIn(versions, 'PUBLISHED') ?? highestIn(versions, 'DEPRECATED');
 }
 
 /** The version that stands for an artifact in lists: its default, else a draft, else a retired one. */
@@ -26,8 +26,8 @@ export function chooseRepresentative<T extends Candidate>(
 ): T | undefined {
   return (
     chooseDefault(versions, pinnedSerial) ??
-    highest(versions, 'DRAFT') ??
-    highest(versions, 'RETIRED')
+    highestIn(versions, 'DRAFT') ??
+    highestIn(versions, 'RETIRED')
   );
 }
 
@@ -36,7 +36,11 @@ export function isReadable({ lifecycle }: { lifecycle: Lifecycle }): boolean {
   return lifecycle === 'PUBLISHED' || lifecycle === 'DEPRECATED';
 }
 
-function highest<T extends Candidate>(versions: readonly T[], lifecycle: Lifecycle): T | undefined {
+/** The highest version in a state: releases, then pre-releases, then versions that are no semantic ones. */
+export function highestIn<T extends Candidate>(
+  versions: readonly T[],
+  lifecycle: Lifecycle,
+): T | undefined {
   return highestOf(
     versions.filter((version) => version.lifecycle === lifecycle),
     (left, right) =>

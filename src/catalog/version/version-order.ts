@@ -31,6 +31,11 @@ export function orderOf(version: string): VersionOrder {
   return { rank: 1, key: core + preRelease.split('.').map(identifierKey).join('') };
 }
 
+/** The major number of a semantic version, without leading zeros; undefined for what is none. */
+export function majorOf(version: string): string | undefined {
+  return SEMVER.exec(version)?.[1]?.replace(/^0+(?=\d)/, '');
+}
+
 /** Digits after their count, so that longer numbers are greater: `9` → `019`, `10` → `0210`. */
 function numberKey(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, '');

@@ -42,7 +42,12 @@ export const artifactOut = z
     ...summary,
     members: z.array(memberOut).exactOptional(),
     counts: z.record(z.string(), z.int()),
-    findings: z.array(findingOut).exactOptional().describe('There when the spec is not valid.'),
+    findings: z
+      .array(findingOut)
+      .exactOptional()
+      .describe(
+        'There when the spec is not valid, or broke the version before when it was published.',
+      ),
     spec: z.record(z.string(), z.unknown()).exactOptional(),
   })
   .meta({ id: 'Artifact', description: 'One version of an artifact.' });

@@ -22,6 +22,8 @@ export type CatalogDeps = {
   words: Words;
   /** Whether findings stop a version from being published. */
   findings: 'block' | 'warn';
+  /** What becomes of breaking changes then; `off`: nobody looks for them. */
+  compatibility: 'off' | 'warn' | 'block';
 };
 
 /** On whose behalf. The workspace comes from the credential, never from a request's parameters. */

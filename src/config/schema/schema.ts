@@ -213,6 +213,7 @@ const catalog = section({
   types: list(upperWord, 'words').prefault([]),
   sources: list(upperWord, 'words').prefault([]),
   findings: word(['block', 'warn']).prefault('block'),
+  compatibility: word(['off', 'warn', 'block']).prefault('warn'),
 });
 
 const consumers = section({ limitPerMinute: integer(1, 1_000_000).prefault(600) });

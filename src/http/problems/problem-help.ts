@@ -115,6 +115,12 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     meaning: 'The spec says that it is OpenAPI or AsyncAPI, but is not valid as such.',
     remedy: 'The list called errors names each finding. Correct the draft, then publish again.',
   },
+  'breaking-change': {
+    meaning:
+      'Who relies on the highest published version of the same major number would be hurt, and the operator wants that to be accepted.',
+    remedy:
+      'The list called errors names each change. Take them back, raise the major number, or publish with breaking=accept.',
+  },
   'idempotency-mismatch': {
     meaning: 'The Idempotency-Key was used before, with another request.',
     remedy: 'Use a new key for each different request.',

@@ -34,6 +34,7 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
   'spec-invalid': { status: 422, title: 'The spec is not valid' },
+  'breaking-change': { status: 422, title: 'The version breaks an earlier one' },
   'idempotency-mismatch': { status: 422, title: 'The idempotency key belongs to another request' },
   'precondition-required': { status: 428, title: 'The request must be conditional' },
   'quota-exceeded': { status: 429, title: 'Too many requests' },

@@ -36,7 +36,8 @@ export const UPDATE_VERSION = `
 export const MOVE_VERSION = `
   UPDATE catalog_version SET
     revision = @revision, lifecycle = @lifecycle, updated_at = @updatedAt,
-    published_at = @publishedAt, deprecated_at = @deprecatedAt, sunset_at = @sunsetAt
+    published_at = @publishedAt, deprecated_at = @deprecatedAt, sunset_at = @sunsetAt,
+    findings = @findings
   WHERE ${IS_AS_READ} = @formerRevision`;
 
 export const DELETE_VERSION = `DELETE FROM catalog_version WHERE ${IS_AS_READ} = @revision`;

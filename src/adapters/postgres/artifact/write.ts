@@ -2,6 +2,7 @@ import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { otherType } from '#catalog/version/artifact-type.ts';
 import type { OtherType } from '#catalog/version/artifact-type.ts';
+import { dependsOnOthers, objectionTo } from '#catalog/version/change-objection.ts';
 import type {
   Accompaniment,
   ArtifactStore,
@@ -118,10 +119,8 @@ async function applyChange(
   const { session, workspaceId } = writing;
   const { former, next } = change;
   const artifact = await lockArtifact(writing, next.id);
-  if (artifact && next.type !== former.type) {
-    const mismatch = otherType(await readCandidates(session, artifact.serial), next);
-    if (mismatch) return mismatch;
-  }
+  const objection = artifact && (await objectionOf(session, artifact, change));
+  if (objection) return objection === 'overtaken' ? undefined : objection;
   const isMove = former.lifecycle !== next.lifecycle;
   const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
     ...toColumns(next),
@@ -138,6 +137,12 @@ async function applyChange(
       versions: await readCandidates(session, artifact.serial),
     });
   return conclude(writing, { record: next, specText: specText ?? undefined }, beside);
+}
+
+async function objectionOf(session: Session, artifact: ArtifactRow, change: Change) {
+  return dependsOnOthers(change)
+    ? objectionTo(change, await readCandidates(session, artifact.serial))
+    : undefined;
 }
 
 async function remove(

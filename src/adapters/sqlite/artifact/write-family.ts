@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { otherType } from '#catalog/version/artifact-type.ts';
 import type { OtherType } from '#catalog/version/artifact-type.ts';
+import { dependsOnOthers, objectionTo } from '#catalog/version/change-objection.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
@@ -86,7 +87,8 @@ const UPDATE_VERSION = `
 const MOVE_VERSION = `
   UPDATE catalog_version SET
     revision = @revision, lifecycle = @lifecycle, updatedAt = @updatedAt,
-    publishedAt = @publishedAt, deprecatedAt = @deprecatedAt, sunsetAt = @sunsetAt
+    publishedAt = @publishedAt, deprecatedAt = @deprecatedAt, sunsetAt = @sunsetAt,
+    findings = @findings
   WHERE serial = @serial AND workspaceId = @workspaceId AND revision = @formerRevision`;
 
 function prepare({ handle }: Connection) {
@@ -194,10 +196,8 @@ function applyChange(
   const { statements, representative } = deps;
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
-  if (artifact && next.type !== former.type) {
-    const mismatch = otherType(representative.candidates(artifact.serial), next);
-    if (mismatch) return mismatch;
-  }
+  const objection = artifact && objectionOf(deps, artifact, change);
+  if (objection) return objection === 'overtaken' ? undefined : objection;
   const isMove = former.lifecycle !== next.lifecycle;
   const { changes } = statements[isMove ? 'moveVersion' : 'updateVersion'].run({
     ...toVersionColumns(next),
@@ -210,6 +210,12 @@ function applyChange(
   else if (change.specText !== undefined) statements.putSpec.run(next.serial, change.specText);
   if (artifact) representative.changeVersion(artifact, former, next);
   return conclude(deps, { record: next, specText: specText ?? undefined, beside });
+}
+
+function objectionOf({ representative }: WriteDeps, artifact: ArtifactRow, change: Change) {
+  return dependsOnOthers(change)
+    ? objectionTo(change, representative.candidates(artifact.serial))
+    : undefined;
 }
 
 type Removal = { workspaceId: string; record: VersionRecord; audit: ChangeAudit };

@@ -13,6 +13,7 @@ import {
   deprecateQuery,
   ifMatchHeader,
   namedVersionQuery,
+  publishQuery,
   retireQuery,
   versionQuery,
   sunsetParameter,
@@ -25,11 +26,16 @@ const PATH = '/api/v1/catalog/:id';
 
 /** Publishing, deprecating, reinstating, retiring; the default version. */
 export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void {
-  for (const action of ['publish', 'reinstate'] as const)
-    app.post(`${PATH}/${action}`, lifecycleRoutes[action], async (request, reply) => {
-      const change = { ...request.params, ...request.query, action };
-      return respondToChange(deps, { request, reply, change });
-    });
+  app.post(`${PATH}/publish`, lifecycleRoutes.publish, async (request, reply) => {
+    const { breaking, ...ref } = request.query;
+    const acceptsBreaking = breaking === 'accept';
+    const change = { ...request.params, ...ref, action: 'publish', acceptsBreaking } as const;
+    return respondToChange(deps, { request, reply, change });
+  });
+  app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) => {
+    const change = { ...request.params, ...request.query, action: 'reinstate' } as const;
+    return respondToChange(deps, { request, reply, change });
+  });
   app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
     const { early, ...ref } = request.query;
     const isEarly = early === 'true';
@@ -113,9 +119,9 @@ const lifecycleRoutes = {
       operationId: 'publishArtifactVersion',
       summary: 'Publish a draft',
       description:
-        'Scope `catalog:publish`. Its content is frozen from then on. Without `version`: the only draft.',
-      request,
-      problems: ['spec-invalid', ...problems],
+        'Scope `catalog:publish`. Its content is frozen from then on. What breaks against the highest published version of the same major number is a finding; where the operator wants that to block, `breaking` must be `accept`. Without `version`: the only draft.',
+      request: { params: artifactParams, querystring: publishQuery, headers },
+      problems: ['spec-invalid', 'breaking-change', ...problems],
     }),
   ),
   reinstate: withScope(

@@ -126,6 +126,13 @@ const optionalVersion = version
 
 export const versionQuery = z.strictObject({ version: optionalVersion });
 export const namedVersionQuery = z.strictObject({ version });
+export const publishQuery = z.strictObject({
+  version: optionalVersion,
+  breaking: z
+    .enum(['accept'], 'must be `accept`')
+    .exactOptional()
+    .describe('`accept`: also with breaking changes, where they block. The audit keeps it.'),
+});
 export const retireQuery = z.strictObject({
   version: optionalVersion,
   early: z

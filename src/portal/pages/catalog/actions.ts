@@ -5,6 +5,7 @@ import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import { counted } from '../../shell/times.ts';
 import { requireTyped, typedForm } from '../../retyped.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
+import { atBreaking } from './breaking.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { describeForm, DRAFT_FORM_BYTES_MAX, draftForm, newDraftForm } from './draft/draft-form.ts';
 import { contentOf, descriptionOf } from './draft/draft-content.ts';
@@ -137,12 +138,17 @@ function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps, pages: Catalog
     `${VERSION_PATH}/publish`,
     {
       ...publishing,
-      form: z.object({ seen }),
+      form: z.object({ seen, breaking: z.literal('accept').optional() }),
       onProblems: (back) => pages.publish(back.params, back),
     },
     async ({ form, params: name, ...asking }) => {
-      const change = { ...name, action: 'publish' as const, ifMatch: asSeen(form.seen) };
-      const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
+      const change = {
+        ...name,
+        action: 'publish' as const,
+        acceptsBreaking: form.breaking === 'accept',
+        ifMatch: asSeen(form.seen),
+      };
+      const view = await atBreaking(() => deps.catalog.changeLifecycle(callerOf(asking), change));
       return shown(view, `${name.version} is published.`);
     },
   );

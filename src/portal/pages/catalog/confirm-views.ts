@@ -1,5 +1,6 @@
 import type { Lister } from '#catalog/artifact-store.ts';
 import type { Page } from '#catalog/version/read-catalog.ts';
+import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { isBeforeSunset } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
@@ -18,6 +19,7 @@ import { code, foreign, link } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { findingsList } from './artifact/artifact-view.ts';
+import { breakingBox, breakingRemark } from './breaking.ts';
 import { whoListsIt } from './listers/listers-view.ts';
 import { artifactPath, versionPath } from './query.ts';
 import { sunsetDayText } from './words.ts';
@@ -35,8 +37,17 @@ export type ConfirmFacts = {
   typed?: TypedFields;
 };
 
-/** Asks before content is frozen; says what validation found. */
-export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
+/** What is known of a draft that is to be published, and whether each stops it. */
+type PublishFacts = ConfirmFacts & {
+  stops: boolean;
+  compatibility: Compatibility;
+  stopsAtBreaking: boolean;
+};
+
+/** Asks before content is frozen; says what it breaks, and what validation found. */
+export function publishView(given: PublishFacts): Html {
+  const { compatibility, stopsAtBreaking, share, problems = [], typed = {} } = given;
+  const mustAccept = stopsAtBreaking && compatibility.breaking.length > 0;
   const { findings, version, specText } = { ...given.view.record, ...given.view };
   const found = counted(findings.length, 'finding');
   const isStopped = findings.length > 0 && given.stops;
@@ -45,10 +56,12 @@ export function publishView(given: ConfirmFacts & { stops: boolean }): Html {
   const clean = specText === undefined ? 'It has no spec' : 'No findings';
   return confirm('Not published', given, {
     below: 'publish',
-    warning:
+    warning: html`${breakingRemark(compatibility, { stops: mustAccept, share })}${
       findings.length === 0
         ? remark('ok', clean)
-        : remark(isStopped ? 'bad' : 'warn', heading, text),
+        : remark(isStopped ? 'bad' : 'warn', heading, text)
+    }`,
+    ...(mustAccept && { fields: [breakingBox(problems, typed['breaking'] === 'accept')] }),
     consequences: [
       'Whoever reads the catalog can rely on it: its content is frozen from now on.',
       'Title, description, owner and group can still be changed.',

@@ -76,9 +76,15 @@ export function createPages(deps: CatalogPagesDeps) {
   return {
     create: (from: Partial<VersionName>, request: FormRequest) => createPage(deps, from, request),
     edit: async (name: VersionName, request: FormRequest) => editPage(deps, name, request),
-    publish: confirm('Publish', (given) =>
-      publishView({ ...given, stops: catalog.stopsAtFindings() }),
-    ),
+    publish: async (name: VersionName, request: FormRequest) => {
+      const { workspaceId } = request.person;
+      const facts = {
+        compatibility: await catalog.compatibility({ workspaceId }, name),
+        stopsAtBreaking: catalog.stopsAtBreaking(),
+        stops: catalog.stopsAtFindings(),
+      };
+      return confirm('Publish', (given) => publishView({ ...given, ...facts }))(name, request);
+    },
     deprecate: confirm('Deprecate', (given, reader, others) =>
       deprecateView({ ...given, next: given.view.successor ?? nextOf(others) }, reader),
     ),

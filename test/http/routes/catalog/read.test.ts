@@ -221,7 +221,9 @@ describe('the list', () => {
 
   test('a word that is configured no more is refused, also where it was used before', async () => {
     let types: string[] = ['DASHBOARD'];
-    const { call } = openCatalogApp({ rules: () => ({ types, sources: [], findings: 'block' }) });
+    const { call } = openCatalogApp({
+      rules: () => ({ types, sources: [], findings: 'block', compatibility: 'warn' }),
+    });
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(200);
     types = [];
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(400);

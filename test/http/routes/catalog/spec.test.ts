@@ -13,7 +13,7 @@ const any = { 'if-match': '*' };
 
 async function open(facts: object = {}) {
   const opened = openCatalogApp({
-    rules: () => ({ types: [], sources: [], findings: 'warn' }),
+    rules: () => ({ types: [], sources: [], findings: 'warn', compatibility: 'warn' }),
   });
   await make(opened.call, facts);
   return opened;

@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
+import { catalogRules } from '../../../support/catalog.ts';
 import { origin, setUp } from './support.ts';
 
 const ref = { workspaceId: 'default' };
 const scopes = ['catalog:read', 'catalog:write', 'catalog:publish'];
 const at = (below: string, version = '1.0.0') =>
   `/portal/catalog/leads/versions/${version}/${below}`;
+
+const ok = { get: { responses: { 200: { description: 'Well.' } } } };
+const api = (...paths: string[]): string =>
+  JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    paths: Object.fromEntries(paths.map((path) => [path, ok])),
+  });
 
 const fields = {
   id: 'leads',
@@ -31,8 +40,8 @@ const omittedIn = (page: string): Record<string, string> =>
     ),
   );
 
-async function open() {
-  const portal = setUp();
+async function open(facts: Parameters<typeof setUp>[0] = {}) {
+  const portal = setUp(facts);
   const owner = await portal.signIn(scopes);
   const seenAt = async (path: string): Promise<string> => {
     const { status, body } = await owner.get(path);
@@ -261,6 +270,40 @@ describe('a version', () => {
     const stopped = await owner.post(at('publish'), { seen: await seenAt(at('publish')) });
     expect(stopped.status).toBe(422);
     expect((await read()).record.lifecycle).toBe('DRAFT');
+  });
+
+  test('that breaks another one shows it first, and where that blocks asks to accept it', async () => {
+    const rules = { current: { ...catalogRules, compatibility: 'warn' as 'warn' | 'block' } };
+    const { owner, create, publish, confirm, seenAt, catalog, read } = await open({
+      rules: () => rules.current,
+    });
+    await create({ specText: api('/pets', '/dogs') });
+    expect((await owner.get(at('publish'))).body).not.toMatch(/breaking|breaks/);
+    await publish('1.0.0');
+    await create({ version: '1.1.0', specText: api('/pets') });
+    await create({ version: '1.2.0', specText: api('/pets', '/dogs') });
+    const path = at('publish', '1.1.0');
+    const shown = async (page: string) =>
+      (await owner.get(page)).body.replaceAll(/\s+/g, ' ').replaceAll('<wbr />', '');
+    const body = await shown(path);
+    expect(body).toContain('1 breaking change against <code>1.0.0</code>');
+    expect(body).toContain('/spec/paths/~1dogs');
+    expect(body.indexOf('breaking change')).toBeLessThan(body.indexOf('No findings'));
+    expect(body).not.toContain('name="breaking"');
+    rules.current = { ...catalogRules, compatibility: 'block' };
+    expect((await owner.get(path)).body).toMatch(/name="breaking"[^>]*value="accept"/);
+    const stopped = await owner.post(path, { seen: await seenAt(path) });
+    expect(stopped.status).toBe(422);
+    expect(stopped.body).toContain('href="#breaking"');
+    expect(stopped.body).toContain('Tick the box to publish it all the same.');
+    expect((await read('1.1.0')).record.lifecycle).toBe('DRAFT');
+    const fine = await shown(at('publish', '1.2.0'));
+    expect(fine).toContain('It breaks nothing of <code>1.0.0</code>');
+    expect(fine).not.toContain('name="breaking"');
+    await confirm(path, { breaking: 'accept' });
+    expect((await read('1.1.0')).record.lifecycle).toBe('PUBLISHED');
+    const { items } = await catalog.listAudit(ref, { id: 'leads', limit: 1 });
+    expect(items[0]?.changes).toMatchObject({ breaking: 'accept', against: '1.0.0' });
   });
 
   test('is published only as it was seen', async () => {

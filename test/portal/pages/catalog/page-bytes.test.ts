@@ -29,6 +29,18 @@ const spec = (tag: string): string =>
     ),
   });
 
+/** A valid one with as much to break. */
+const breakable = JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'x', version: '1' },
+  paths: Object.fromEntries(
+    Array.from({ length: 900 }, (_, at) => [
+      `/${quotes(120)}${at}`,
+      { get: { responses: { 200: { description: 'x' } } } },
+    ]),
+  ),
+});
+
 const id = dotted(128, 0);
 const versions = Array.from({ length: 40 }, (_, at) => dotted(64, 100 + at));
 const [first = '', second = ''] = versions;
@@ -44,6 +56,10 @@ async function fill() {
     catalog.changeLifecycle(origin, { id: of, version, action });
   for (const version of versions) await create({ id, version, members });
   for (const version of versions.slice(2)) await move(id, version, 'publish');
+  const breaking = JSON.stringify({ ...JSON.parse(breakable), paths: {} });
+  for (const [version, specText] of Object.entries({ '1.0.0': breakable, '1.1.0': breaking }))
+    await create({ id: 'breaking', version, specText });
+  await move('breaking', '1.0.0', 'publish');
   const ifMatch = { kind: 'any' } as const;
   for (const version of [first, second]) {
     const content = portal.draft({ ...texts, members, specText: spec(version) });
@@ -74,6 +90,7 @@ const pages: Record<string, string> = {
   'an edit of a draft': at(first, 'edit'),
   'an edit of what is published': at(versions[9] ?? '', 'edit'),
   'the question before publishing': at(first, 'publish'),
+  'the question before publishing what breaks': '/portal/catalog/breaking/versions/1.1.0/publish',
   'the question before deleting': at(first, 'delete'),
   'the question before deprecating': at(versions[9] ?? '', 'deprecate'),
   'the question before retiring': at(versions[5] ?? '', 'retire'),

@@ -12,8 +12,8 @@ export const origin = {
 } as const;
 
 /** The pages of a catalog in a portal. */
-export function setUp() {
-  const { catalog, clock } = buildCatalog();
+export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
+  const { catalog, clock } = buildCatalog(facts);
   const { specText: readSpecText } = createBodyReaders({ clock: createFakeClock() });
   const portal = startPortal((routes, sessions) =>
     catalogPages(routes, { catalog, readSpecText, clock, sessions }),

@@ -1,0 +1,56 @@
+import type { Change } from '../diff/change.ts';
+import { fragmentOf } from '../spec/finding.ts';
+import type { Finding } from '../spec/finding.ts';
+import { readRecord } from '../version/version-view.ts';
+import type { Caller, CatalogDeps } from '../version/version-view.ts';
+import { baselineOf } from './baseline.ts';
+
+/** What a version breaks. */
+export type Compatibility = {
+  /** The version that it was compared with; absent where there is none, and with `off`. */
+  against?: { version: string; serial: number };
+  /** Changes that break who relies on that one, at most 1,000. */
+  breaking: Change[];
+};
+
+type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
+
+/**
+ * Compares a version with the one that it is held against when it is published, by their specs.
+ * @throws {artifact-not-found} @throws {overloaded} @throws {store-unavailable}
+ */
+export async function compareToBaseline(
+  deps: Deps,
+  reader: Pick<Caller, 'workspaceId'>,
+  ref: { id: string; version: string },
+): Promise<Compatibility> {
+  if (deps.compatibility === 'off') return { breaking: [] };
+  const versions = (await deps.store.candidates(reader.workspaceId, ref.id)) ?? [];
+  const baseline = baselineOf(versions, ref);
+  if (!baseline) return { breaking: [] };
+  const { version, serial } = baseline;
+  const specTextOf = async (name: string): Promise<string | undefined> => {
+    const query = { id: ref.id, version: name, withSpec: true };
+    return (await readRecord(deps, reader, query)).specText;
+  };
+  const specs = { before: await specTextOf(version), after: await specTextOf(ref.version) };
+  const { changes } = await deps.diffSpecs(specs);
+  return {
+    against: { version, serial },
+    breaking: changes.filter(({ impact }) => impact === 'breaking'),
+  };
+}
+
+const FINDINGS_MAX = 100;
+
+/** Breaking changes as findings: the first 100, and one that says that there are more. */
+export function findingsOfBreaking({ against, breaking }: Compatibility): Finding[] {
+  const findings = breaking.slice(0, FINDINGS_MAX).map(({ path, text }) => ({
+    pointer: fragmentOf(path),
+    code: 'breaking-change',
+    detail: `Breaks who relies on ${against?.version}: ${text}.`,
+  }));
+  if (breaking.length <= FINDINGS_MAX) return findings;
+  const detail = 'More breaking changes are not shown; compare the two versions to see them.';
+  return [...findings, { pointer: '#/spec', code: 'more', detail }];
+}

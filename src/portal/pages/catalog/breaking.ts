@@ -1,0 +1,58 @@
+import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
+import { isTrackportError, refuse } from '#shared/errors.ts';
+import { shareOf } from '../../fit-page.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import type { FormProblem } from '../../page.ts';
+import { list } from '../../shell/card.ts';
+import { check } from '../../shell/fields.ts';
+import { problemOf, remark } from '../../shell/notice.ts';
+import { code, cut, foreign, note } from '../../shell/parts.ts';
+import { count, counted } from '../../shell/times.ts';
+
+const CHANGES_SHOWN = 30;
+
+/** What a draft breaks once it is published; nothing where it was compared with no version. */
+export function breakingRemark(
+  { against, breaking }: Compatibility,
+  { stops, share }: { stops: boolean; share: number },
+): Html | undefined {
+  if (!against) return undefined;
+  if (breaking.length === 0)
+    return remark('ok', html`It breaks nothing of ${code(against.version)}`);
+  const shown = breaking.slice(0, shareOf(CHANGES_SHOWN, share));
+  const rest = breaking.length - shown.length;
+  const changes = list(
+    ...shown.map(({ path, text }) => html`${foreign(text)}${note(code(cut(path, 120)))}`),
+  );
+  const heading = html`${counted(breaking.length, 'breaking change')} against
+  ${code(against.version)}`;
+  return remark(
+    stops ? 'bad' : 'warn',
+    heading,
+    html`${changes}${rest > 0 && note(`${count(rest)} more.`)}`,
+  );
+}
+
+/** Asks whether breaking changes are accepted. */
+export function breakingBox(problems: readonly FormProblem[], isChecked: boolean): Html {
+  return check({
+    name: 'breaking',
+    label: 'Publish it with its breaking changes',
+    note: 'A higher major number says the same to everybody.',
+    value: 'accept',
+    checked: isChecked,
+    error: problemOf(problems, 'breaking'),
+  });
+}
+
+/** The page lists breaking changes itself: only that they must be accepted comes back at the box. */
+export async function atBreaking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTrackportError(error, 'breaking-change')) throw error;
+    const detail = 'It has breaking changes. Tick the box to publish it all the same.';
+    return refuse([{ pointer: '#/breaking', code: 'required', detail }]);
+  }
+}

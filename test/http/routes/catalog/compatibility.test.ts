@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import type { Catalog, CatalogPorts } from '#catalog/index.ts';
+import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+import { catalogRules, openCatalogApp } from '../../../support/catalog.ts';
+import type { Call } from '../../../support/catalog.ts';
+
+const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+const ok = { responses: { 200: { description: 'Well.' } } };
+const api = (...paths: string[]) => ({
+  openapi: '3.1.0',
+  info: { title: 'Pets', version: '1' },
+  paths: Object.fromEntries(paths.map((path) => [path, { get: ok }])),
+});
+
+type Rule = 'off' | 'warn' | 'block';
+
+async function draft(call: Call, version: string, spec?: object): Promise<void> {
+  const body = { ...least, version, ...(spec && { spec }) };
+  expect((await call('POST', '', { body })).status).toBe(201);
+}
+
+/** With 1.0.0 published, which has `/pets` and `/dogs`. */
+async function open(compatibility: Rule, facts: Partial<CatalogPorts> = {}) {
+  const opened = openCatalogApp({ rules: () => ({ ...catalogRules, compatibility }), ...facts });
+  const { call } = opened;
+  await draft(call, '1.0.0', api('/pets', '/dogs'));
+  expect((await call('POST', '/petstore/publish')).status).toBe(200);
+  const publish = (version: string, query = '') =>
+    call('POST', `/petstore/publish?version=${version}${query}`);
+  return { ...opened, publish };
+}
+
+const finding = {
+  pointer: '#/spec/paths/~1dogs',
+  code: 'breaking-change',
+  detail: 'Breaks who relies on 1.0.0: removed.',
+};
+
+describe('breaking changes', () => {
+  test('are findings of the published version, by default', async () => {
+    const { call, publish } = await open('warn');
+    await draft(call, '1.1.0', api('/pets', '/cats'));
+    const published = await publish('1.1.0');
+    expect(published.status).toBe(200);
+    expect(published.body).toMatchObject({ lifecycle: 'PUBLISHED', findings: [finding] });
+    expect((await call('GET', '/petstore')).text).toBe(published.text);
+    const { items } = (await call('GET', '/petstore/audit?limit=1')).body;
+    expect(items[0].changes).toEqual({ lifecycle: 'PUBLISHED' });
+    await call('POST', '/petstore/deprecate?version=1.1.0');
+    expect((await call('GET', '/petstore?version=1.1.0')).body.findings).toEqual([finding]);
+  });
+
+  test('stop a publication where they block, each with its place', async () => {
+    const { call, publish } = await open('block');
+    await draft(call, '1.1.0', api('/cats'));
+    const before = (await call('GET', '/petstore?version=1.1.0')).text;
+    const refused = await publish('1.1.0');
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({
+      code: 'breaking-change',
+      detail: expect.stringMatching(/^2 changes break who relies on 1\.0\.0.*`breaking=accept`/),
+      errors: [{ ...finding, pointer: '#/spec/paths/~1pets' }, finding],
+    });
+    expect((await call('GET', '/petstore?version=1.1.0')).text).toBe(before);
+    expect((await publish('1.1.0', '&breaking=yes')).status).toBe(400);
+  });
+
+  test('are published once they are accepted, which the audit keeps', async () => {
+    const { call, publish } = await open('block');
+    await draft(call, '1.1.0', api('/pets'));
+    const accepted = await publish('1.1.0', '&breaking=accept');
+    expect(accepted.body).toMatchObject({ lifecycle: 'PUBLISHED', findings: [finding] });
+    const { items } = (await call('GET', '/petstore/audit?limit=1')).body;
+    expect(items[0]).toMatchObject({
+      action: 'artifact.publish',
+      version: '1.1.0',
+      changes: { lifecycle: 'PUBLISHED', breaking: 'accept', against: '1.0.0' },
+    });
+    await draft(call, '1.2.0', api('/pets'));
+    expect((await publish('1.2.0', '&breaking=accept')).body).not.toHaveProperty('findings');
+    const last = (await call('GET', '/petstore/audit?limit=1')).body.items[0];
+    expect(last.changes).toEqual({ lifecycle: 'PUBLISHED' });
+  });
+
+  test('are not looked for where nobody wants to know', async () => {
+    const compared = { count: 0 };
+    const { call, publish } = await open('off', {
+      diffSpecs: async (specs) => {
+        compared.count += 1;
+        return diffSpecs(specs);
+      },
+    });
+    await draft(call, '1.1.0', api());
+    expect((await publish('1.1.0')).body).not.toHaveProperty('findings');
+    expect(compared.count).toBe(0);
+  });
+
+  test('come with the findings of a spec that is not valid, whose own come first', async () => {
+    const { call, publish } = await open('block', {
+      rules: () => ({ ...catalogRules, findings: 'warn', compatibility: 'block' }),
+    });
+    await draft(call, '1.1.0', { openapi: '3.1.0', info: {}, paths: { '/pets': { get: ok } } });
+    const own = (await call('GET', '/petstore?version=1.1.0')).body.findings;
+    const published = await publish('1.1.0', '&breaking=accept');
+    expect(own.length).toBeGreaterThan(0);
+    expect(published.body.findings).toEqual([...own, finding]);
+  });
+
+  test('of more than a hundred the first come, and that there are more', async () => {
+    const { call, publish } = await open('warn');
+    const many = Array.from({ length: 101 }, (_, at) => `/path${at}`);
+    await draft(call, '1.1.0', api('/pets', '/dogs', ...many));
+    await publish('1.1.0');
+    await draft(call, '1.2.0', api('/pets', '/dogs'));
+    const { findings } = (await publish('1.2.0')).body;
+    expect(findings).toHaveLength(101);
+    expect(findings[100]).toMatchObject({ code: 'more' });
+  });
+});
+
+test.each([
+  ['another major number', '2.0.0', api()],
+  ['no semantic version', 'summer', api()],
+  ['no spec', '1.1.0', undefined],
+  ['more than before', '1.1.0', api('/pets', '/dogs', '/cats')],
+])('%s breaks nothing', async (_what, version, spec) => {
+  const { call, publish } = await open('block');
+  await draft(call, version, spec);
+  const published = await publish(version);
+  expect(published.status).toBe(200);
+  expect(published.body).not.toHaveProperty('findings');
+});
+
+test('a lower version is held against the highest published one, too, a deprecated one nobody', async () => {
+  const { call, publish } = await open('block');
+  await draft(call, '1.5.0', api('/pets', '/dogs', '/cats'));
+  await publish('1.5.0');
+  await draft(call, '1.4.0', api('/pets', '/dogs'));
+  const refused = await publish('1.4.0');
+  expect(refused.body).toMatchObject({ errors: [{ pointer: '#/spec/paths/~1cats' }] });
+  await call('POST', '/petstore/deprecate?version=1.5.0');
+  expect((await publish('1.4.0')).status).toBe(200);
+});
+
+test('of two publications at once the second is held against the first', async () => {
+  const meanwhile: (() => Promise<unknown>)[] = [];
+  const { call, publish, catalog } = await open('block', {
+    diffSpecs: async (specs) => {
+      await meanwhile.pop()?.();
+      return diffSpecs(specs);
+    },
+  });
+  await draft(call, '1.1.0', api('/pets', '/dogs', '/cats'));
+  await draft(call, '1.2.0', api('/pets', '/dogs'));
+  meanwhile.push(() => publishOf(catalog, '1.1.0'));
+  const refused = await publish('1.2.0');
+  expect(refused.body).toMatchObject({
+    code: 'breaking-change',
+    errors: [{ detail: 'Breaks who relies on 1.1.0: removed.' }],
+  });
+});
+
+async function publishOf(catalog: Catalog, version: string): Promise<void> {
+  const actor = { kind: 'token', subject: 'other', clientId: 'tool' } as const;
+  const change = { id: 'petstore', version, action: 'publish' } as const;
+  await catalog.changeLifecycle({ workspaceId: 'default', actor }, change);
+}
