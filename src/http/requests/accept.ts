@@ -1,13 +1,15 @@
-/** The media type of YAML (RFC 9512), and the names that it had before. */
-const YAML = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-const JSON_TYPES = ['application/json'];
+/** What the media type of YAML (RFC 9512) was called before. Responses never have these names. */
+const FORMER_NAMES = new Set(['application/x-yaml', 'text/yaml', 'text/x-yaml']);
 
 /** True when `Accept` wants YAML more than JSON (RFC 9110 §12.5.1). Without it JSON is wanted. */
 export function prefersYaml(accept: string | undefined): boolean {
   const ranges = rangesIn(accept ?? '*/*');
-  const qualityOf = (types: readonly string[]): number =>
-    Math.max(...types.map((type) => qualityIn(ranges, type)));
-  return qualityOf(YAML) > qualityOf(JSON_TYPES);
+  const former = ranges.filter(({ type }) => FORMER_NAMES.has(type));
+  const quality = Math.max(
+    qualityIn(ranges, 'application/yaml'),
+    ...former.map((range) => range.quality),
+  );
+  return quality > qualityIn(ranges, 'application/json');
 }
 
 type Range = { type: string; quality: number };

@@ -25,7 +25,10 @@ test.each([
   'application/yaml;q=0.5, */*',
   'application/yaml;q=0',
   'application/yaml;q=x',
+  'application/yaml;q=0, application/json;q=0.5, */*',
+  'text/yaml;q=0.5, application/json;q=0.6, text/*',
   'text/html',
+  'text/*',
   'application/yamlish',
 ])('%s wants JSON, or takes what there is', (accept) => {
   expect(prefersYaml(accept)).toBe(false);
