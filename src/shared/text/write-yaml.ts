@@ -17,6 +17,8 @@ const PLAIN_CHARACTERS_MAX = 1024;
 const PLAIN = /^[\p{L}/_$](?:[\p{L}\p{M}\p{N}_./$+\-,()'"!?;=&@ ]|:(?=[\p{L}\p{N}/]))*$/u;
 /** What some parser of YAML 1.1 or 1.2 takes for a truth value, for nothing, or for a number. */
 const WORD = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d+)$/i;
+/** What follows the whole part of a number with an exponent. No text of JSON but a number's ends so. */
+const EXPONENT = /(\.\d+)?e([-+]?)(\d+)$/i;
 /** What lines that stand in a block begin and end with: no blank is lost there. */
 const BEGINS_BLOCK = /^[^\s\p{C}]/u;
 const ENDS_BLOCK = /[^\s\p{C}]\n?$/u;
@@ -78,11 +80,16 @@ function isFilled(value: unknown): value is object {
 
 /** Whatever has no members: empty lists and objects, too. */
 function scalarOf(value: unknown, indent: string): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
+  if (typeof value !== 'string') return JSON.stringify(value).replace(EXPONENT, writeExponent);
   if (!isBlock(value)) return textOf(value);
   const chomping = value.endsWith('\n') ? '' : '-';
   const lines = value.trimEnd().replaceAll(/\n(?!\n)/g, `\n${indent}`);
   return `|${chomping}\n${indent}${lines}`;
+}
+
+/** A number with an exponent and neither a point nor a sign in it is a text for YAML 1.1. */
+function writeExponent(_all: string, fraction = '.0', sign: string, digits: string): string {
+  return `${fraction}e${sign || '+'}${digits}`;
 }
 
 function isBlock(text: string): boolean {

@@ -7,6 +7,9 @@ import { writeYaml } from '#shared/text/write-yaml.ts';
 const yamlOf = (json: string): string | undefined =>
   writeYaml(parseJsonText(Buffer.from(json), { exactNumbers: true }));
 
+/** @see https://yaml.org/type/float.html, where the exponent's sign is no choice */
+const FLOAT_OF_YAML_1_1 = /^[-+]?\d[\d_]*\.[\d_]*[eE][-+]\d+$/;
+
 const oddities =
   '\n \t\r a#:-"\'0|>%&*!?=,[]{}@`~\u007f\u0085\u00a0\u00e9\u2028\u200b\ufeff\ud83d'.split('');
 const words = ['yes', 'No', 'null', '~', '<<', '=', '0x1', '1_000', '1e3', 'E0', '.inf', '-'];
@@ -80,7 +83,25 @@ list:
 test('a number keeps every digit', () => {
   const json = '{"a":12345678901234567890,"b":[0.12345678901234567890123,1e400]}';
   expect(yamlOf(json)).toBe(
-    'a: 12345678901234567890\nb:\n  - 0.12345678901234567890123\n  - 1e400\n',
+    'a: 12345678901234567890\nb:\n  - 0.12345678901234567890123\n  - 1.0e+400\n',
+  );
+});
+
+test.each([
+  ['1e400', '1.0e+400'],
+  ['-1E-400', '-1.0e-400'],
+  ['1.5E5000', '1.5e+5000'],
+  ['1e21', '1.0e+21'],
+  ['5e-324', '5.0e-324'],
+  ['1.7976931348623157e308', '1.7976931348623157e+308'],
+])('%s is a number for YAML 1.1, too, which asks for a point and a sign', (json, yaml) => {
+  expect(yaml).toMatch(FLOAT_OF_YAML_1_1);
+  expect(yamlOf(`{"a":${json}}`)).toBe(`a: ${yaml}\n`);
+});
+
+test('what only looks like a number with an exponent is written as it is', () => {
+  expect(yamlOf('{"a":true,"b":"1e5","c":{},"1e5":[]}')).toBe(
+    'a: true\nb: "1e5"\nc: {}\n"1e5": []\n',
   );
 });
 
