@@ -9,7 +9,7 @@ import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;
 /** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
-const READING_VERSION = 4;
+const READING_VERSION = 5;
 
 /**
  * What kind of identity a hash stands for; an external id belongs to its partner. `no-email` is what

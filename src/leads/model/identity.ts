@@ -95,8 +95,13 @@ const HTML_NAMES: Readonly<Record<string, string>> = {
 };
 /** @see CommonMark 0.31.2 section 2.4 */
 const MARKDOWN_ESCAPE = /\\([!-/:-@[-`{-~])/g;
-/** Signs of emphasis and code around a word. */
-const MARKDOWN_MARKS = /(?<=^|[\s(])[`*~]+|[`*~_]+(?=$|[\s),;.])/g;
+/**
+ * Signs of emphasis and code before words, which stand behind them, too: those that nothing closes are
+ * seen by readers, and an address may begin with them (RFC 5322 section 3.2.3).
+ */
+const MARKDOWN_OPENING = /(?<=^|[\s(])([`*~]+)(?=\S.*\S\1\.?(?:$|[\s),;]))/g;
+/** Such signs behind a domain, which never ends with one. */
+const MARKDOWN_CLOSING = /(@[^\s@]*?)[`*~_]+(?=\.?(?:$|[\s),;]))/g;
 
 /** What a reader of the page sees. */
 function withoutMarkup(text: string): string {
@@ -107,7 +112,8 @@ function withoutMarkup(text: string): string {
         ? String.fromCharCode(decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal))
         : (HTML_NAMES[name.toLowerCase()] ?? ''),
     )
-    .replace(MARKDOWN_MARKS, '')
+    .replace(MARKDOWN_OPENING, '')
+    .replace(MARKDOWN_CLOSING, '$1')
     .replace(MARKDOWN_ESCAPE, '$1');
 }
 

@@ -92,12 +92,42 @@ test.each([
   ['ada@example.com\\bob@work.example', ['ada@example.com', 'bob@work.example']],
   ['[Ada](mailto:ada@example.com)', ['ada@example.com']],
   ['ada&#64;example&#x2e;com or ada&commat;work.example', ['ada@example.com', 'ada@work.example']],
-  ['_ada@example.com, `b@example.com', ['_ada@example.com', 'b@example.com']],
+  ['*ada@example.com or ada@work.example*', ['ada@example.com', 'ada@work.example']],
+  ['ada@example.com_, ada@work.example**', ['ada@example.com', 'ada@work.example']],
   ['n/a', []],
   ['a@b,'.repeat(79), ['a@b']],
   [`${'a'.repeat(310)} ada@example.com`, []],
 ])('beside itself, %j is known by %j', (text, others) => {
   expect(addressesIn(text)).toEqual([text, ...others]);
+});
+
+test.each([
+  ['ada_.lovelace@example.com', 'ada.lovelace@example.com'],
+  ['ada~.l, ada_.l@example.com', 'ada.l@example.com'],
+  ['~ada@example.com', 'ada@example.com'],
+  ['_ada@example.com, *bob@example.com', 'ada@example.com'],
+  ['_ada@example.com, *bob@example.com', 'bob@example.com'],
+  ['_ada@example.com*', 'ada@example.com'],
+  ['`ada@example.com, ~bob@example.com~', 'ada@example.com'],
+  ['\\*ada@example.com\\*', 'ada@example.com'],
+  ['ada@example_.com', 'ada@example.com'],
+  ['ada&ampl@example.com', 'ada&l@example.com'],
+])('%j is not known by %j, whose address has none of these signs', (text, other) => {
+  expect(addressesIn(text).map(normalizeEmail)).not.toContain(other);
+});
+
+test('an address of nothing but what addresses may hold is known by itself alone', () => {
+  const sign = fc.constantFrom(..."ab.-_+*~`&%#$!'/=?^{|}".split(''));
+  const local = fc
+    .string({ unit: sign, minLength: 1, maxLength: 12 })
+    .filter((one) => one.split('.').every((atom) => atom !== ''));
+  fc.assert(
+    fc.property(local, (name) => {
+      const address = `${name}@ada-l.example`;
+      expect(addressesIn(address)).toEqual([address]);
+    }),
+    { numRuns: 2000, examples: [['~a~.b'], ['a_.b'], ['*a*']] },
+  );
 });
 
 test.each([
