@@ -1,6 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
-import type { OtherType } from './version/artifact-type.ts';
 import type { Candidate } from './version/default-version.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
 
@@ -36,6 +35,9 @@ export type NewVersion = Omit<
   VersionRecord,
   'workspaceId' | 'version' | 'serial' | 'revision' | 'lifecycle'
 > & { version?: string; specText?: string };
+
+/** The artifact is of `type`, and a version would have been of another one. */
+export type OtherType = { kind: 'other-type'; type: string };
 
 export type Inserted =
   | { kind: 'inserted'; stored: StoredVersion }

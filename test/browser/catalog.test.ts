@@ -54,7 +54,10 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByLabel('Spec', { exact: true }).fill(spec(['/a', '/c']));
       await press(page, 'Create draft');
       await page.getByText('Draft 1.1.0 was created.').waitFor();
-      await publish(page, '1.1.0');
+      await page.getByRole('link', { name: 'Publish… 1.1.0' }).click();
+      await page.getByText('1 breaking change against 1.0.0').waitFor();
+      await press(page, 'Publish 1.1.0');
+      await page.getByText('1.1.0 is published.').waitFor();
 
       await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
       await page.getByText('Its successor is 1.1.0').waitFor();
@@ -81,6 +84,13 @@ describeInBrowser('the catalog in the portal', (open) => {
 
       await page.getByRole('link', { name: 'Retire… 1.0.0' }).click();
       await page.getByText('Its sunset is ahead').waitFor();
+      await page.getByLabel(/^Type the version/).fill('1.0.0');
+      await press(page, 'Retire 1.0.0');
+      await page
+        .getByRole('alert')
+        .getByRole('link', { name: /^Its sunset is ahead/ })
+        .click();
+      await page.getByLabel('Retire it before its sunset').check();
       await page.getByLabel(/^Type the version/).fill('1.0.0');
       await press(page, 'Retire 1.0.0');
       await page.getByText('1.0.0 is retired.').waitFor();

@@ -1,9 +1,9 @@
 import type { Change } from '../diff/change.ts';
 import { fragmentOf } from '../spec/finding.ts';
 import type { Finding } from '../spec/finding.ts';
+import { baselineOf } from '../version/other-versions.ts';
 import { readRecord } from '../version/version-view.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
-import { baselineOf } from './baseline.ts';
 
 /** What a version breaks. */
 export type Compatibility = {

@@ -1,6 +1,7 @@
-import { otherType, refuseOtherType } from '../version/artifact-type.ts';
+import { refuseOtherType } from '../version/artifact-type.ts';
 import { foldId } from '../version/artifact.ts';
 import type { Candidate } from '../version/default-version.ts';
+import { otherType } from '../version/other-versions.ts';
 import type { CatalogDeps } from '../version/version-view.ts';
 
 type Version = Pick<Candidate, 'serial' | 'version' | 'type'>;

@@ -1,8 +1,6 @@
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { otherType } from '#catalog/version/artifact-type.ts';
-import type { OtherType } from '#catalog/version/artifact-type.ts';
-import { dependsOnOthers, objectionTo } from '#catalog/version/change-objection.ts';
+import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/other-versions.ts';
 import type {
   Accompaniment,
   ArtifactStore,
@@ -10,6 +8,7 @@ import type {
   ChangeAudit,
   Inserted,
   NewVersion,
+  OtherType,
   StoredVersion,
 } from '#catalog/artifact-store.ts';
 import { nextVersion } from '#catalog/version/version-order.ts';

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import { otherType } from '#catalog/version/artifact-type.ts';
-import type { OtherType } from '#catalog/version/artifact-type.ts';
-import { dependsOnOthers, objectionTo } from '#catalog/version/change-objection.ts';
+import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/other-versions.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
@@ -10,6 +8,7 @@ import type {
   ChangeAudit,
   Inserted,
   NewVersion,
+  OtherType,
   Relations,
   StoredVersion,
 } from '#catalog/artifact-store.ts';
