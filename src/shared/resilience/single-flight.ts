@@ -62,20 +62,34 @@ export function createTurnFlight<T>(look: () => T): () => Promise<T> {
     }));
 }
 
+/** A run is put off for calls that keep coming, but not for longer. */
+const TURNS_MAX = 3;
+
 /**
  * Both of these, for work that waits for somebody else: every call is served by a run that began after
- * its turn, one run at a time. Runs that begin with the first call of a turn would leave all others of
- * it to another run.
+ * its turn, one run at a time. A run begins when a turn has brought no more calls, or after three:
+ * begun with the first call, it would leave the others of a burst to another run.
  */
 export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
+  let calls = 0;
+  const untilQuiet = async (): Promise<void> => {
+    for (let turn = 0, before = 0; turn < TURNS_MAX && calls > before; turn += 1) {
+      before = calls;
+      await endOfTurn();
+    }
+  };
   const startNext = async (): Promise<T> => {
     await running?.catch(() => undefined); // its own callers hear of the failure
-    await endOfTurn();
+    await untilQuiet();
     next = undefined;
+    calls = 0;
     running = work();
     return running;
   };
-  return () => (next ??= startNext());
+  return () => {
+    calls += 1;
+    return (next ??= startNext());
+  };
 }

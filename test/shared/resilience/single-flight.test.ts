@@ -120,6 +120,35 @@ describe('a next flight of a turn', () => {
     expect(await Promise.all(all)).toEqual([1, 1]);
   });
 
+  test('a turn that brings more calls puts the run off', async () => {
+    const { run, runs } = controlled(createNextTurnFlight);
+    const all = [run()];
+    for (let turn = 0; turn < 2; turn += 1) {
+      await setImmediate();
+      all.push(run());
+    }
+    await endOfTurn();
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await Promise.all(all)).toEqual([1, 1, 1]);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('calls that never end do not put the run off for ever', async () => {
+    const { run, runs } = controlled(createNextTurnFlight);
+    const all = [run()];
+    for (let turn = 0; turn < 10; turn += 1) {
+      await setImmediate();
+      all.push(run());
+    }
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await all[0]).toBe(1);
+    await endOfTurn();
+    runs[1]?.resolve(2);
+    expect(await all.at(-1)).toBe(2);
+  });
+
   test('no call is served by a run that had begun before it', async () => {
     const { run, runs } = controlled(createNextTurnFlight);
     const first = run();
