@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { renderOpenApi } from '../../../src/compose/openapi.ts';
@@ -32,6 +32,17 @@ describe('openapi.json', () => {
     ]);
     const headers = { 'if-none-match': String(response.headers.etag) };
     expect((await app.inject({ url: '/openapi.json', headers })).statusCode).toBe(304);
+  });
+
+  test('is made once for all who ask while there is none yet, and again after a failure', async () => {
+    app = buildTestApp({ leads: fakeLeads() });
+    await app.ready();
+    const made = vi.spyOn(app, 'openApi').mockRejectedValueOnce(new Error('out of memory'));
+    expect((await app.inject('/openapi.json')).statusCode).toBe(500);
+    expect(made).toHaveBeenCalledTimes(1);
+    const both = await Promise.all([app.inject('/openapi.json'), app.inject('/openapi.json')]);
+    expect(both.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    expect(made).toHaveBeenCalledTimes(2);
   });
 
   test('has each schema once, and only those that are used', async () => {

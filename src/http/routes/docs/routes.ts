@@ -90,7 +90,7 @@ export function docsRoutes(): Area {
     );
     app.get('/docs', page, async (request, reply) => {
       reply.headers(DOCS_HEADERS);
-      return sendAsset(request, reply, await assets.get('docs', pageAsset));
+      return sendAsset(request, reply, await assets.get('docs', async () => pageAsset()));
     });
     app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
       const { file } = request.params;
@@ -101,13 +101,16 @@ export function docsRoutes(): Area {
   };
 }
 
-/** Makes each asset once and caches it; a failure is not cached. */
+/** Makes each asset once, for all who ask meanwhile, and caches it; a failure is not cached. */
 function createAssets() {
-  const cache = new Map<string, Asset>();
+  const cache = new Map<string, Promise<Asset>>();
   return {
-    get: async (name: string, make: () => Asset | Promise<Asset>): Promise<Asset> => {
-      const asset = cache.get(name) ?? (await make());
+    get: (name: string, make: () => Promise<Asset>): Promise<Asset> => {
+      const cached = cache.get(name);
+      if (cached) return cached;
+      const asset = make();
       cache.set(name, asset);
+      asset.catch(() => cache.delete(name));
       return asset;
     },
   };
