@@ -1,8 +1,10 @@
 import { closeSync, openSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { guard, refuseContention } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
 
@@ -16,7 +18,7 @@ export type Connection = {
    * Runs `work` in one transaction that holds the write lock from its start (`BEGIN IMMEDIATE`),
    * so that what `work` reads cannot change before it writes. Inside another transaction it is
    * part of that one (a savepoint). Rolled back when `work` throws.
-   * @throws {store-unavailable} nothing was committed
+   * @throws {store-unavailable} nothing was committed; also when the file is not in its place any more
    */
   transaction<T>(work: () => T): T;
   /** The same without any wait for another process's lock. @throws {store-unavailable} */
@@ -57,15 +59,15 @@ export type Connection = {
 export function openConnection(path: string): Connection {
   return guard(() => {
     createPrivately(path);
-    const { ino } = statSync(path);
+    const opened = statSync(path);
     const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       configure(handle);
       // A first look takes the lock that is held for as long as the connection lives. A file that a
       // restore replaced before that is not the store.
       handle.pragma('schema_version');
-      if (statSync(path).ino !== ino) refuseContention();
-      return wrap(handle);
+      if (!isFile(path, opened)) refuseContention();
+      return wrap(handle, () => isFile(path, opened));
     } catch (error) {
       handle.close();
       throw error;
@@ -99,12 +101,30 @@ function configure(handle: BetterSqlite3.Database): void {
   handle.pragma('wal_autocheckpoint = 4000'); // pages of 4 KiB: fewer stops under load
 }
 
-function wrap(handle: BetterSqlite3.Database): Connection {
+/** Whether the path still leads to that file. */
+function isFile(path: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'>): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.ino === ino && found.dev === dev;
+}
+
+/** What is written to a file that has no name any more, or another one, is lost with the process. */
+function refuseMoved(): never {
+  throw new TrackportError('store-unavailable', {
+    detail: 'The store was moved, removed or replaced while it was open.',
+    retryAfterSeconds: 1,
+  });
+}
+
+function wrap(handle: BetterSqlite3.Database, isInPlace: () => boolean): Connection {
   const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const foreignVersion = (): number => foreign.get() ?? 0;
   const readVersion = createVersionReader(handle, foreignVersion);
   const runInTransaction = handle.transaction((work: () => unknown) => work());
-  const transaction = <T>(work: () => T): T => guard(() => runInTransaction.immediate(work) as T);
+  const transaction = <T>(work: () => T): T =>
+    guard(() => {
+      if (!handle.inTransaction && !isInPlace()) refuseMoved();
+      return runInTransaction.immediate(work) as T;
+    });
   let timeoutMs = BUSY_TIMEOUT_MS;
   const withoutWaiting = <T>(work: () => T): T => {
     if (timeoutMs === 0) return work();

@@ -1,0 +1,52 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openConnection } from '#adapters/sqlite/connection.ts';
+import type { Connection } from '#adapters/sqlite/connection.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+
+type Opened = Connection & { file: string; write: () => unknown; count: () => unknown };
+
+function openNotes(): Opened {
+  const file = path.join(temporaryFolder(), 'store', 'notes.db');
+  const connection = openConnection(file);
+  onTestFinished(() => connection.close());
+  const { handle } = connection;
+  handle.exec('CREATE TABLE note (id INTEGER PRIMARY KEY)');
+  const write = (): unknown =>
+    connection.transaction(() => handle.exec('INSERT INTO note DEFAULT VALUES'));
+  const count = (): unknown => handle.prepare('SELECT count(*) FROM note').pluck().get();
+  return { ...connection, file, write, count };
+}
+
+const moved = expect.objectContaining({ code: 'store-unavailable', retryAfterSeconds: 1 });
+
+test.each([
+  ['removed', (file: string) => rmSync(file)],
+  [
+    'moved with its folder',
+    (file: string) => renameSync(path.dirname(file), `${path.dirname(file)}.old`),
+  ],
+  [
+    'replaced by another one',
+    (file: string) => {
+      renameSync(file, `${file}.old`);
+      writeFileSync(file, '');
+    },
+  ],
+])('a file that was %s while it is open takes no writes', (_what, disturb) => {
+  const { file, write, count } = openNotes();
+  write();
+  disturb(file);
+  expect(write).toThrow(moved);
+  expect(count()).toBe(1);
+});
+
+test('a file that is put back takes writes again', () => {
+  const { file, write, count } = openNotes();
+  renameSync(file, `${file}.away`);
+  expect(write).toThrow(moved);
+  renameSync(`${file}.away`, file);
+  write();
+  expect(count()).toBe(1);
+});
