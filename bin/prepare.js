@@ -8,6 +8,12 @@ import v8 from 'node:v8';
 // would only overrule the limits that other threads are given (nodejs/node#43991).
 v8.setFlagsFromString('--max-semi-space-size=0');
 
+// Node brings compiled code of its own modules along, which V8 takes only while its flags are those that
+// Node was built with. What a service needs of them is loaded before that ends with the next lines. Not by
+// `import`, which would load all that they export, a WebSocket client among it.
+const needed = 'assert cluster crypto fs/promises http http2 https perf_hooks worker_threads zlib';
+for (const name of needed.split(' ')) process.getBuiltinModule(`node:${name}`);
+
 // V8 frees the code of a wrapper that two threads make at the same time twice, which ends the process
 // (Runtime_TierUpWasmToJSWrapper, seen with Node 24.21). Without this tier the wrappers are slower, and
 // only the compiler that strips types and the parser of `fetch` call JavaScript from WebAssembly.

@@ -82,3 +82,25 @@ test('V8 compiles no call from WebAssembly, which two threads could free twice',
 test('the tests themselves run without such calls', () => {
   expect(process.execArgv).toContain('--wasm-wrapper-tiering-budget=2000000000');
 });
+
+/** Node's modules that are loaded by the preparation, and by the code of a service after it. */
+const LOADING = `
+const loaded = () => process.moduleLoadList.filter((name) => name.startsWith('NativeModule '));
+await import(process.argv[2]);
+const prepared = loaded();
+for (const module of process.argv.slice(3)) await import(module);
+console.log(JSON.stringify({ prepared, later: loaded().slice(prepared.length) }));
+`;
+
+test("what a service needs of Node is loaded while V8 takes Node's compiled code", () => {
+  const program = path.join(temporaryFolder(), 'program.mjs');
+  writeFileSync(program, LOADING);
+  const modules = ['bin/prepare.js', 'src/main.ts', 'src/compose/service.ts'];
+  const urls = modules.map((file) => pathToFileURL(file).href);
+  const env = { ...process.env, NODE_COMPILE_CACHE: temporaryFolder() };
+  execFileSync(process.execPath, [program, ...urls], { env }); // fills the cache
+  const printed = execFileSync(process.execPath, [program, ...urls], { env, encoding: 'utf8' });
+  const { prepared, later } = JSON.parse(printed) as { prepared: string[]; later: string[] };
+  expect(prepared).not.toContain('NativeModule internal/deps/undici/undici');
+  expect(later.length).toBeLessThan(30); // more than 80 without
+});
