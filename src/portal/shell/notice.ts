@@ -30,7 +30,7 @@ export function notice({ state, id, heading, text, actions }: NoticeFacts): Html
 export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html {
   return html`<section class="notice" data-s="${state}">
     <strong>${heading}</strong>
-    ${text !== undefined && html`<p>${text}</p>`}
+    ${text !== undefined && html`<div>${text}</div>`}
   </section>`;
 }
 
