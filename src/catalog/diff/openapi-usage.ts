@@ -13,24 +13,37 @@ const TURNS: Readonly<Record<string, Direction | 'unknown'>> = {
   callbacks: 'unknown',
 };
 
-/** Follows every reference from the operations of a document, each once for each direction. */
+type Step = [value: unknown, direction: Direction | undefined];
+
+/** Follows every reference from the operations of a document, into each place once for each direction. */
 export function usageOf(document: Record<string, unknown>): Usage {
   const usage = new Map<string, Set<Direction>>();
-  const open: [value: unknown, direction: Direction | undefined][] = [
-    [document['paths'], undefined],
-  ];
+  const walked = { request: new Set<object>(), response: new Set<object>() };
+  const open: Step[] = [[document['paths'], undefined]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, direction] = next;
     if (typeof value !== 'object' || value === null) continue;
+    // One place can be referred to by itself and by all that it stands in.
+    if (direction && isWalked(walked[direction], value)) continue;
     const target = isRecord(value) ? value['$ref'] : undefined;
     if (typeof target === 'string' && direction && isNew(usage, target, direction))
       open.push([resolve(document, target), direction]);
-    for (const [name, member] of Object.entries(value)) {
-      const turn = direction === undefined && Object.hasOwn(TURNS, name) ? TURNS[name] : direction;
-      if (turn !== 'unknown') open.push([member, turn]);
-    }
+    for (const step of stepsInto(value, direction)) open.push(step);
   }
   return usage;
+}
+
+function* stepsInto(value: object, direction: Direction | undefined): Generator<Step> {
+  for (const [name, member] of Object.entries(value)) {
+    const turn = direction === undefined && Object.hasOwn(TURNS, name) ? TURNS[name] : direction;
+    if (turn !== 'unknown') yield [member, turn];
+  }
+}
+
+function isWalked(walked: Set<object>, place: object): boolean {
+  if (walked.has(place)) return true;
+  walked.add(place);
+  return false;
 }
 
 function isNew(usage: Map<string, Set<Direction>>, target: string, direction: Direction): boolean {
