@@ -18,11 +18,14 @@ export function isHeavy(bytes: Uint8Array): boolean {
   return values > INLINE_VALUES_MAX;
 }
 
-/** Why a thread ended is nothing that the caller could mend. @throws {overloaded} for that */
-export function refuseThread(error: unknown): never {
+/** Why a thread ended is nothing that the caller could mend. @throws {overloaded} for that, with `detail` */
+export function refuseThread(
+  error: unknown,
+  detail = 'The body could not be read in time.',
+): never {
   if (!(error instanceof ThreadError)) throw error;
   throw new TrackportError('overloaded', {
-    detail: 'The body could not be read in time.',
+    detail,
     retryAfterSeconds: DEADLINE_MS / SECOND,
     cause: error,
   });

@@ -15,5 +15,9 @@ export function createSpecDiffer({ clock }: { clock: Pick<Clock, 'sleep'> }): Sp
   return async (specs) =>
     (specs.before?.length ?? 0) + (specs.after?.length ?? 0) <= INLINE_CHARACTERS_MAX
       ? diffSpecs(specs)
-      : thread.run('diff', specs).catch(refuseThread);
+      : thread
+          .run('diff', specs)
+          .catch((error: unknown) =>
+            refuseThread(error, 'The specs could not be compared in time.'),
+          );
 }

@@ -15,5 +15,9 @@ export function createSpecRenderer({ clock }: { clock: Pick<Clock, 'sleep'> }): 
   return async (specText) =>
     specText.length <= INLINE_CHARACTERS_MAX
       ? renderSpecYaml(specText)
-      : thread.run('yaml', specText).catch(refuseThread);
+      : thread
+          .run('yaml', specText)
+          .catch((error: unknown) =>
+            refuseThread(error, 'The spec could not be written as YAML in time.'),
+          );
 }
