@@ -11,7 +11,11 @@ export type Compatibility = {
   against?: { version: string; serial: number };
   /** Changes that break who relies on that one, at most 1,000. */
   breaking: Change[];
+  /** How many changes nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents. */
+  unclassified: number;
 };
+
+const NOTHING: Compatibility = { breaking: [], unclassified: 0 };
 
 type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
 
@@ -24,10 +28,10 @@ export async function compareToBaseline(
   reader: Pick<Caller, 'workspaceId'>,
   ref: { id: string; version: string },
 ): Promise<Compatibility> {
-  if (deps.compatibility === 'off') return { breaking: [] };
+  if (deps.compatibility === 'off') return NOTHING;
   const versions = (await deps.store.candidates(reader.workspaceId, ref.id)) ?? [];
   const baseline = baselineOf(versions, ref);
-  if (!baseline) return { breaking: [] };
+  if (!baseline) return NOTHING;
   const { version, serial } = baseline;
   const specTextOf = async (name: string): Promise<string | undefined> => {
     const query = { id: ref.id, version: name, withSpec: true };
@@ -38,6 +42,7 @@ export async function compareToBaseline(
   return {
     against: { version, serial },
     breaking: changes.filter(({ impact }) => impact === 'breaking'),
+    unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
   };
 }
 

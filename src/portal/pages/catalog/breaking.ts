@@ -14,12 +14,11 @@ const CHANGES_SHOWN = 30;
 
 /** What a draft breaks once it is published; nothing where it was compared with no version. */
 export function breakingRemark(
-  { against, breaking }: Compatibility,
+  { against, breaking, unclassified }: Compatibility,
   { stops, share }: { stops: boolean; share: number },
 ): Html | undefined {
   if (!against) return undefined;
-  if (breaking.length === 0)
-    return remark('ok', html`It breaks nothing of ${code(against.version)}`);
+  if (breaking.length === 0) return nothingKnown(against.version, unclassified);
   const shown = breaking.slice(0, shareOf(CHANGES_SHOWN, share));
   const rest = breaking.length - shown.length;
   const changes = list(
@@ -31,6 +30,16 @@ export function breakingRemark(
     stops ? 'bad' : 'warn',
     heading,
     html`${changes}${rest > 0 && note(`${count(rest)} more.`)}`,
+  );
+}
+
+/** What cannot be judged may break all the same. */
+function nothingKnown(version: string, unclassified: number): Html {
+  if (unclassified === 0) return remark('ok', html`It breaks nothing of ${code(version)}`);
+  return remark(
+    'wait',
+    html`Nothing is known to break ${code(version)}`,
+    `Look at ${counted(unclassified, 'change')} that nobody can judge: compare the two versions.`,
   );
 }
 

@@ -306,6 +306,18 @@ describe('a version', () => {
     expect(items[0]?.changes).toMatchObject({ breaking: 'accept', against: '1.0.0' });
   });
 
+  test('is not said to break nothing where nobody can judge what changed', async () => {
+    const { owner, create, publish } = await open();
+    await create({ specText: '{"asyncapi":"3.0.0","channels":{"a":{},"b":{}}}' });
+    await publish('1.0.0');
+    await create({ version: '1.1.0', specText: '{"asyncapi":"3.0.0","channels":{}}' });
+    const page = (await owner.get(at('publish', '1.1.0'))).body;
+    const body = page.replaceAll(/\s+/g, ' ').replaceAll('<wbr />', '');
+    expect(body).toContain('Nothing is known to break <code>1.0.0</code>');
+    expect(body).toContain('Look at 2 changes that nobody can judge');
+    expect(body).not.toContain('breaks nothing');
+  });
+
   test('is published only as it was seen', async () => {
     const { owner, create, seenAt, catalog, draft, read } = await open();
     await create();
