@@ -1,4 +1,6 @@
+import { isTrackportError } from '#shared/errors.ts';
 import type { Change } from '../diff/change.ts';
+import type { SpecPair } from '../diff/diff-specs.ts';
 import { fragmentOf } from '../spec/finding.ts';
 import type { Finding } from '../spec/finding.ts';
 import { baselineOf } from '../version/other-versions.ts';
@@ -9,7 +11,7 @@ import type { Caller, CatalogDeps } from '../version/version-view.ts';
 export type Compatibility = {
   /** The version that it was compared with; absent where there is none, and with `off`. */
   against?: { version: string; serial: number };
-  /** Changes that break who relies on that one, at most 1,000. */
+  /** Changes that break who relies on that one, at most 1,000; `NOT_COMPARED` alone where nobody knows. */
   breaking: Change[];
   /** How many changes nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents. */
   unclassified: number;
@@ -17,11 +19,19 @@ export type Compatibility = {
 
 const NOTHING: Compatibility = { breaking: [], unclassified: 0 };
 
+/** Stands for whatever a version breaks that could not be compared in time. */
+export const NOT_COMPARED: Change = {
+  path: '/spec',
+  kind: 'changed',
+  impact: 'unclassified',
+  text: 'could not be compared in time',
+};
+
 type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
 
 /**
  * Compares a version with the one that it is held against when it is published, by their specs.
- * @throws {artifact-not-found} @throws {overloaded} @throws {store-unavailable}
+ * @throws {artifact-not-found} @throws {store-unavailable}
  */
 export async function compareToBaseline(
   deps: Deps,
@@ -38,18 +48,34 @@ export async function compareToBaseline(
     return (await readRecord(deps, reader, query)).specText;
   };
   const specs = { before: await specTextOf(version), after: await specTextOf(ref.version) };
-  const { changes } = await deps.diffSpecs(specs);
-  return {
-    against: { version, serial },
-    breaking: changes.filter(({ impact }) => impact === 'breaking'),
-    unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
-  };
+  return { against: { version, serial }, ...(await judgeSpecs(deps, specs)) };
+}
+
+/** A pair that takes too long takes too long each time: that must keep nobody from publishing. */
+async function judgeSpecs(
+  { diffSpecs }: Pick<Deps, 'diffSpecs'>,
+  specs: SpecPair,
+): Promise<Pick<Compatibility, 'breaking' | 'unclassified'>> {
+  try {
+    const { changes } = await diffSpecs(specs);
+    return {
+      breaking: changes.filter(({ impact }) => impact === 'breaking'),
+      unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
+    };
+  } catch (error) {
+    if (!isTrackportError(error, 'overloaded')) throw error;
+    return { breaking: [NOT_COMPARED], unclassified: 0 };
+  }
 }
 
 const FINDINGS_MAX = 100;
 
 /** Breaking changes as findings: the first 100, and one that says that there are more. */
 export function findingsOfBreaking({ against, breaking }: Compatibility): Finding[] {
+  if (breaking[0] === NOT_COMPARED) {
+    const detail = `The spec could not be compared with ${against?.version} in time: what it breaks is not known.`;
+    return [{ pointer: '#/spec', code: 'too-costly', detail }];
+  }
   const findings = breaking.slice(0, FINDINGS_MAX).map(({ path, text }) => ({
     pointer: fragmentOf(path),
     code: 'breaking-change',

@@ -3,7 +3,7 @@ import type { Change } from '../artifact-store.ts';
 import type { Finding } from '../spec/finding.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
-import { compareToBaseline, findingsOfBreaking } from './compatibility.ts';
+import { compareToBaseline, findingsOfBreaking, NOT_COMPARED } from './compatibility.ts';
 import type { Compatibility } from './compatibility.ts';
 
 /** What the publication of a version brings with it. */
@@ -19,7 +19,7 @@ export type Judgement = {
 /**
  * Says what a version breaks that is to be published. Where breaking changes block, the caller has to
  * accept them.
- * @throws {breaking-change} with each of them @throws {overloaded} @throws {store-unavailable}
+ * @throws {breaking-change} with each of them @throws {store-unavailable}
  */
 export async function judgePublish(
   deps: Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>,
@@ -41,8 +41,9 @@ export async function judgePublish(
 
 function refuseBreaking({ against, breaking }: Compatibility, errors: Finding[]): never {
   const count = breaking.length === 1 ? 'One change breaks' : `${breaking.length} changes break`;
+  const what = breaking[0] === NOT_COMPARED ? 'Nobody knows what breaks' : count;
   throw new TrackportError('breaking-change', {
-    detail: `${count} who relies on ${against?.version}, the highest published version of the same major number. Take them back, raise the major number, or send \`breaking=accept\`.`,
+    detail: `${what} who relies on ${against?.version}, the highest published version of the same major number. Take them back, raise the major number, or send \`breaking=accept\`.`,
     errors,
   });
 }

@@ -39,7 +39,7 @@ export type LifecycleChange = VersionRef & {
  * @throws {precondition-failed}
  * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
  * @throws {breaking-change} on publish, with each, where they are configured to block, unless
- * `acceptsBreaking` @throws {overloaded} on publish
+ * `acceptsBreaking`
  */
 export async function changeLifecycle(
   deps: CatalogDeps,

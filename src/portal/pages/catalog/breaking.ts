@@ -1,3 +1,4 @@
+import { NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
 import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { shareOf } from '../../fit-page.ts';
@@ -19,6 +20,12 @@ export function breakingRemark(
 ): Html | undefined {
   if (!against) return undefined;
   if (breaking.length === 0) return nothingKnown(against.version, unclassified);
+  if (breaking[0] === NOT_COMPARED)
+    return remark(
+      stops ? 'bad' : 'warn',
+      html`It could not be compared with ${code(against.version)} in time`,
+      'Nobody knows what it breaks.',
+    );
   const shown = breaking.slice(0, shareOf(CHANGES_SHOWN, share));
   const rest = breaking.length - shown.length;
   const changes = list(

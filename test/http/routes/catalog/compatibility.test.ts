@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalog, CatalogPorts } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { catalogRules, openCatalogApp } from '../../../support/catalog.ts';
 import type { Call } from '../../../support/catalog.ts';
 
@@ -140,6 +141,35 @@ test('a lower version is held against the highest published one, too, a deprecat
   expect(refused.body).toMatchObject({ errors: [{ pointer: '#/spec/paths/~1cats' }] });
   await call('POST', '/petstore/deprecate?version=1.5.0');
   expect((await publish('1.4.0')).status).toBe(200);
+});
+
+describe('specs that cannot be compared in time', () => {
+  const busy = async () => {
+    throw new TrackportError('overloaded', { detail: 'Too slow.', retryAfterSeconds: 5 });
+  };
+  const tooCostly = {
+    pointer: '#/spec',
+    code: 'too-costly',
+    detail: 'The spec could not be compared with 1.0.0 in time: what it breaks is not known.',
+  };
+
+  test('are published with a finding that says so', async () => {
+    const { call, publish } = await open('warn', { diffSpecs: busy });
+    await draft(call, '1.1.0', api('/pets'));
+    const published = await publish('1.1.0');
+    expect(published.status).toBe(200);
+    expect(published.body.findings).toEqual([tooCostly]);
+  });
+
+  test('must be accepted where breaking changes block', async () => {
+    const { call, publish } = await open('block', { diffSpecs: busy });
+    await draft(call, '1.1.0', api('/pets'));
+    const { status, body } = await publish('1.1.0');
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ code: 'breaking-change', errors: [tooCostly] });
+    expect(body.detail).toMatch(/^Nobody knows what breaks who relies on 1\.0\.0/);
+    expect((await publish('1.1.0', '&breaking=accept')).status).toBe(200);
+  });
 });
 
 test('of two publications at once the second is held against the first', async () => {
