@@ -1,4 +1,4 @@
-import { openDatabase } from '#adapters/postgres/database.ts';
+import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { ServiceStore } from '../../src/compose/store.ts';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
+import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
-import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
+import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import { directoryChecks, hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';

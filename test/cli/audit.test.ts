@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { buildAccess } from '../support/access.ts';

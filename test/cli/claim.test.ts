@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';

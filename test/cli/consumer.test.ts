@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt/receipt.ts';

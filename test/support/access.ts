@@ -3,7 +3,7 @@ import { createAccess } from '#access/index.ts';
 import type { Access, AccessPorts } from '#access/index.ts';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/page.ts';

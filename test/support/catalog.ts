@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecChecker } from '#adapters/threads/spec-checker.ts';

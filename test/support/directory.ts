@@ -1,5 +1,5 @@
 import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';

@@ -1,6 +1,6 @@
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createPartners } from '#partners/index.ts';

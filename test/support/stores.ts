@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,12 +1,12 @@
-import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
-import type { Database as Postgres } from '#adapters/postgres/database.ts';
+import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
+import type { Database as Postgres } from '#adapters/postgres/connection/database.ts';
 import { createClaimStore as createPostgresClaims } from '#adapters/postgres/claims/claim-store.ts';
 import { createLeadDirectory as createPostgresDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
 import { createReceiptReader } from '#adapters/postgres/receipt/read.ts';
 import { createReceiptReplayer } from '#adapters/postgres/receipt/replay.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';

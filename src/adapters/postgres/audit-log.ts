@@ -3,7 +3,7 @@ import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, Session } from './connection/database.ts';
 
 /** The audit log. Rows are only ever added. */
 export type AuditLog = AuditReader & {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, Session } from './connection/database.ts';
 import { claimTransaction } from './locks.ts';
 
 /** Writes that share one transaction at most: what it holds up must be soon over. */

@@ -1,6 +1,6 @@
 import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
 import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, Session } from './connection/database.ts';
 
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;

@@ -1,4 +1,4 @@
-import type { Database, Session } from './database.ts';
+import type { Database, Session } from './connection/database.ts';
 
 /** Locks on what the program means and no row stands for; each ends with its transaction. */
 const lock = (number: number): string => `SELECT pg_advisory_xact_lock(1953653099, ${number})`;

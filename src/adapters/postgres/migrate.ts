@@ -3,7 +3,7 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, Session } from './connection/database.ts';
 import { LOCK_FOR_MIGRATION } from './locks.ts';
 
 const shippedDirectory = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));

@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-import type { Session } from './database.ts';
+import type { Session } from './connection/database.ts';
 
 /** While all is well a small write is tried this often, for a store that nobody writes to. */
 const TRY_EVERY_MS = 10 * SECOND;

@@ -3,8 +3,8 @@ import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Connection } from './connection.ts';
-import { guard } from './errors.ts';
+import type { Connection } from './connection/connection.ts';
+import { guard } from './connection/errors.ts';
 
 /** The audit log. Rows are only ever added. */
 export type AuditLog = AuditReader & {

@@ -1,8 +1,8 @@
 import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
 import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
-import type { Connection } from './connection.ts';
-import type { Database } from './database.ts';
-import { guard } from './errors.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Database } from './connection/database.ts';
+import { guard } from './connection/errors.ts';
 import type { WriteFamily } from './writer/writer.ts';
 
 /** A little of what is too old goes with every new key. */

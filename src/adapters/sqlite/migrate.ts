@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
-import type { Connection } from './connection.ts';
-import { guard, isUniqueViolation } from './errors.ts';
+import type { Connection } from './connection/connection.ts';
+import { guard, isUniqueViolation } from './connection/errors.ts';
 
 const shippedDirectory = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
 

@@ -3,8 +3,8 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-import type { Connection } from './connection.ts';
-import type { Database } from './database.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Database } from './connection/database.ts';
 import type { WriteFamily } from './writer/writer.ts';
 
 /** Whether the store takes writes: a disk that is full, or read-only, still lets everybody read. */

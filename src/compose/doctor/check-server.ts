@@ -1,4 +1,4 @@
-import type { ServerFacts } from '#adapters/postgres/server-facts.ts';
+import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { failed, ok, warning } from '#shared/finding.ts';

@@ -1,8 +1,8 @@
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import { openDatabase, writeInThread } from '#adapters/sqlite/database.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';

@@ -1,4 +1,4 @@
-import type { ServerFacts } from '#adapters/postgres/server-facts.ts';
+import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { AuditReader } from '#access/audit/audit-reader.ts';
 import type { SessionStore } from '#access/sessions/session-store.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Database, Session } from '#adapters/postgres/database.ts';
+import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Database, Session } from '#adapters/postgres/database.ts';
+import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { describeAuditLog } from '../../contract/audit-log.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';

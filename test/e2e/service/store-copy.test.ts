@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';

@@ -1,7 +1,7 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryChecks } from '#leads/directory/lead-directory.ts';

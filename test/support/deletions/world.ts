@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/deletions/act-on-event.ts';

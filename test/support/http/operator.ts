@@ -10,7 +10,7 @@ import type { AuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';

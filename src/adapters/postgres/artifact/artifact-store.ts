@@ -7,8 +7,8 @@ import { readRelations } from './relations.ts';
 import { readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
 import { createArtifactWriter } from './write.ts';
-import type { Database, Session } from '../database.ts';
-import { createVersionReader } from '../version.ts';
+import type { Database, Session } from '../connection/database.ts';
+import { createVersionReader } from '../connection/data-version.ts';
 
 type FoundRow = VersionRow & { specText: string | null };
 

@@ -9,7 +9,7 @@ import type {
 import { toAuditEntry } from '#access/audit/audit-row.ts';
 import { AUDIT_COLUMNS } from '../audit-log.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { IN_GROUP } from './relations.ts';
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';

@@ -2,7 +2,7 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { listingKeys } from '#catalog/version/listing.ts';
 import type { ArtifactStore, Lister } from '#catalog/artifact-store.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import type { RowOf } from '../row.ts';
 
 type OwnRow = RowOf<Pick<VersionRecord, 'groupPath' | 'lifecycle'>> & { serial: number };

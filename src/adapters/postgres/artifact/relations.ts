@@ -1,7 +1,7 @@
 import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
 

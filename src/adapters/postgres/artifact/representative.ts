@@ -1,6 +1,6 @@
 import { chooseRepresentative, isReadable } from '#catalog/version/default-version.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {

@@ -3,7 +3,7 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
 

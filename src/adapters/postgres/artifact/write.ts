@@ -13,7 +13,7 @@ import type {
 } from '#catalog/artifact-store.ts';
 import { nextVersion } from '#catalog/version/version-order.ts';
 import { appendAudit } from '../audit-log.ts';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 import type { KeyWriter } from '../idempotency-store.ts';
 import { readRelations } from './relations.ts';

@@ -1,5 +1,5 @@
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };

@@ -1,6 +1,6 @@
 import { leadsToClaim } from '#partners/deletions/match.ts';
 import type { MatchName } from '#partners/deletions/match.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { claimsOf, heldClaims, insertClaims } from './claim-leads.ts';

@@ -3,7 +3,7 @@ import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { appendAudit } from '../audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import { createClaimReader } from './view.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
 
 export type ClaimsOptions = {

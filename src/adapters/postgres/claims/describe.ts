@@ -1,6 +1,6 @@
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import type { DescribedLead } from '#leads/claims/claim-order.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 const DESCRIBE = `
   UPDATE claim SET is_described = true, approved = @isApproved, labels = @labels,

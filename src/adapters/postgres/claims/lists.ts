@@ -1,6 +1,6 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 /**
  * Claims of the repository that `repository` names. While the store does not know its number yet,

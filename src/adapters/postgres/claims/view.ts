@@ -1,5 +1,5 @@
 import type { Claims } from '#leads/claims/claim-store.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { OF_REPOSITORY } from './lists.ts';
 
 type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };

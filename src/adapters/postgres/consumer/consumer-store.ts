@@ -13,7 +13,7 @@ import { toConsumer, toConsumerRow, toGrant, toGrantRow, toKey, toKeyRow } from 
 import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
 import * as sql from './statements.ts';
 import { createVersionSampler } from './version.ts';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 
 export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'now'> };

@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { VERSION } from './statements.ts';
 
 /** How old the version may be: how late a change by another instance is noticed. */

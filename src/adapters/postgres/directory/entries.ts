@@ -1,7 +1,7 @@
 import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { catchUpClaims, describeClaims, hasUndescribedClaims } from '../claims/describe.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import * as sql from './statements.ts';
 
 /**

@@ -5,7 +5,7 @@ import type {
 } from '#leads/directory/lead-directory.ts';
 import { adoptClaims } from '../claims/describe.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
 import type { RowOf } from '../row.ts';
 import { createEntryWriter } from './entries.ts';

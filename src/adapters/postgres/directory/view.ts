@@ -1,6 +1,6 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 /** The number of the repository that `@name` means. */
 export const NAMED = '(SELECT repository_id FROM tracker_repository WHERE name = @name)';

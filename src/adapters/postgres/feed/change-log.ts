@@ -1,7 +1,7 @@
 import { parseChanges, renderChanges } from '#leads/feed/change.ts';
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
 import type { ChangeBatch, ChangeLog } from '#leads/feed/change-log.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import { LOCK_FOR_CHANGES } from '../locks.ts';
 
 /** `instanceId` tells the batches of this process from those of others. */

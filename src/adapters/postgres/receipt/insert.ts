@@ -4,8 +4,8 @@ import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import type { Session } from '../database.ts';
-import type { Values } from '../statement.ts';
+import type { Session } from '../connection/database.ts';
+import type { Values } from '../connection/statement.ts';
 import * as sql from './statements.ts';
 
 /** A delivery with those of its events that are new. */

@@ -1,7 +1,7 @@
 import { OUTCOME_COUNT_MAX } from '#partners/receipts/outcome-counts.ts';
 import type { OutcomeCount, OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 
 /**
  * Receipts are numbered as they are accepted, so that a time is a number; `event_by_outcome` has all

@@ -13,7 +13,7 @@ import type {
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';
 import { splitConditions } from './conditions.ts';
 

@@ -1,5 +1,5 @@
 import type { Acceptance, NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import type { GroupCommit } from '../group-commit.ts';
 import { createReceiptReader } from './read.ts';
 import { createReceiptReplayer } from './replay.ts';

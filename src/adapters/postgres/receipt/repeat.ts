@@ -4,7 +4,7 @@ import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import { effectOfRepeat } from '#partners/receipts/repeat-effect.ts';
 import type { RepeatEffect } from '#partners/receipts/repeat-effect.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
-import { START_AGAIN } from '../start-again.ts';
+import { REQUEUE_REPEATED } from './requeue.ts';
 import type { Writing } from './insert.ts';
 import * as sql from './statements.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
@@ -47,12 +47,12 @@ async function queue(
   const identity = payloadIdentity(before.receiptId, before.position);
   const values = { ...owner, now, payload: sealer.seal(identity, event.payload) };
   if (effect === 'queue') {
-    await session.run(sql.QUEUE_AGAIN, values);
+    await session.run(sql.REQUEUE_SETTLED, values);
     await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
     return true;
   }
   const row = await session.get<{ isBegun: boolean }>(sql.IS_BEGUN, owner);
   await session.run(sql.MARK_AGAIN, values);
-  const isStarted = (await session.run(START_AGAIN, { ...owner, lease: null })) > 0;
+  const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: null })) > 0;
   return isStarted && row?.isBegun === true; // else it has waited for the worker before
 }

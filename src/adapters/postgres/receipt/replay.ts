@@ -8,9 +8,9 @@ import type {
   ReplayResult,
 } from '#partners/receipts/receipt-store.ts';
 import { appendAudit } from '../audit-log.ts';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
-import { AS_NEW } from '../start-again.ts';
+import { AS_NEW } from './requeue.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 

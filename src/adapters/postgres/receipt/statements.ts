@@ -1,4 +1,4 @@
-import { AS_NEW, KEPT_NOTE } from '../start-again.ts';
+import { AS_NEW, LASTING_NOTE } from './requeue.ts';
 
 /**
  * Receipts with their events and what makes those known again. Numbers follow the order in which
@@ -77,7 +77,7 @@ export const IS_BEGUN = `
   SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
   FROM event WHERE id = @event FOR UPDATE`;
 
-export const QUEUE_AGAIN = `
+export const REQUEUE_SETTLED = `
   UPDATE event SET ${AS_NEW}, progress = NULL, due_at = @now, payload = @payload
   WHERE id = @event`;
 
@@ -87,7 +87,7 @@ export const QUEUE_AGAIN = `
 export const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at IS NOT NULL';
 
 export const REFRESH_NOTE = `
-  UPDATE event SET note = ${KEPT_NOTE} WHERE id = @event AND note IS NOT NULL`;
+  UPDATE event SET note = ${LASTING_NOTE} WHERE id = @event AND note IS NOT NULL`;
 
 export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds::text[] WHERE id = @event';
 

@@ -2,7 +2,7 @@ import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
 import { insertDeliveries } from './insert.ts';

@@ -1,5 +1,5 @@
 import type { SessionRow, SessionStore } from '#access/sessions/session-store.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import * as sql from './statements.ts';
 
 /** A session as its table has it. */

@@ -1,6 +1,6 @@
 import { TRAFFIC_DAYS } from '#partners/traffic/traffic-store.ts';
 import type { TrafficCount, TrafficStore } from '#partners/traffic/traffic-store.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 
 /** In the order of the key, so that two instances never wait for each other. */
 const ADD = `

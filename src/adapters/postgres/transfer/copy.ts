@@ -1,10 +1,10 @@
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/migrations.ts';
 import type { FillableStore, ReadableStore, Table } from '#shared/transfer/table.ts';
-import { openDatabase } from '../database.ts';
-import type { Database } from '../database.ts';
+import { openDatabase } from '../connection/database.ts';
+import type { Database } from '../connection/database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
-import { refuseSharedConnections } from '../pooling.ts';
+import { refuseSharedConnections } from '../connection/pooling.ts';
 import { makeEmpty } from './empty.ts';
 import { withStoppedStore } from './exclusive.ts';
 import { createReader, insertRows, setNumbers } from './rows.ts';

@@ -1,6 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { Table } from '#shared/transfer/table.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { countRows } from './rows.ts';
 
 /** A crawl fills it again: whoever started a new store once has lost nothing with it. */

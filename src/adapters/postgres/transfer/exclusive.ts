@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session } from '../connection/database.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;

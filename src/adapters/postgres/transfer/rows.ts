@@ -1,6 +1,6 @@
 import { canonicalJson } from '#shared/transfer/table.ts';
 import type { ReadableStore, Row, Table, Value } from '#shared/transfer/table.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { columnOf } from './tables.ts';
 
 /** What is read at once, so that rows of any size fit into memory. */

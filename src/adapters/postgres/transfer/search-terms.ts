@@ -1,6 +1,6 @@
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';
 
 const VERSIONS_AT_ONCE = 500;

@@ -1,6 +1,6 @@
 import type { ColumnKind, Table } from '#shared/transfer/table.ts';
-import { toCamelCase } from '../statement.ts';
-import type { Session } from '../database.ts';
+import { toCamelCase } from '../connection/statement.ts';
+import type { Session } from '../connection/database.ts';
 
 /** What belongs to this database and its running instances, or is made anew by a trigger. */
 const NOT_COPIED = new Set(['migration', 'worker_lease', 'write_check', 'catalog_listing']);

@@ -4,10 +4,10 @@ import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import type { GroupCommit } from '../group-commit.ts';
-import { START_AGAIN } from '../start-again.ts';
-import { createVersionReader } from '../version.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
+import { createVersionReader } from '../connection/data-version.ts';
 import * as sql from './statements.ts';
 import type { MatchRuntime } from './matches.ts';
 
@@ -62,7 +62,7 @@ export function createLeasing(
         if (await session.get(sql.WORKED_ON_BY_OTHER, { instance })) return;
         await session.run(sql.FORGET_LEASES);
         for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
-          await session.run(START_AGAIN, { event, lease: null });
+          await session.run(REQUEUE_REPEATED, { event, lease: null });
         await session.run(sql.DUE_NOW, { now });
         await session.run(sql.LOOKS_NOW, { now });
       }),

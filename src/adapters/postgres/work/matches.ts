@@ -12,8 +12,8 @@ import {
   withdrawClaims,
 } from '../claims/claim-leads.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
-import type { Session } from '../database.ts';
-import { START_AGAIN } from '../start-again.ts';
+import type { Session } from '../connection/database.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import * as sql from './statements.ts';
 
 /** What writing a match needs. Every function here is part of the caller's transaction. */
@@ -149,7 +149,7 @@ async function keepMatch(
     progress: JSON.stringify(progress),
     leadIds: toLeadIds(leads),
   });
-  await session.run(START_AGAIN, fence(item));
+  await session.run(REQUEUE_REPEATED, fence(item));
   return leads;
 }
 

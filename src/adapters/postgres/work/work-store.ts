@@ -1,14 +1,14 @@
 import { matchLeads } from '#partners/deletions/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import type { GroupCommit } from '../group-commit.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
-import { START_AGAIN } from '../start-again.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { createLateLooks } from './late-looks.ts';
 import { createLeasing, LEASE_MS } from './leases.ts';
 import type { Together, WorkStoreDeps } from './leases.ts';
@@ -28,7 +28,7 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
     giveBack: (item) =>
       together(async ({ session }) => {
         if ((await session.run(sql.GIVE_BACK, fence(item))) > 0)
-          await session.run(START_AGAIN, fence(item));
+          await session.run(REQUEUE_REPEATED, fence(item));
       }),
     claim: (...match) => together((runtime) => claim(runtime, ...match)),
     confirm: (...match) => together((runtime) => confirm(runtime, ...match)),
@@ -99,7 +99,7 @@ async function reschedule(
     progress: progress ? JSON.stringify(progress) : null,
   };
   if ((await session.run(sql.RESCHEDULE, row)) === 0) return false;
-  await session.run(START_AGAIN, fence(item));
+  await session.run(REQUEUE_REPEATED, fence(item));
   return true;
 }
 
@@ -110,7 +110,7 @@ async function settle(
   const { session } = runtime;
   const { event } = item;
   const { outcome, attempts, erasure = null, note = null, lastError = null } = settlement;
-  if ((await session.run(START_AGAIN, fence(item))) > 0) return 'again';
+  if ((await session.run(REQUEUE_REPEATED, fence(item))) > 0) return 'again';
   const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
   const settled = await session.get<{ receipt: number }>(sql.SETTLE, row);
   if (!settled) return 'lost';

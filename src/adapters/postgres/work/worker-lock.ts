@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
-import type { Session } from '../database.ts';
+import type { Session } from '../connection/database.ts';
 
 /**
  * How long it stays with an instance that does not say again that it wants it: one that died or lost

@@ -7,8 +7,8 @@ import { createRelationsReader } from './relations.ts';
 import { createCandidatesReader, toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
 import { createRenderedWrites } from './rendered-writes.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 
 type FoundRow = VersionRow & { specText: string | null };
 

@@ -11,7 +11,7 @@ import type { VersionRow } from './rows.ts';
 import { auditSubject } from './write-family.ts';
 import { toAuditEntry } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 
 const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifactSerial';
 

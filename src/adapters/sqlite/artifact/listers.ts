@@ -2,7 +2,7 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { listingKeys } from '#catalog/version/listing.ts';
 import type { ArtifactStore, ListedLister, Lister } from '#catalog/artifact-store.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';
 
 type OwnRow = RowOf<Pick<VersionRecord, 'groupPath' | 'lifecycle'>> & { serial: number };

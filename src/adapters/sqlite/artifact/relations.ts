@@ -1,7 +1,7 @@
 import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';
 
 type MemberRow = RowOf<Member>;

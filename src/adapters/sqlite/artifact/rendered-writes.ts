@@ -1,6 +1,6 @@
 import type { Accompaniment, ArtifactStore } from '#catalog/artifact-store.ts';
-import type { Database } from '../database.ts';
-import { refuseContention } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { refuseContention } from '../connection/errors.ts';
 import { createTurns } from '../writer/turns.ts';
 import { artifactWrites } from './write-family.ts';
 import type { Beside, Unrendered } from './write-family.ts';

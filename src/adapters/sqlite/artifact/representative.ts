@@ -3,7 +3,7 @@ import { chooseRepresentative, isReadable } from '#catalog/version/default-versi
 import type { Candidate } from '#catalog/version/default-version.ts';
 import { searchTextOf } from '#catalog/version/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_artifact`. */

@@ -1,7 +1,7 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/default-version.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */

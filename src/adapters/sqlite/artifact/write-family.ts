@@ -19,7 +19,7 @@ import { createRepresentativeWriter } from './representative.ts';
 import type { ArtifactRow, RepresentativeWriter } from './representative.ts';
 import { createRelationsReader } from './relations.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 import { Undo } from '../writer/writer.ts';
 import type { WriteFamily } from '../writer/writer.ts';

@@ -1,8 +1,8 @@
 import type { ClaimOrder, DescribedLead } from '#leads/claims/claim-order.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import type BetterSqlite3 from 'better-sqlite3';
-import type { Connection } from '../connection.ts';
-import { guard } from '../errors.ts';
+import type { Connection } from '../connection/connection.ts';
+import { guard } from '../connection/errors.ts';
 
 /** `labels`: a JSON array. */
 export type DescribedRow = Omit<DescribedLead, 'labels'> & { labels: string };

@@ -2,7 +2,7 @@ import { leadsToClaim } from '#partners/deletions/match.ts';
 import type { MatchName } from '#partners/deletions/match.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { createClaimWriter } from './claim-leads.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { createDirectoryView } from '../directory/view.ts';
 
 /** An event that is accepted, or that has come again. */

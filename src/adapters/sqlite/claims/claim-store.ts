@@ -1,8 +1,8 @@
 import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 import { claimWrites } from './write-family.ts';
 
 export type ClaimsOptions = {

@@ -1,6 +1,6 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 
 /**
  * Claims of the repository that `repository` names. While the store does not know its number yet,

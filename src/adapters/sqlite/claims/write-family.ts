@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { OF_REPOSITORY } from './lists.ts';
 

@@ -8,8 +8,8 @@ import type {
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import type { Database } from '../database.ts';
-import { guard, refuseContention } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard, refuseContention } from '../connection/errors.ts';
 import { createTurns } from '../writer/turns.ts';
 import { createConsumerReader } from './read.ts';
 import type { ConsumerReader } from './read.ts';

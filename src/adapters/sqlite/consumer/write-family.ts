@@ -4,7 +4,7 @@ import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/cons
 import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { createKeyWriter } from '../idempotency-store.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { createConsumerReader } from './read.ts';

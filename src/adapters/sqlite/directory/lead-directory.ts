@@ -1,6 +1,6 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 import { prepareDirectoryReads } from './statements.ts';
 import type { DirectoryReads } from './statements.ts';
 import { directoryWrites } from './write-family.ts';

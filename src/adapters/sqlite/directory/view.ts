@@ -1,7 +1,7 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { DirectoryView } from '#partners/deletions/match.ts';
-import type { Connection } from '../connection.ts';
-import { guard } from '../errors.ts';
+import type { Connection } from '../connection/connection.ts';
+import { guard } from '../connection/errors.ts';
 
 const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = +@name)';
 

@@ -1,7 +1,7 @@
 import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { createClaimWriter } from '../claims/claim-leads.ts';
 import type { ClaimWriter, DescribedRow } from '../claims/claim-leads.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { prepareDirectory } from './statements.ts';
 import type { DirectoryStatements } from './statements.ts';

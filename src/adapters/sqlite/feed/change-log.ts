@@ -1,8 +1,8 @@
 import { parseChanges, renderChanges } from '#leads/feed/change.ts';
 import type { ChangeLog, Watch } from '#leads/feed/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 import { feedWrites } from './write-family.ts';
 import type { ChangeLogOptions } from './write-family.ts';
 

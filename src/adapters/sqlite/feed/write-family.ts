@@ -1,5 +1,5 @@
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 
 /** `instanceId` tells the batches of this process from those of others. */

@@ -3,7 +3,7 @@ import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { createInserter } from './insert.ts';
 import type { FreshDelivery } from './insert.ts';
 import { asAccepted } from './packed-delivery.ts';

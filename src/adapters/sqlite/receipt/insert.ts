@@ -6,8 +6,8 @@ import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import { createRowInserter } from '../insert-rows.ts';
-import type { Value } from '../insert-rows.ts';
+import { createRowInserter } from '../connection/insert-rows.ts';
+import type { Value } from '../connection/insert-rows.ts';
 
 const RECEIPT_COLUMNS = [
   'number',

@@ -2,8 +2,8 @@ import { OUTCOME_COUNT_MAX } from '#partners/receipts/outcome-counts.ts';
 import type { OutcomeCount, OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { setImmediate } from 'node:timers/promises';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 
 /** Receipts are numbered as they are accepted, so that a time is a number. */
 const FIRST_SINCE = `

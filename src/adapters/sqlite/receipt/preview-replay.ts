@@ -1,7 +1,7 @@
 import type { Database as Handle } from 'better-sqlite3';
 import { toReplayPreview } from '#partners/receipts/receipt-store.ts';
 import type { DeadLetterCount, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { guard } from '../errors.ts';
+import { guard } from '../connection/errors.ts';
 import { receiptConditions } from './conditions.ts';
 
 type Row = Omit<DeadLetterCount, 'isKept'> & { isKept: 0 | 1 };

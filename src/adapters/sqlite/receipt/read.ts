@@ -14,7 +14,7 @@ import type {
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/cut-page.ts';
-import { guard } from '../errors.ts';
+import { guard } from '../connection/errors.ts';
 import { present } from '../row.ts';
 import type { RowOf } from '../row.ts';
 import { receiptConditions } from './conditions.ts';

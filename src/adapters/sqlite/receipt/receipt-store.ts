@@ -1,5 +1,5 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../connection/database.ts';
 import { createReplayPreview } from './preview-replay.ts';
 import { packDelivery, unpackAcceptance } from './packed-delivery.ts';
 import { createReceiptReader } from './read.ts';

@@ -4,11 +4,11 @@ import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import { effectOfRepeat } from '#partners/receipts/repeat-effect.ts';
 import type { RepeatEffect } from '#partners/receipts/repeat-effect.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
-import { AS_NEW, KEPT_NOTE, START_AGAIN } from '../start-again.ts';
+import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
 import type { Writing } from './insert.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 
-const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
+const REQUEUE_SETTLED = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
 
 /**
  * What an operator gave back is given back for the deliveries before: one that comes now is a new request.
@@ -16,7 +16,7 @@ const QUEUE_AGAIN = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, pay
  */
 const FORGET_RELEASES = `DELETE FROM claim WHERE event = ? AND releasedAt IS NOT NULL`;
 
-const REFRESH_NOTE = `UPDATE event SET note = ${KEPT_NOTE} WHERE id = ? AND note IS NOT NULL`;
+const REFRESH_NOTE = `UPDATE event SET note = ${LASTING_NOTE} WHERE id = ? AND note IS NOT NULL`;
 
 const SET_LEADS = `UPDATE event SET leadIds = ? WHERE id = ?`;
 
@@ -37,9 +37,9 @@ export type Repeat = { event: NewEvent; before: SameEvent };
 
 /** Returns whether the event waits for the worker because of this repeat. */
 export function createRepeatWorker({ handle, sealer, claims }: Writing) {
-  const queueAgain = handle.prepare(QUEUE_AGAIN);
+  const requeueSettled = handle.prepare(REQUEUE_SETTLED);
   const markAgain = handle.prepare<[number, Buffer, number]>(MARK_AGAIN);
-  const startAgain = handle.prepare<[{ event: number; lease: null }]>(START_AGAIN);
+  const requeueRepeated = handle.prepare<[{ event: number; lease: null }]>(REQUEUE_REPEATED);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const refreshNote = handle.prepare<[number]>(REFRESH_NOTE);
   const refreshStatus = handle.prepare(REFRESH_RECEIPT_STATUS);
@@ -51,12 +51,12 @@ export function createRepeatWorker({ handle, sealer, claims }: Writing) {
     const identity = payloadIdentity(before.receiptId, before.position);
     const payload = sealer.seal(identity, event.payload);
     if (effect === 'queue') {
-      queueAgain.run(now, payload, before.event);
+      requeueSettled.run(now, payload, before.event);
       refreshStatus.run(before.receipt);
       return true;
     }
     markAgain.run(now, payload, before.event);
-    const isStarted = startAgain.run({ event: before.event, lease: null }).changes > 0;
+    const isStarted = requeueRepeated.run({ event: before.event, lease: null }).changes > 0;
     return isStarted && before.isBegun === 1; // else it has waited for the worker before
   };
   return (repeat: Repeat, now: number): boolean => {

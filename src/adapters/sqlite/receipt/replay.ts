@@ -2,10 +2,10 @@ import type { AuditEntry } from '#shared/audit.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
 import { createAuditLog } from '../audit-log.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
-import { AS_NEW } from '../start-again.ts';
+import { AS_NEW } from './requeue.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 

@@ -1,5 +1,5 @@
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { createReplayWrites } from './replay.ts';
 import { unpackDelivery } from './packed-delivery.ts';

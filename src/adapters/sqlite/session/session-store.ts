@@ -1,6 +1,6 @@
 import type { SessionStore } from '#access/sessions/session-store.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 import { fromStoredSession, SESSION_COLUMNS } from './rows.ts';
 import type { StoredSession } from './rows.ts';
 import { sessionWrites } from './write-family.ts';

@@ -4,7 +4,7 @@ import type {
   SessionRow,
   SessionStore,
 } from '#access/sessions/session-store.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { SESSION_COLUMNS, toStoredSession } from './rows.ts';
 import type { StoredSession } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { TrafficCount, TrafficStore } from '#partners/traffic/traffic-store.ts';
-import type { Database } from '../database.ts';
-import { guard } from '../errors.ts';
+import type { Database } from '../connection/database.ts';
+import { guard } from '../connection/errors.ts';
 import { trafficWrites } from './write-family.ts';
 
 /** The record of traffic in SQLite. */

@@ -1,6 +1,6 @@
 import { TRAFFIC_DAYS } from '#partners/traffic/traffic-store.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 
 type TrafficWrites = ReturnType<typeof createTrafficWrites>;

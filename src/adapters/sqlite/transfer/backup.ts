@@ -5,7 +5,7 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import type { TableDigest } from '#shared/transfer/digest.ts';
-import { guard } from '../errors.ts';
+import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
 import { writeManifest } from './manifest.ts';
 import type { BackupOrigin } from './manifest.ts';

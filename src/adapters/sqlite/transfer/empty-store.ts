@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { silentLog } from '#shared/log.ts';
-import { openConnection } from '../connection.ts';
-import { guard } from '../errors.ts';
+import { openConnection } from '../connection/connection.ts';
+import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { openDraft } from './draft.ts';
 import { refuseUnlessEmpty } from './empty.ts';

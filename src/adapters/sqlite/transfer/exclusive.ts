@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { TrackportError } from '#shared/errors.ts';
-import { createPrivately } from '../connection.ts';
-import { guard, isBusy } from '../errors.ts';
+import { createPrivately } from '../connection/connection.ts';
+import { guard, isBusy } from '../connection/errors.ts';
 
 /** A store that nobody else has open, nor can open. */
 export type ExclusiveStore = {

@@ -1,4 +1,4 @@
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 
 /** The row of `worker_lease`. */

@@ -130,7 +130,7 @@ function keepMatch(
     progress: JSON.stringify(progress),
     leadIds: toLeadIds(leads),
   });
-  sql.startAgain.run(fence(item));
+  sql.requeueRepeated.run(fence(item));
   return leads;
 }
 

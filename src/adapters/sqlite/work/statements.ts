@@ -4,7 +4,7 @@ import type { Erasure, Outcome, PartnerPath } from '#partners/receipts/receipt.t
 import type { Stage } from '#partners/worker/work-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
-import { START_AGAIN } from '../start-again.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 
 export type DueRow = {
   event: number;
@@ -187,7 +187,7 @@ function prepareWrites(handle: BetterSqlite3.Database) {
     leadIds: handle.prepare<[{ event: number; leadIds: string | null }]>(
       'UPDATE event SET leadIds = @leadIds WHERE id = @event',
     ),
-    startAgain: handle.prepare<[Fence]>(START_AGAIN),
+    requeueRepeated: handle.prepare<[Fence]>(REQUEUE_REPEATED),
     cameAgain: handle
       .prepare<[], number>("SELECT id FROM event WHERE outcome = 'PENDING' AND again > 0")
       .pluck(),

@@ -3,7 +3,7 @@ import type { DeletionProgress } from '#partners/deletions/deletion-progress.ts'
 import type { SettleResult, Settlement, Stage, WorkStore } from '#partners/worker/work-store.ts';
 import { createAuditLog } from '../audit-log.ts';
 import { createClaimWriter, toLeadIds } from '../claims/claim-leads.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { lookAgain } from './late-looks.ts';
 import { claim, confirm, fence, held, withdrawAll } from './matches.ts';
@@ -65,12 +65,12 @@ function createLeaseWrites(sql: WorkStatements, instance: string) {
       });
     },
     giveBack: (item: LeasedEvent): void => {
-      if (sql.giveBack.run(fence(item)).changes > 0) sql.startAgain.run(fence(item));
+      if (sql.giveBack.run(fence(item)).changes > 0) sql.requeueRepeated.run(fence(item));
     },
     forgetLeases: (now: number): void => {
       if (isFollowed()) return;
       sql.forgetLeases.run();
-      for (const event of sql.cameAgain.all()) sql.startAgain.run({ event, lease: '' });
+      for (const event of sql.cameAgain.all()) sql.requeueRepeated.run({ event, lease: '' });
       sql.dueNow.run({ now });
       sql.looksNow.run({ now });
     },
@@ -101,7 +101,7 @@ function reschedule(
     progress: progress ? JSON.stringify(progress) : null,
   };
   if (sql.reschedule.run(row).changes === 0) return false;
-  sql.startAgain.run(fence(item));
+  sql.requeueRepeated.run(fence(item));
   return true;
 }
 
@@ -112,7 +112,7 @@ function settle(
 ): SettleResult {
   const { sql } = runtime;
   const { outcome, attempts, erasure = null, note = null, lastError = null, now } = settlement;
-  if (sql.startAgain.run(fence(item)).changes > 0) return 'again';
+  if (sql.requeueRepeated.run(fence(item)).changes > 0) return 'again';
   const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
   if (sql.settle.run(row).changes === 0) return 'lost';
   if (outcome === 'UNMATCHED' && withdrawAll(runtime, item, { reason: 'unmatched', now }))

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Connection } from '../connection.ts';
-import { isBusy } from '../errors.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isBusy } from '../connection/errors.ts';
 import { Undo } from './writer.ts';
 
 /** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */

@@ -1,5 +1,5 @@
-import type { Connection } from '../connection.ts';
-import { guard } from '../errors.ts';
+import type { Connection } from '../connection/connection.ts';
+import { guard } from '../connection/errors.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions, SharedWrite } from './group-commit.ts';
 import type { WriteFamily, Writer, Writes } from './writer.ts';

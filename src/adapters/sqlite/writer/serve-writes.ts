@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { openConnection } from '../connection.ts';
-import type { Connection } from '../connection.ts';
+import { openConnection } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { families } from './families.ts';
 import { createLocalWriter } from './local-writer.ts';
 import { decode, encode, OPENED, toErrorData, transferOf } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 
 /** Functions that write, each one transaction of its own. What they take and return is plain data. */
 export type Writes = Record<string, (...input: never[]) => unknown>;

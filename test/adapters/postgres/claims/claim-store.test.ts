@@ -1,7 +1,7 @@
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claims/claim-leads.ts';
-import type { Database, Session } from '#adapters/postgres/database.ts';
+import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { claimTransaction } from '#adapters/postgres/locks.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';

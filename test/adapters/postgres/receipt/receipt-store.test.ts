@@ -1,5 +1,5 @@
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
-import type { Database } from '#adapters/postgres/database.ts';
+import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/postgres/receipt/status.ts';

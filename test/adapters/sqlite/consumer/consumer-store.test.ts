@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';

@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { issueChange } from '../../../leads/feed/support.ts';
 import { describeChangeLog } from '../../../contract/change-log.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';

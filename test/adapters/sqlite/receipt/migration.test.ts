@@ -1,7 +1,7 @@
 /** The migration that copies the receipts, on a store that a version before it had filled. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';

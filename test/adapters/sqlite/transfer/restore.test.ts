@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } f
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#shared/transfer/digest.ts';

@@ -20,7 +20,7 @@ function lockOn(file: string, instance: string, clock = createFakeClock()): Work
 /** A process of its own, which asks for the lock when it is told to. */
 async function otherProcess(file: string) {
   const program = `
-    import { openDatabase } from '#adapters/sqlite/database.ts';
+    import { openDatabase } from '#adapters/sqlite/connection/database.ts';
     import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
     import { systemClock as clock } from '#shared/clock.ts';
     const database = openDatabase({ path: ${JSON.stringify(file)} });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createGroupCommit } from '#adapters/sqlite/writer/group-commit.ts';
 import { Undo } from '#adapters/sqlite/writer/writer.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,15 +1,15 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/database.ts';
-import type { Database } from '#adapters/sqlite/database.ts';
+import { openDatabase } from '#adapters/sqlite/connection/database.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
-import { guard } from '#adapters/sqlite/errors.ts';
+import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { temporaryFolder } from '../../support/folder.ts';
-import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { temporaryFolder } from '../../../support/folder.ts';
+import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
 const unavailable = (detail: RegExp): unknown =>
   expect.objectContaining({

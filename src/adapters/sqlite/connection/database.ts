@@ -1,10 +1,10 @@
 import { SECOND } from '#shared/clock.ts';
 import { openConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
-import { createLocalWriter } from './writer/local-writer.ts';
-import { createThreadWriter } from './writer/thread-writer.ts';
-import type { ThreadWriter, ThreadWriterOptions } from './writer/thread-writer.ts';
-import type { Writer } from './writer/writer.ts';
+import { createLocalWriter } from '../writer/local-writer.ts';
+import { createThreadWriter } from '../writer/thread-writer.ts';
+import type { ThreadWriter, ThreadWriterOptions } from '../writer/thread-writer.ts';
+import type { Writer } from '../writer/writer.ts';
 
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */

@@ -1,5 +1,5 @@
 /** The note of an event that is looked at anew: what is still true of it, whatever is found. */
-export const KEPT_NOTE = `
+export const LASTING_NOTE = `
   CASE note WHEN 'event-id-reused' THEN note
     WHEN 'claim-released' THEN (SELECT event.note FROM claim
       WHERE claim.event = event.id AND released_at IS NOT NULL LIMIT 1) END`;
@@ -7,15 +7,15 @@ export const KEPT_NOTE = `
 /** What an event is once it is queued as if it had just come; due_at and progress are set beside it. */
 export const AS_NEW = `
   outcome = 'PENDING', completed_at = NULL, attempts = 0, erasure = NULL, lead_ids = NULL,
-  last_error = NULL, note = ${KEPT_NOTE}, lease_token = NULL, lease_until = NULL, again = 0`;
+  last_error = NULL, note = ${LASTING_NOTE}, lease_token = NULL, lease_until = NULL, again = 0`;
 
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.
  * Claims stay. Nothing happens while another worker has the event: its own next step starts it again.
  * Parameters: `event`, and `lease`, the caller's own or null.
  */
-export const START_AGAIN = `
-  UPDATE event SET due_at = again, attempts = 0, last_error = NULL, note = ${KEPT_NOTE},
+export const REQUEUE_REPEATED = `
+  UPDATE event SET due_at = again, attempts = 0, last_error = NULL, note = ${LASTING_NOTE},
     lease_token = NULL, lease_until = NULL, again = 0,
     progress = CASE WHEN stage = 'match' THEN (progress
       || jsonb_build_object('askedAt', again, 'misses', 0, 'requestedAt', again)) - 'isNoLead' END

@@ -1,9 +1,9 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openConnection } from '#adapters/sqlite/connection.ts';
-import type { Connection } from '#adapters/sqlite/connection.ts';
-import { temporaryFolder } from '../../support/folder.ts';
+import { openConnection } from '#adapters/sqlite/connection/connection.ts';
+import type { Connection } from '#adapters/sqlite/connection/connection.ts';
+import { temporaryFolder } from '../../../support/folder.ts';
 
 type Opened = Connection & { file: string; write: () => unknown; count: () => unknown };
 

@@ -1,15 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '#adapters/postgres/database.ts';
-import type { Database, Session } from '#adapters/postgres/database.ts';
+import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { createWriteCheck } from '#adapters/postgres/write-check.ts';
-import { createFakeClock } from '../../support/clock.ts';
+import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,
   emptyPostgres,
   migratedPostgres,
   temporaryPostgres,
-} from '../../support/postgres/database.ts';
-import { startPostgres } from '../../support/postgres/server.ts';
+} from '../../../support/postgres/database.ts';
+import { startPostgres } from '../../../support/postgres/server.ts';
 
 const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
 

@@ -1,5 +1,5 @@
 /** The note of an event that is looked at anew: what is still true of it, whatever is found. */
-export const KEPT_NOTE = `
+export const LASTING_NOTE = `
   CASE note WHEN 'event-id-reused' THEN note
     WHEN 'claim-released' THEN (SELECT note FROM claim
       WHERE claim.event = event.id AND releasedAt IS NOT NULL LIMIT 1) END`;
@@ -10,7 +10,7 @@ export const KEPT_NOTE = `
  */
 export const AS_NEW = `
   outcome = 'PENDING', completedAt = NULL, attempts = 0, erasure = NULL, leadIds = NULL,
-  lastError = NULL, note = ${KEPT_NOTE},
+  lastError = NULL, note = ${LASTING_NOTE},
   leaseToken = NULL, leaseUntil = NULL, again = 0`;
 
 /**
@@ -19,8 +19,8 @@ export const AS_NEW = `
  * worker has the event: its own next step starts it again. Parameters: `event`, and `lease`, the
  * caller's own or null.
  */
-export const START_AGAIN = `
-  UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, note = ${KEPT_NOTE},
+export const REQUEUE_REPEATED = `
+  UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, note = ${LASTING_NOTE},
     leaseToken = NULL, leaseUntil = NULL, again = 0,
     progress = iif(stage = 'match', json_remove(json_set(progress, '$.askedAt', again, '$.misses', 0,
       '$.requestedAt', again), '$.isNoLead'), NULL)
