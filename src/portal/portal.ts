@@ -6,13 +6,13 @@ import type { Sealer } from '#shared/crypto/sealer.ts';
 
 import { addAssetRoutes } from './assets/routes.ts';
 import { createPortalCookies } from './routes/cookies.ts';
-import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
-import { createErrorViews } from './routes/error-views.ts';
-import { acceptForms } from './routes/form-body.ts';
-import type { ParseForm } from './routes/form-body.ts';
-import { createFormTokens } from './routes/form-token.ts';
+import { earlyErrorPage, installErrorPages } from './routes/errors/error-pages.ts';
+import { createErrorViews } from './routes/errors/error-views.ts';
+import { acceptForms } from './routes/forms/form-body.ts';
+import type { ParseForm } from './routes/forms/form-body.ts';
+import { createFormTokens } from './routes/forms/form-token.ts';
 import { createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
-import { refuseTheRest } from './routes/refuse-the-rest.ts';
+import { addFallbackRoutes } from './routes/fallback-routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { createSessionGuard } from './routes/session-guard.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
@@ -60,7 +60,7 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
     app.decorateRequest('portalSession', undefined);
     acceptForms(app, shared);
     installErrorPages(app, { ...routes, views: errorViews });
-    refuseTheRest(app, guard);
+    addFallbackRoutes(app, guard);
     app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
     addAssetRoutes(app);
     addSignInRoutes(app, { ...shared, attempts, views });

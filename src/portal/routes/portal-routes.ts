@@ -13,12 +13,12 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 
 import type { Once } from '../page.ts';
 import { checkInput, nothing } from './check-input.ts';
-import { doOnce } from './do-once.ts';
-import type { DoOnceDeps } from './do-once.ts';
-import { fieldsOf, FORM_BYTES_MAX, formTokenOf } from './form-body.ts';
-import type { FormTokens } from './form-token.ts';
+import { submitOnce } from './forms/submit-once.ts';
+import type { SubmitOnceDeps } from './forms/submit-once.ts';
+import { fieldsOf, FORM_BYTES_MAX, formTokenOf } from './forms/form-body.ts';
+import type { FormTokens } from './forms/form-token.ts';
 import { PORTAL_HEADERS } from './portal-headers.ts';
-import { PortalRefusal, refuseOtherOrigins } from './refusal.ts';
+import { PortalRefusal, refuseOtherOrigins } from './errors/refusal.ts';
 import type { ActionOptions, ActionRequest, ActionResult, PortalRoutes } from './route-types.ts';
 import { runAction } from './run-action.ts';
 import { ONCE_PARAMETER, sendFile, sendPage } from './send-page.ts';
@@ -26,7 +26,7 @@ import type { SendPageDeps } from './send-page.ts';
 import type { SessionGuard } from './session-guard.ts';
 
 export type PortalRoutesDeps = SendPageDeps &
-  DoOnceDeps & {
+  SubmitOnceDeps & {
     sessions: Pick<Sessions, 'putOnce' | 'takeOnce'>;
     guard: SessionGuard;
     formTokens: FormTokens;
@@ -124,7 +124,7 @@ function toRun(
     typed: sent.typed,
     form,
     onProblems,
-    around: doneOnce ? (work: () => Promise<string>) => doOnce(once, sent, work) : undefined,
+    around: doneOnce ? (work: () => Promise<string>) => submitOnce(once, sent, work) : undefined,
   };
 }
 

@@ -24,7 +24,7 @@ export type ActionRun = {
   typed: TypedFields;
   form: z.ZodType | undefined;
   onProblems: ((request: ProblemsRequest<unknown>) => Promise<PortalPage>) | undefined;
-  /** Sees to it that the work is done once; see `doOnce`. */
+  /** Sees to it that the work is done once; see `submitOnce`. */
   around: ((work: () => Promise<string>) => Promise<string>) | undefined;
 };
 

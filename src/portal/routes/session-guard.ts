@@ -8,9 +8,9 @@ import type { Sessions } from '#access/sessions/sessions.ts';
 import type { PortalPerson } from '../person.ts';
 import { readSessionId } from './cookies.ts';
 import type { PortalCookies } from './cookies.ts';
-import type { FormTokens } from './form-token.ts';
-import { newFormId } from './do-once.ts';
-import { PortalRefusal } from './refusal.ts';
+import type { FormTokens } from './forms/form-token.ts';
+import { newFormId } from './forms/submit-once.ts';
+import { PortalRefusal } from './errors/refusal.ts';
 
 export type SessionGuardDeps = {
   sessions: Pick<Sessions, 'find'>;

@@ -5,7 +5,7 @@ import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
-import { fieldOnce } from '../routes/form-body.ts';
+import { fieldOnce } from '../routes/forms/form-body.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 
 export type BackChannelDeps = { signIn: Pick<SignIn, 'endByIssuer'>; refusals: RefusalLimiter };

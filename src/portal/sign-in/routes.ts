@@ -12,11 +12,11 @@ import type { Log } from '#shared/log.ts';
 
 import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
 import type { PortalCookies } from '../routes/cookies.ts';
-import { formTokenOf } from '../routes/form-body.ts';
-import type { FormTokens } from '../routes/form-token.ts';
+import { formTokenOf } from '../routes/forms/form-body.ts';
+import type { FormTokens } from '../routes/forms/form-token.ts';
 import { PORTAL_HEADERS } from '../routes/portal-headers.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
-import { PortalRefusal, refuseOtherOrigins } from '../routes/refusal.ts';
+import { PortalRefusal, refuseOtherOrigins } from '../routes/errors/refusal.ts';
 import { ownPath } from '../routes/return-path.ts';
 import { sendDocument } from '../routes/send-page.ts';
 import type { Exchange } from '../routes/send-page.ts';

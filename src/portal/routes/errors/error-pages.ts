@@ -8,14 +8,14 @@ import type { ProblemPage } from '#http/problems/problem-pages.ts';
 import { renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 
-import type { PortalPage } from '../page.ts';
-import { clearSessionId } from './cookies.ts';
-import type { PortalCookies } from './cookies.ts';
-import { PORTAL_HEADERS } from './portal-headers.ts';
+import type { PortalPage } from '../../page.ts';
+import { clearSessionId } from '../cookies.ts';
+import type { PortalCookies } from '../cookies.ts';
+import { PORTAL_HEADERS } from '../portal-headers.ts';
 import { PortalRefusal } from './refusal.ts';
-import { ownPath, signInPath } from './return-path.ts';
-import { sendDocument, sendPage } from './send-page.ts';
-import type { Exchange, SendPageDeps } from './send-page.ts';
+import { ownPath, signInPath } from '../return-path.ts';
+import { sendDocument, sendPage } from '../send-page.ts';
+import type { Exchange, SendPageDeps } from '../send-page.ts';
 
 /** As far as pages about failures look at it. */
 export type FailedPageRequest = Pick<

@@ -1,4 +1,4 @@
-/** What no page and no action of the portal takes: a path that is none, or another method. */
+/** The routes for what no page and no action takes: an unknown path, or another method. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { HttpApp } from '#http/http-app.ts';
@@ -10,10 +10,10 @@ import { PORTAL_ROUTE } from './portal-routes.ts';
 import type { SessionGuard } from './session-guard.ts';
 
 /**
- * Refuses it before a body is read: 405 with `Allow` where the path takes another method, else 404.
+ * Refuses such requests before a body is read: 405 with `Allow` where the path takes another method, else 404.
  * Knows the routes that are added after it.
  */
-export function refuseTheRest(app: HttpApp, guard: Pick<SessionGuard, 'find'>): void {
+export function addFallbackRoutes(app: HttpApp, guard: Pick<SessionGuard, 'find'>): void {
   const paths = createKnownPaths();
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     await guard.find(request); // For the frame of the page.

@@ -1,18 +1,18 @@
-/** What codes say to a person at a page. Their own words are for those who write clients. */
+/** Texts of error codes for people. The errors carry texts of their own, for those who write clients. */
 import type { ErrorCode } from '#shared/errors.ts';
 
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
-import { code } from '../shell/parts.ts';
-import type { RefusalFacts } from '../shell/refusal.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { code } from '../../shell/parts.ts';
+import type { RefusalFacts } from '../../shell/refusal.ts';
 
-export type Words = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
+export type ErrorText = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
 
-const TRY_AGAIN: Words = { nextStep: 'wait a few seconds, then try again.' };
-const LOOK_AGAIN: Words = { nextStep: 'go back, and look at the state it has now.' };
+const TRY_AGAIN: ErrorText = { nextStep: 'wait a few seconds, then try again.' };
+const LOOK_AGAIN: ErrorText = { nextStep: 'go back, and look at the state it has now.' };
 
-/** What stays open is said by the error itself, then by the code. */
-export const personWords: Readonly<Partial<Record<ErrorCode, Words>>> = {
+/** By code. What a text leaves out is said by the error itself, else by its code. */
+export const errorTexts: Readonly<Partial<Record<ErrorCode, ErrorText>>> = {
   'validation-failed': { nextStep: 'open the page anew, and choose there.' },
   'invalid-cursor': {
     heading: 'This part of the list cannot be shown',

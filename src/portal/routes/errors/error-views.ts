@@ -2,17 +2,17 @@
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
-import { html } from '../html.ts';
-import type { HtmlValue } from '../html.ts';
-import type { PortalPage } from '../page.ts';
-import { renderLoneRefusal } from '../shell/lone.ts';
-import { link } from '../shell/parts.ts';
-import { refusal, refusalTitle } from '../shell/refusal.ts';
+import { html } from '../../html.ts';
+import type { HtmlValue } from '../../html.ts';
+import type { PortalPage } from '../../page.ts';
+import { renderLoneRefusal } from '../../shell/lone.ts';
+import { link } from '../../shell/parts.ts';
+import { refusal, refusalTitle } from '../../shell/refusal.ts';
 import type { ErrorViews, Failed, FailedPageRequest } from './error-pages.ts';
-import { personWords, prose } from './person-words.ts';
-import type { Words } from './person-words.ts';
+import { errorTexts, prose } from './error-texts.ts';
+import type { ErrorText } from './error-texts.ts';
 import type { PortalRefusalKind } from './refusal.ts';
-import { ownPath } from './return-path.ts';
+import { ownPath } from '../return-path.ts';
 
 export type ErrorViewsDeps = {
   /** `owner/name`. */
@@ -25,7 +25,7 @@ export type ErrorViewsDeps = {
 
 export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
   const { repository, publicUrl, sessionOver, clock } = deps;
-  const lone = (failed: Failed, words: Words = {}): string =>
+  const lone = (failed: Failed, words: ErrorText = {}): string =>
     renderLoneRefusal({
       ...factsOf(failed, publicUrl()),
       ...words,
@@ -52,7 +52,7 @@ export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
 }
 
 /** What failed before any route was found. */
-const earlyWords: Readonly<Partial<Record<ErrorCode, Words>>> = {
+const earlyWords: Readonly<Partial<Record<ErrorCode, ErrorText>>> = {
   'bad-request': {
     heading: 'This address cannot be read',
     text: 'It was cut off on its way, or holds a percent sign that stands for nothing.',
@@ -69,7 +69,7 @@ const earlyWords: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
 };
 
-const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => Words>> = {
+const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => ErrorText>> = {
   'no-session': () => ({}),
   'stale-form': () => ({
     heading: 'This form is from an earlier session',
@@ -88,16 +88,16 @@ function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
   return { code: error.code, requestId: request.id, ...words };
 }
 
-function wordsOf({ request, error }: Failed): Words {
+function wordsOf({ request, error }: Failed): ErrorText {
   const { errors = [], detail } = error;
   if (error.code === 'insufficient-scope') return missingScope(request, error.challenge);
-  const words = personWords[error.code];
+  const words = errorTexts[error.code];
   if (errors.length > 0)
     return { text: html`${errors.map((problem) => html`${prose(problem.detail)} `)}`, ...words };
   return { ...(detail !== undefined && { text: prose(detail) }), ...words };
 }
 
-function missingScope({ portalSession: session }: FailedPageRequest, challenge = ''): Words {
+function missingScope({ portalSession: session }: FailedPageRequest, challenge = ''): ErrorText {
   const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? 'another scope';
   const carried = session?.principal.scopes ?? [];
   const list = carried.length === 0 ? 'no scope' : html`<code>${carried.join(' ')}</code>`;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { startPortal } from '../../support/portal/portal.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
 
 const FORM_BYTES_MAX = 6 * 1024 * 1024;
 const spec = 'é'.repeat(500_000);

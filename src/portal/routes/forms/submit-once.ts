@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 
-import type { TypedFields } from '../page.ts';
+import type { TypedFields } from '../../page.ts';
 
 /** The hidden field of forms that are done once. */
 const FORM_ID_FIELD = 'formId';
@@ -19,7 +19,7 @@ export function newFormId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-export type DoOnceDeps = { idempotency: Idempotency; clock: Pick<Clock, 'sleep'> };
+export type SubmitOnceDeps = { idempotency: Idempotency; clock: Pick<Clock, 'sleep'> };
 
 /** A form as it was sent to `path`. */
 export type SentForm = {
@@ -33,8 +33,8 @@ export type SentForm = {
  * failed, or came back, can be sent again. A form without an id is done each time.
  * @throws what `work` throws @throws {idempotency-in-progress} the first takes over ten seconds
  */
-export async function doOnce(
-  { idempotency, clock }: DoOnceDeps,
+export async function submitOnce(
+  { idempotency, clock }: SubmitOnceDeps,
   { session, path, typed }: SentForm,
   work: () => Promise<string>,
 ): Promise<string> {

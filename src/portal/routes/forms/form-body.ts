@@ -5,7 +5,7 @@ import { takeBodies } from '#http/requests/json-body.ts';
 import type { ReadBody } from '#http/requests/read-body.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 
-import type { TypedFields } from '../page.ts';
+import type { TypedFields } from '../../page.ts';
 import { FORM_TOKEN_FIELD } from './form-token.ts';
 
 /** Bytes of a form, where its action does not say otherwise: some texts and a list of labels. */
