@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
-import type { Candidate } from './version/default-version.ts';
+import type { Candidate } from './version/order/default-version.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */

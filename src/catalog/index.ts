@@ -17,8 +17,8 @@ import type { Draft, Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
 import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
 import type { PatchInput, ReplaceInput, VersionTarget } from './version/edit-version.ts';
-import { listAudit, listCatalog, listListers, listVersions } from './version/read-catalog.ts';
-import type { CatalogFilters, PageRequest, Reader } from './version/read-catalog.ts';
+import { listAudit, listCatalog, listListers, listVersions } from './reading/read-catalog.ts';
+import type { CatalogFilters, PageRequest, Reader } from './reading/read-catalog.ts';
 import { readView } from './version/version-view.ts';
 import type { Caller, CatalogDeps, VersionQuery } from './version/version-view.ts';
 

@@ -7,7 +7,7 @@ import type {
   ListQuery,
   NewVersion,
 } from '#catalog/artifact-store.ts';
-import { searchTerms } from '#catalog/version/search-terms.ts';
+import { searchTerms } from '#catalog/reading/search-terms.ts';
 
 type Open = () => Promise<{ store: ArtifactStore }>;
 

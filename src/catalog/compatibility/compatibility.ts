@@ -3,7 +3,7 @@ import type { Change } from '../diff/change.ts';
 import type { SpecPair } from '../diff/diff-specs.ts';
 import { fragmentOf } from '../spec/finding.ts';
 import type { Finding } from '../spec/finding.ts';
-import { baselineOf } from '../version/other-versions.ts';
+import { baselineOf } from '../version/order/other-versions.ts';
 import { readRecord } from '../version/version-view.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
 

@@ -1,10 +1,10 @@
 import { refuse } from '#shared/errors.ts';
 import { VERSIONS_MAX } from '../version/artifact.ts';
 import type { VersionRecord } from '../version/artifact.ts';
-import { isReadable } from '../version/default-version.ts';
-import { listVersions } from '../version/read-catalog.ts';
-import type { Reader } from '../version/read-catalog.ts';
-import { compareVersions } from '../version/version-order.ts';
+import { isReadable } from '../version/order/default-version.ts';
+import { listVersions } from '../reading/read-catalog.ts';
+import type { Reader } from '../reading/read-catalog.ts';
+import { compareVersions } from '../version/order/version-order.ts';
 import { readRecord } from '../version/version-view.ts';
 import type { CatalogDeps } from '../version/version-view.ts';
 import { orderChanges, toChange } from './change.ts';

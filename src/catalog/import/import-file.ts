@@ -9,7 +9,7 @@ import {
 } from '../version/artifact.ts';
 import type { Draft } from '../version/content-check.ts';
 import { toArtifactDraft } from './import-artifact.ts';
-import { foldText } from '../version/search-terms.ts';
+import { foldText } from '../reading/search-terms.ts';
 import { specKindOf } from '../spec/spec-check.ts';
 import { jsonOfYaml, refuseYaml } from '../spec/yaml-json.ts';
 

@@ -1,7 +1,7 @@
-import { refuseOtherType } from '../version/artifact-type.ts';
+import { refuseOtherType } from '../version/version-view.ts';
 import { foldId } from '../version/artifact.ts';
-import type { Candidate } from '../version/default-version.ts';
-import { otherType } from '../version/other-versions.ts';
+import type { Candidate } from '../version/order/default-version.ts';
+import { otherType } from '../version/order/other-versions.ts';
 import type { CatalogDeps } from '../version/version-view.ts';
 
 type Version = Pick<Candidate, 'serial' | 'version' | 'type'>;

@@ -12,7 +12,7 @@ import {
   onlyVersionIn,
   writeChange,
 } from '../version/change-version.ts';
-import { isReadable } from '../version/default-version.ts';
+import { isReadable } from '../version/order/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
 import { isBeforeSunset, originOf, refuseTransition, transit } from './lifecycle.ts';
 import type { LifecycleAction } from './lifecycle.ts';

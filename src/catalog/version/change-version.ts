@@ -1,8 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { Accompaniment, Change, VersionRef } from '../artifact-store.ts';
-import { refuseOtherType } from './artifact-type.ts';
-import { readRecord, refuseUnknown, viewOf } from './version-view.ts';
+import { readRecord, refuseOtherType, refuseUnknown, viewOf } from './version-view.ts';
 import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
 import { requireTag } from './entity-tag.ts';
 import type { Precondition } from './entity-tag.ts';

@@ -1,8 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from './artifact.ts';
 import type { Inserted, StoredVersion } from '../artifact-store.ts';
-import { refuseOtherType } from './artifact-type.ts';
-import { accompany, viewOf } from './version-view.ts';
+import { accompany, refuseOtherType, viewOf } from './version-view.ts';
 import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
 import { checkDraft } from './content-check.ts';
 import type { Draft } from './content-check.ts';

@@ -1,5 +1,5 @@
 import type { VersionRecord } from './artifact.ts';
-import { orderOf } from './version-order.ts';
+import { orderOf } from './order/version-order.ts';
 
 /**
  * A version by the columns that every engine has for it, lists and objects as JSON. Its id and its serial

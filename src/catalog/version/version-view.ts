@@ -1,9 +1,15 @@
 import type { Actor, ArtifactAction } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/page.ts';
 import type { Member, VersionRecord } from './artifact.ts';
-import type { Accompaniment, ArtifactStore, StoredVersion, VersionRef } from '../artifact-store.ts';
+import type {
+  Accompaniment,
+  ArtifactStore,
+  OtherType,
+  StoredVersion,
+  VersionRef,
+} from '../artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
 import type { ToStoredRun } from '#shared/idempotency.ts';
@@ -131,6 +137,17 @@ const UNKNOWN = {
 /** Another workspace's artifact is `no-artifact`, too. @throws {artifact-not-found} always */
 export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
   throw new TrackportError('artifact-not-found', { detail: UNKNOWN[kind] });
+}
+
+/** @throws {validation-failed} always */
+export function refuseOtherType({ type }: OtherType): never {
+  return refuse([
+    {
+      pointer: '#/type',
+      code: 'mismatch',
+      detail: `The artifact is of the type ${type}, that of its first version. Send "${type}", or choose another id.`,
+    },
+  ]);
 }
 
 /** @throws {no-published-version} always */

@@ -1,6 +1,6 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { listingKeys } from '#catalog/version/listing.ts';
+import { listingKeys } from '#catalog/reading/listing-keys.ts';
 import type { ArtifactStore, Lister } from '#catalog/artifact-store.ts';
 import type { Session } from '../connection/database.ts';
 import type { RowOf } from '../row.ts';

@@ -1,5 +1,5 @@
-import { chooseRepresentative, isReadable } from '#catalog/version/default-version.ts';
-import type { Candidate } from '#catalog/version/default-version.ts';
+import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
+import type { Candidate } from '#catalog/version/order/default-version.ts';
 import type { Session } from '../connection/database.ts';
 
 /** A row of `catalog_artifact`. */

@@ -1,7 +1,7 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { Candidate } from '#catalog/version/default-version.ts';
-import { searchTextOf } from '#catalog/version/search-terms.ts';
+import type { Candidate } from '#catalog/version/order/default-version.ts';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';

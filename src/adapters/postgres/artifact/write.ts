@@ -1,6 +1,6 @@
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/other-versions.ts';
+import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/order/other-versions.ts';
 import type {
   Accompaniment,
   ArtifactStore,
@@ -11,7 +11,7 @@ import type {
   OtherType,
   StoredVersion,
 } from '#catalog/artifact-store.ts';
-import { nextVersion } from '#catalog/version/version-order.ts';
+import { nextVersion } from '#catalog/version/order/version-order.ts';
 import { appendAudit } from '../audit-log.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { createKeyWriter } from '../idempotency-store.ts';

@@ -1,4 +1,4 @@
-import { searchTextOf } from '#catalog/version/search-terms.ts';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Session } from '../connection/database.ts';
 import { present } from '../row.ts';

@@ -1,6 +1,6 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
-import { isReadable } from '#catalog/version/default-version.ts';
+import { isReadable } from '#catalog/version/order/default-version.ts';
 import { createArtifactLists } from './list.ts';
 import { createListersReader } from './listers.ts';
 import { createRelationsReader } from './relations.ts';

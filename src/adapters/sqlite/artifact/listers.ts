@@ -1,6 +1,6 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { listingKeys } from '#catalog/version/listing.ts';
+import { listingKeys } from '#catalog/reading/listing-keys.ts';
 import type { ArtifactStore, ListedLister, Lister } from '#catalog/artifact-store.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';

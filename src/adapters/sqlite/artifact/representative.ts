@@ -1,7 +1,7 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { chooseRepresentative, isReadable } from '#catalog/version/default-version.ts';
-import type { Candidate } from '#catalog/version/default-version.ts';
-import { searchTextOf } from '#catalog/version/search-terms.ts';
+import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
+import type { Candidate } from '#catalog/version/order/default-version.ts';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import { createCandidatesReader } from './rows.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';

@@ -1,6 +1,6 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { Candidate } from '#catalog/version/default-version.ts';
+import type { Candidate } from '#catalog/version/order/default-version.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { RowOf } from '../row.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/other-versions.ts';
+import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/order/other-versions.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   StoredVersion,
 } from '#catalog/artifact-store.ts';
 import type { StoredRun } from '#shared/idempotency.ts';
-import { nextVersion } from '#catalog/version/version-order.ts';
+import { nextVersion } from '#catalog/version/order/version-order.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { createRepresentativeWriter } from './representative.ts';
 import type { ArtifactRow, RepresentativeWriter } from './representative.ts';

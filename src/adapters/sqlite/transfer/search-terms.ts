@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { searchTextOf } from '#catalog/version/search-terms.ts';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
 
 type SearchedRow = {
   serial: number;

@@ -19,7 +19,7 @@ import {
 } from '#catalog/version/artifact.ts';
 import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
-import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
+import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
 import { pageParameters } from '../../requests/parameters.ts';

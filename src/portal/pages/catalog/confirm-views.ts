@@ -1,5 +1,5 @@
 import type { Lister } from '#catalog/artifact-store.ts';
-import type { Page } from '#catalog/version/read-catalog.ts';
+import type { Page } from '#catalog/reading/read-catalog.ts';
 import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { isBeforeSunset } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';

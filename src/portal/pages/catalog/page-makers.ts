@@ -1,5 +1,5 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { chooseRepresentative } from '#catalog/version/default-version.ts';
+import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
 import { VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';

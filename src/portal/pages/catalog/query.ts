@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lifecycles } from '#catalog/version/artifact.ts';
-import type { CatalogFilters } from '#catalog/version/read-catalog.ts';
+import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
 import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
 
 export const CATALOG_PATH = '/portal/catalog';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/version/search-terms.ts';
+import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { refuse } from '#shared/errors.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';

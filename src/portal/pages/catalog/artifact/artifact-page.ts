@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import type { Reader as CatalogReader } from '#catalog/version/read-catalog.ts';
+import type { Reader as CatalogReader } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { cursorParameter, textFilter, withQuery } from '../../../address.ts';

@@ -1,7 +1,7 @@
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Lister } from '#catalog/artifact-store.ts';
-import type { Page } from '#catalog/version/read-catalog.ts';
+import type { Page } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';

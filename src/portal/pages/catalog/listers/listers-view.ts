@@ -1,5 +1,5 @@
 import type { Lister } from '#catalog/artifact-store.ts';
-import type { Page } from '#catalog/version/read-catalog.ts';
+import type { Page } from '#catalog/reading/read-catalog.ts';
 import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';

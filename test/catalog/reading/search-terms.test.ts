@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { searchTerms, searchTextOf } from '#catalog/version/search-terms.ts';
+import { searchTerms, searchTextOf } from '#catalog/reading/search-terms.ts';
 import {
   GROWTH_TIMEOUT_MS,
   growthOf,

@@ -2,7 +2,7 @@
  * How the catalog's full text is cut into terms. Done here and not by a store's own tokenizer, so
  * that accents, dots, slashes and hyphens mean the same on every store.
  */
-import type { VersionRecord } from './artifact.ts';
+import type { VersionRecord } from '../version/artifact.ts';
 
 export const SEARCH_TERMS_MAX = 16;
 /** What follows in a longer word makes no difference: stores index every beginning of a term. */

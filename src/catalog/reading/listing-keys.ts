@@ -1,6 +1,6 @@
-import { foldId } from './artifact.ts';
-import { isReadable } from './default-version.ts';
-import type { Lifecycle } from './artifact.ts';
+import { foldId } from '../version/artifact.ts';
+import { isReadable } from '../version/order/default-version.ts';
+import type { Lifecycle } from '../version/artifact.ts';
 
 /**
  * What stands in `catalog_listing` for whoever lists an artifact: its folded id, and the group that its

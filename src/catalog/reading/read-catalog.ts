@@ -3,13 +3,13 @@ import { cutPage } from '#shared/cut-page.ts';
 import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
 import type { Pagination } from '#shared/page.ts';
 import { refuse } from '#shared/errors.ts';
-import { foldId } from './artifact.ts';
-import type { VersionRecord } from './artifact.ts';
+import { foldId } from '../version/artifact.ts';
+import type { VersionRecord } from '../version/artifact.ts';
 import type { ListFilter, Lister, VersionPosition } from '../artifact-store.ts';
-import { refuseUnknown } from './version-view.ts';
-import type { Caller, CatalogDeps } from './version-view.ts';
+import { refuseUnknown } from '../version/version-view.ts';
+import type { Caller, CatalogDeps } from '../version/version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
-import { orderOf } from './version-order.ts';
+import { orderOf } from '../version/order/version-order.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
 /** On whose behalf something is read: a workspace is a part of every query. */

@@ -1,4 +1,4 @@
-import type { Lifecycle } from './artifact.ts';
+import type { Lifecycle } from '../artifact.ts';
 import { compareVersions, highestOf, orderOf } from './version-order.ts';
 import type { Orderable } from './version-order.ts';
 

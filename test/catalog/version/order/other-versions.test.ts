@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { baselineOf } from '#catalog/version/other-versions.ts';
+import { baselineOf } from '#catalog/version/order/other-versions.ts';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
 
 const versions = (given: Record<string, Lifecycle>) =>
