@@ -1,15 +1,15 @@
 import { keyStateAt } from '#access/consumers/consumer.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import { HOUR } from '#shared/clock.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
-import { body, card } from '../../shell/card.ts';
-import { code, link, note } from '../../shell/parts.ts';
-import { table } from '../../shell/table.ts';
-import { ago, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { consumerPath } from './query.ts';
-import { keyBadge } from './words.ts';
+import { html } from '../../../html.ts';
+import type { Html, HtmlValue } from '../../../html.ts';
+import { body, card } from '../../../shell/card.ts';
+import { code, link, note } from '../../../shell/parts.ts';
+import { table } from '../../../shell/table.ts';
+import { ago, counted, time } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
+import { consumerPath } from '../query.ts';
+import { keyBadge } from '../words.ts';
 
 /** As many as can be active at a time. */
 const KEYS_SHOWN = 20;

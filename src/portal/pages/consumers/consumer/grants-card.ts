@@ -1,17 +1,17 @@
 import type { Consumer } from '#access/consumers/consumer.ts';
-import type { PortalPerson } from '../../person.ts';
-import type { FormProblem } from '../../page.ts';
-import type { Html } from '../../html.ts';
-import { body, card, row } from '../../shell/card.ts';
-import { button, postForm } from '../../shell/forms.ts';
-import { problemOf } from '../../shell/notice.ts';
-import { note } from '../../shell/parts.ts';
-import { grantsDigest, toVisibility } from './forms.ts';
-import type { Visibility } from './forms.ts';
-import { consumerPath } from './query.ts';
-import { visibilityFields } from './visibility.ts';
-import type { KnownLabels } from './visibility.ts';
-import { grantWords } from './words.ts';
+import type { PortalPerson } from '../../../person.ts';
+import type { FormProblem } from '../../../page.ts';
+import type { Html } from '../../../html.ts';
+import { body, card, row } from '../../../shell/card.ts';
+import { button, postForm } from '../../../shell/forms.ts';
+import { problemOf } from '../../../shell/notice.ts';
+import { note } from '../../../shell/parts.ts';
+import { grantsDigest, toVisibility } from '../forms.ts';
+import type { Visibility } from '../forms.ts';
+import { consumerPath } from '../query.ts';
+import { visibilityFields } from '../visibility.ts';
+import type { KnownLabels } from '../visibility.ts';
+import { grantWords } from '../words.ts';
 
 export type GrantsCardFacts = {
   consumer: Consumer;

@@ -1,13 +1,13 @@
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import { DAY } from '#shared/clock.ts';
-import type { Html } from '../../html.ts';
-import { card } from '../../shell/card.ts';
-import { lanes } from '../../shell/lanes.ts';
-import type { Lane } from '../../shell/lanes.ts';
-import { code } from '../../shell/parts.ts';
-import { timeText } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import type { Html } from '../../../html.ts';
+import { card } from '../../../shell/card.ts';
+import { lanes } from '../../../shell/lanes.ts';
+import type { Lane } from '../../../shell/lanes.ts';
+import { code } from '../../../shell/parts.ts';
+import { timeText } from '../../../shell/times.ts';
+import type { Reader } from '../../../shell/times.ts';
 
 const HEADING = 'h-rotation';
 
