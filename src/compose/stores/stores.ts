@@ -6,7 +6,7 @@ import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
-import type { OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
+import type { OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { TrafficStore } from '#partners/traffic/traffic-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';

@@ -6,12 +6,12 @@ import type { Tracing } from '#shared/tracing.ts';
 import { namesOf } from '../deletions/deletion.ts';
 import { decide, eventKeys } from '../event.ts';
 import type { PartnerEvent } from '../event.ts';
-import type { MatchName } from '../deletions/match.ts';
-import { toMatchNames } from '../deletions/match-names.ts';
+import type { MatchName } from '../deletions/match/match.ts';
+import { toMatchNames } from '../deletions/match/match-names.ts';
 import type { Partner } from '../partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
 import type { PartnerPath } from '../receipts/receipt.ts';
-import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
 
 /** Identifiers longer than this are used for matching but not shown. */

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { EventKeys } from '../event.ts';
-import type { MatchName } from '../deletions/match.ts';
+import type { MatchName } from '../deletions/match/match.ts';
 import type {
   Outcome,
   PartnerPath,

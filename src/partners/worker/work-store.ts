@@ -3,8 +3,8 @@ import type {
   DeletionProgress,
   MatchProgress,
 } from '../deletions/deletion-progress.ts';
-import type { LateLookStore } from '../deletions/late-look-store.ts';
-import type { Match, MatchName } from '../deletions/match.ts';
+import type { LateLookStore } from '../deletions/match/late-look-store.ts';
+import type { Match, MatchName } from '../deletions/match/match.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure, EventNote, Outcome, PartnerPath } from '../receipts/receipt.ts';
 

@@ -5,17 +5,17 @@ import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs } from '#shared/resilience/backoff.ts';
 import type { Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { DeletionRules } from '../deletions/act-on-event.ts';
-import { MISSING_LOOKS_MS } from '../deletions/act-on-lead.ts';
+import type { DeletionRules } from '../deletions/act/act-on-event.ts';
+import { MISSING_LOOKS_MS } from '../deletions/act/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
-import type { IssueEditor, PauseCode } from '../deletions/issue-editor.ts';
-import { LATE_LOOKS_MS } from '../deletions/look-again.ts';
-import { UNMATCHED_WAITS_MS } from '../deletions/match-event.ts';
+import type { IssueEditor, PauseCode } from '../deletions/act/issue-editor.ts';
+import { LATE_LOOKS_MS } from '../deletions/match/look-again.ts';
+import { UNMATCHED_WAITS_MS } from '../deletions/match/match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
-import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
 import {
   runActing,
   runLookingAgain,
@@ -25,7 +25,7 @@ import {
 } from './worker-loops.ts';
 import type { LoopDeps, LoopFailure, LoopState } from './worker-loops.ts';
 import type { WorkCounts, WorkStore } from './work-store.ts';
-import { createWriteRefusals } from '../deletions/write-refusals.ts';
+import { createWriteRefusals } from '../deletions/act/write-refusals.ts';
 
 export type WorkerDeps = {
   store: WorkStore;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
+import type { DeletionRules } from '#partners/deletions/act/act-on-event.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 

@@ -1,7 +1,7 @@
 /** A system clock that is set back while nothing runs: what waits is due as soon as ever. */
 import { expect, test } from 'vitest';
-import { matchEvents } from '#partners/deletions/match-event.ts';
-import type { MatchDeps } from '#partners/deletions/match-event.ts';
+import { matchEvents } from '#partners/deletions/match/match-event.ts';
+import type { MatchDeps } from '#partners/deletions/match/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
 import { DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';

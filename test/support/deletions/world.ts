@@ -4,7 +4,7 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { DeletionRules } from '#partners/deletions/act-on-event.ts';
+import type { DeletionRules } from '#partners/deletions/act/act-on-event.ts';
 import type { PartnersPorts } from '#partners/index.ts';
 import type { Action, PartnerSettings } from '#partners/partner.ts';
 import type { ReceiptDetail } from '#partners/receipts/receipt.ts';

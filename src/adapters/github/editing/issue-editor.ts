@@ -1,7 +1,7 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
-import type { IssueEditor, Refusal } from '#partners/deletions/issue-editor.ts';
+import type { IssueEditor, Refusal } from '#partners/deletions/act/issue-editor.ts';
 
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from '../transport/client.ts';
 import {

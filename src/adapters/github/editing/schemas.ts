@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { EditableIssue } from '#partners/deletions/issue-editor.ts';
+import type { EditableIssue } from '#partners/deletions/act/issue-editor.ts';
 
 import { issueSchema } from '../issue.ts';
 

@@ -1,4 +1,4 @@
-import type { PauseCode } from '#partners/deletions/issue-editor.ts';
+import type { PauseCode } from '#partners/deletions/act/issue-editor.ts';
 
 import type { TrackerClient } from '../transport/client.ts';
 import type { Headers } from '../transport/rate-limits.ts';

@@ -1,5 +1,5 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
+import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
 import type { Session } from '../connection/database.ts';
 
 /** The number of the repository that `@name` means. */

@@ -1,6 +1,6 @@
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
 import type { ActProgress, LeadProgress } from '#partners/deletions/deletion-progress.ts';
-import type { LateLook, LateLookStore } from '#partners/deletions/late-look-store.ts';
+import type { LateLook, LateLookStore } from '#partners/deletions/match/late-look-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import type { Stage } from '#partners/worker/work-store.ts';
 import { confirmClaims, numbersOf, toLeadIds } from '../claims/claim-leads.ts';

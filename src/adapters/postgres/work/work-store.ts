@@ -1,5 +1,5 @@
-import { matchLeads } from '#partners/deletions/match.ts';
-import type { DirectoryView, MatchName } from '#partners/deletions/match.ts';
+import { matchLeads } from '#partners/deletions/match/match.ts';
+import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
 import type { Session } from '../connection/database.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';

@@ -1,5 +1,5 @@
-import { leadsToClaim } from '#partners/deletions/match.ts';
-import type { MatchName } from '#partners/deletions/match.ts';
+import { leadsToClaim } from '#partners/deletions/match/match.ts';
+import type { MatchName } from '#partners/deletions/match/match.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { createClaimWriter } from './claim-leads.ts';
 import type { Connection } from '../connection/connection.ts';

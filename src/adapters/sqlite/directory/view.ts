@@ -1,5 +1,5 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import type { DirectoryView } from '#partners/deletions/match.ts';
+import type { DirectoryView } from '#partners/deletions/match/match.ts';
 import type { Connection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';
 

@@ -1,5 +1,5 @@
-import { OUTCOME_COUNT_MAX } from '#partners/receipts/outcome-counts.ts';
-import type { OutcomeCount, OutcomeCounts } from '#partners/receipts/outcome-counts.ts';
+import { OUTCOME_COUNT_MAX } from '#partners/receipts/outcomes/outcome-counts.ts';
+import type { OutcomeCount, OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-import type { MatchName } from '#partners/deletions/match.ts';
+import type { MatchName } from '#partners/deletions/match/match.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 

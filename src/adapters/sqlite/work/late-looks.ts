@@ -3,7 +3,7 @@ import type {
   DeletionProgress,
   LeadProgress,
 } from '#partners/deletions/deletion-progress.ts';
-import type { LateLookStore } from '#partners/deletions/late-look-store.ts';
+import type { LateLookStore } from '#partners/deletions/match/late-look-store.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { held } from './matches.ts';
 import type { MatchRuntime } from './matches.ts';

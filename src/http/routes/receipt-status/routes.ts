@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Partners } from '#partners/index.ts';
-import { receiptStatusOut } from '#partners/receipts/read-status.ts';
+import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
 import type { Area } from '../../http-app.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import { createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';

@@ -1,5 +1,5 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import type { RecentOutcomes } from '#partners/receipts/outcome-reader.ts';
+import type { RecentOutcomes } from '#partners/receipts/outcomes/outcome-reader.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 
 import { html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { IssueEdit, IssueFacts } from './deletion.ts';
+import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { IssueEdit, IssueFacts } from '../deletion.ts';
 
 /** Why something could not be done now, or not at all. Codes hold no data of the tracker. */
 export type Refusal =

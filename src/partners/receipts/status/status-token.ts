@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
 import { DAY } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import type { Receipt } from './receipt.ts';
+import type { Receipt } from '../receipt.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { Name } from '#partners/deletions/deletion.ts';
-import { leadsToClaim, matchLeads } from '#partners/deletions/match.ts';
-import type { DirectoryView } from '#partners/deletions/match.ts';
-import { toMatchNames } from '#partners/deletions/match-names.ts';
-import { directoryKey } from '../../support/directory.ts';
+import { leadsToClaim, matchLeads } from '#partners/deletions/match/match.ts';
+import type { DirectoryView } from '#partners/deletions/match/match.ts';
+import { toMatchNames } from '#partners/deletions/match/match-names.ts';
+import { directoryKey } from '../../../support/directory.ts';
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });
 const correlation = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });

@@ -1,10 +1,10 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
-import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
-import { eventually } from '../../support/eventually.ts';
+import { leadIssue } from '../../../support/deletions/tracker.ts';
+import { openDeletions } from '../../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const LIST = '/issues$';
 const isClaimed = async (world: DeletionWorld, number: number) =>

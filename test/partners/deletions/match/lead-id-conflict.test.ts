@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
-import { eventually } from '../../support/eventually.ts';
+import { leadIssue } from '../../../support/deletions/tracker.ts';
+import { openDeletions } from '../../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 async function worldOfTwo() {
   const world = await openDeletions();

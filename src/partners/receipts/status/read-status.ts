@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { erasures, outcomes, receiptStatuses } from './receipt.ts';
-import type { ReceiptStore } from './receipt-store.ts';
+import { erasures, outcomes, receiptStatuses } from '../receipt.ts';
+import type { ReceiptStore } from '../receipt-store.ts';
 import type { StatusTokens } from './status-token.ts';
 
 const RETRY_AFTER_SECONDS_MIN = 1;

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld, DeletionOptions } from '../../support/deletions/world.ts';
-import { eventually } from '../../support/eventually.ts';
+import { leadIssue } from '../../../support/deletions/tracker.ts';
+import { openDeletions } from '../../../support/deletions/world.ts';
+import type { DeletionWorld, DeletionOptions } from '../../../support/deletions/world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const LAG_MS = 5 * SECOND;
 const ADA = { email: 'ada@example.com' };

@@ -1,6 +1,6 @@
 import { MINUTE } from '#shared/clock.ts';
-import type { WorkItem } from '../worker/work-store.ts';
-import type { MatchProgress } from './deletion-progress.ts';
+import type { WorkItem } from '../../worker/work-store.ts';
+import type { MatchProgress } from '../deletion-progress.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;

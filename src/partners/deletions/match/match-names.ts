@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import type { Name } from './deletion.ts';
+import type { Name } from '../deletion.ts';
 import type { MatchName } from './match.ts';
 
 /** The names with keyed hashes in place of personal data, in the same order. */

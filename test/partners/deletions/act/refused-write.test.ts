@@ -1,10 +1,10 @@
 /** 403 to a write: one issue's own, or the same for all. */
 import { expect, test } from 'vitest';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
-import { eventually } from '../../support/eventually.ts';
+import { leadIssue } from '../../../support/deletions/tracker.ts';
+import { openDeletions } from '../../../support/deletions/world.ts';
+import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {
   const world = await openDeletions(options);

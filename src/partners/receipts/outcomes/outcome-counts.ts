@@ -1,4 +1,4 @@
-import type { Outcome } from './receipt.ts';
+import type { Outcome } from '../receipt.ts';
 
 /** Events of one span of time by outcome; outcomes that none has are left out. */
 export type OutcomeCount = Partial<Record<Outcome, number>>;

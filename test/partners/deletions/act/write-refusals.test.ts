@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createWriteRefusals } from '#partners/deletions/write-refusals.ts';
+import { createWriteRefusals } from '#partners/deletions/act/write-refusals.ts';
 
 describe('a write that is refused without a reason', () => {
   test('is the issue’s own while no other issue is refused', () => {

@@ -2,9 +2,9 @@ import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directo
 import { sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { DirectoryCoverage } from '../worker/catch-up.ts';
-import type { WorkStore } from '../worker/work-store.ts';
-import type { MatchProgress } from './deletion-progress.ts';
+import type { DirectoryCoverage } from '../../worker/catch-up.ts';
+import type { WorkStore } from '../../worker/work-store.ts';
+import type { MatchProgress } from '../deletion-progress.ts';
 import { MATCH_WAIT_MS } from './match-progress.ts';
 import type { Match, MatchName } from './match.ts';
 

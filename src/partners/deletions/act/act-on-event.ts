@@ -7,17 +7,17 @@ import { jitteredWaitMsAfter } from '#shared/resilience/backoff.ts';
 import type { BackoffSchedule, Random } from '#shared/resilience/backoff.ts';
 import { actOnLead } from './act-on-lead.ts';
 import type { Delay, LeadDeps, LeadTask } from './act-on-lead.ts';
-import { leastErasure } from './deletion.ts';
-import type { DeletionLabels } from './deletion.ts';
-import type { ActProgress, LeadProgress } from './deletion-progress.ts';
-import { endEvent } from './end-event.ts';
+import { leastErasure } from '../deletion.ts';
+import type { DeletionLabels } from '../deletion.ts';
+import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
+import { endEvent } from '../end-event.ts';
 import { LeadReleased, LeaseLost, holdLeads } from './held-leads.ts';
 import type { HeldLeads } from './held-leads.ts';
-import type { Pacer } from '../worker/pacer.ts';
-import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { workSpan } from '../worker/work-span.ts';
-import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
+import type { Pacer } from '../../worker/pacer.ts';
+import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
+import { workSpan } from '../../worker/work-span.ts';
+import type { Settlement, WorkItem, WorkStore } from '../../worker/work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
 /** What the configuration says of deletions. */

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
-import type { ActProgress, LeadProgress } from './deletion-progress.ts';
-import type { Pacer } from '../worker/pacer.ts';
-import type { WorkItem, WorkStore } from '../worker/work-store.ts';
+import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
+import type { Pacer } from '../../worker/pacer.ts';
+import type { WorkItem, WorkStore } from '../../worker/work-store.ts';
 
 /** Another worker has the event. */
 export class LeaseLost extends Error {}

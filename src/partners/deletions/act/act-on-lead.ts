@@ -2,14 +2,14 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { checkEdit, commentMarker, commentText, planEdit } from './deletion.ts';
-import type { DeletionLabels } from './deletion.ts';
-import type { LeadProgress } from './deletion-progress.ts';
+import { checkEdit, commentMarker, commentText, planEdit } from '../deletion.ts';
+import type { DeletionLabels } from '../deletion.ts';
+import type { LeadProgress } from '../deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
-import type { Pacer } from '../worker/pacer.ts';
-import type { Action } from '../partner.ts';
-import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { Erasure } from '../receipts/receipt.ts';
+import type { Pacer } from '../../worker/pacer.ts';
+import type { Action } from '../../partner.ts';
+import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { Erasure } from '../../receipts/receipt.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
 /** When an issue that is not found is looked for again, after the first time, in ms. */

@@ -7,11 +7,11 @@ import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import { traced } from '#shared/tracing.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { DirectoryCoverage, Coverage } from '../worker/catch-up.ts';
-import { actionsFor, namesOf } from './deletion.ts';
-import type { Name } from './deletion.ts';
-import type { MatchProgress } from './deletion-progress.ts';
-import { endEvent } from './end-event.ts';
+import type { DirectoryCoverage, Coverage } from '../../worker/catch-up.ts';
+import { actionsFor, namesOf } from '../deletion.ts';
+import type { Name } from '../deletion.ts';
+import type { MatchProgress } from '../deletion-progress.ts';
+import { endEvent } from '../end-event.ts';
 import { matchByNumber } from './match-by-number.ts';
 import type { MatchByNumberDeps } from './match-by-number.ts';
 import {
@@ -23,12 +23,12 @@ import {
 import { isOfPerson } from './match.ts';
 import type { Match, MatchName } from './match.ts';
 import { toMatchNames } from './match-names.ts';
-import type { Action, PartnerList } from '../partner.ts';
-import type { ReadDelivery } from '../intake/read-delivery.ts';
-import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { workSpan } from '../worker/work-span.ts';
-import type { Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
+import type { Action, PartnerList } from '../../partner.ts';
+import type { ReadDelivery } from '../../intake/read-delivery.ts';
+import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
+import { workSpan } from '../../worker/work-span.ts';
+import type { Settlement, WorkItem, WorkStore } from '../../worker/work-store.ts';
 
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
