@@ -10,7 +10,7 @@ import { describeBug } from '#shared/log.ts';
 
 import { startService } from '../../compose.ts';
 import type { Service } from '../service.ts';
-import { StartError } from '../server/start-error.ts';
+import { StartError, StoreStartError } from '../server/start-error.ts';
 import { createLog } from '../telemetry/log.ts';
 import type { LevelLog } from '../telemetry/log.ts';
 import { createLogOutput } from '../telemetry/log-output.ts';
@@ -103,7 +103,8 @@ async function start(child: Child, { config: packed }: { config: ToConfig }): Pr
     send({ kind: 'listening', url: (await starting).url });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    send({ kind: 'failed', detail: error.message });
+    const isStoreAway = error instanceof StoreStartError;
+    send({ kind: 'failed', detail: error.message, isStoreAway });
     await end(child, EXIT_FAILED);
   }
 }

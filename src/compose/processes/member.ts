@@ -27,6 +27,8 @@ export type MemberEnd = {
   hasListened: boolean;
   /** Why it could not start, where it said so. */
   detail?: string;
+  /** It could not start since the store could not be opened, or not be written. */
+  isStoreAway: boolean;
 };
 
 export type Member = {
@@ -95,7 +97,11 @@ export function startMember(deps: MemberDeps): Member {
   };
 }
 
-type MemberState = { hasListened: boolean; heardAtMs: number; detail?: string };
+type MemberState = {
+  hasListened: boolean;
+  heardAtMs: number;
+  failure?: Extract<ToPrimary, { kind: 'failed' }>;
+};
 
 type Hearing = { deps: MemberDeps; state: MemberState; send: (message: ToChild) => void };
 
@@ -110,7 +116,7 @@ async function hear(
       state.hasListened = true;
       return deps.onListening(message.url);
     case 'failed':
-      state.detail = message.detail;
+      state.failure = message;
       return;
     case 'ask': {
       const { id, topic } = message;
@@ -122,12 +128,13 @@ async function hear(
 
 async function endOf(worker: Worker, state: MemberState): Promise<MemberEnd> {
   const [code, signal] = (await once(worker.process, 'close')) as [number | null, string | null];
-  const { hasListened, detail } = state;
+  const { hasListened, failure } = state;
   return {
     pid: worker.process.pid,
     cause: signal ?? `exit code ${code}`,
     hasListened,
-    ...(detail !== undefined && { detail }),
+    ...(failure && { detail: failure.detail }),
+    isStoreAway: failure?.isStoreAway === true,
   };
 }
 

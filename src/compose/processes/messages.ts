@@ -27,7 +27,7 @@ export type ToPrimary =
   | { kind: 'hello' }
   | { kind: 'listening'; url: string }
   /** It cannot start, for a reason that people can do something about. */
-  | { kind: 'failed'; detail: string }
+  | { kind: 'failed'; detail: string; isStoreAway: boolean }
   | { kind: 'own'; id: number; report?: OwnReport[Topic] }
   | { kind: 'ask'; id: number; topic: Topic };
 

@@ -1,21 +1,15 @@
 /** Keeps so many processes serving: whoever ends is replaced, until the service stops. */
-import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
-import { StartError } from '../server/start-error.ts';
+import type { StartError } from '../server/start-error.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
 import { watchProcesses } from './heartbeat.ts';
 import { startMember } from './member.ts';
 import type { Member, MemberEnd } from './member.ts';
 import type { PackedConfig, Topic, WholeReport } from './messages.ts';
+import { createReplacement } from './replacement.ts';
 
-const REPLACE_WAITS_MS = doublingSchedule(100, 30 * SECOND);
-/** Who has served for so long starts with the first wait again. */
-const SETTLED_MS = 60 * SECOND;
-/** How often in a row a process may end before it serves: while the service starts, and later. */
-const FAILED_STARTS_MAX = { starting: 3, serving: 9 };
 /** Each process ends by itself before, counted from the end of its delay; what hangs is killed then. */
 const STOP_MS = 9500;
 
@@ -93,20 +87,21 @@ export function createPool(deps: PoolDeps): Pool {
 
 /** Has one process serve, and the next one when it ends. */
 async function keepOne(state: State): Promise<void> {
-  const { clock } = state.deps;
+  const { clock, log } = state.deps;
   const { signal } = state.stop;
-  let failures = 0;
-  let failedStarts = 0;
+  const replacement = createReplacement();
   while (!signal.aborted) {
     const since = clock.monotonicMs();
     const end = await serveOnce(state);
     if (signal.aborted) return;
-    failures = clock.monotonicMs() - since < SETTLED_MS ? failures + 1 : 1;
-    failedStarts = end.hasListened ? 0 : failedStarts + 1;
-    const waitMs = waitMsAfter(REPLACE_WAITS_MS, failures);
-    if (isInVain(state, end, failedStarts)) return state.fail(toStartError(end, failedStarts));
+    const sequel = replacement.after(end, {
+      hasServiceStarted: state.hasStarted,
+      livedMs: clock.monotonicMs() - since,
+    });
+    if (sequel.kind === 'in-vain') return state.fail(sequel.error);
+    const { waitMs } = sequel;
     const { pid, cause, detail } = end;
-    state.deps.log.error(
+    log.error(
       { endedPid: pid, cause, reason: detail, waitMs },
       'a process has ended: another one follows',
     );
@@ -131,18 +126,6 @@ async function serveOnce({ deps, members, onListening }: State): Promise<MemberE
   members.delete(member);
   await deps.onEnded(member);
   return end;
-}
-
-function isInVain({ hasStarted }: State, { detail }: MemberEnd, failedStarts: number): boolean {
-  if (!hasStarted && detail !== undefined) return true;
-  return failedStarts >= FAILED_STARTS_MAX[hasStarted ? 'serving' : 'starting'];
-}
-
-function toStartError({ cause, detail }: MemberEnd, failedStarts: number): StartError {
-  return new StartError(
-    detail ??
-      `A process of the service ended ${failedStarts} times in a row before it served (${cause}). Standard error and the log say more.`,
-  );
 }
 
 async function stopAll({ deps, members, stop }: State, slots: Promise<void>[]): Promise<void> {

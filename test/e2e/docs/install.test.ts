@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { hasTools, leaveOut, runWell } from '../support/samples.ts';
@@ -78,4 +79,16 @@ test('the steps for systemd copy what the image holds, and install what is there
   const unit = readFileSync('deploy/trackport.service', 'utf8');
   for (const place of ['/opt/trackport', '/etc/trackport/trackport.yaml'])
     expect([unit.includes(place), document.includes(place)]).toEqual([true, true]);
+});
+
+type Compose = { services: Record<string, { restart?: string }> };
+
+test('who cannot start while PostgreSQL is away is started again without an end, and nobody else', () => {
+  const unit = readFileSync('deploy/trackport.service', 'utf8');
+  expect(unit).toMatch(/^Restart=on-failure$/m);
+  expect(unit).toMatch(/^RestartPreventExitStatus=2$/m);
+  expect(unit.split('[Service]')[0]).toMatch(/^StartLimitIntervalSec=0$/m);
+  const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as Compose;
+  const policies = Object.values(services).map(({ restart }) => restart);
+  expect(new Set(policies)).toEqual(new Set(['unless-stopped']));
 });

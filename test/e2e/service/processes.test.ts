@@ -16,7 +16,7 @@ import {
 } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { listening, runTrackport, trackport } from '../support/process.ts';
+import { childrenOf, listening, runTrackport, trackport } from '../support/process.ts';
 import type { Trackport } from '../support/process.ts';
 
 /** Connections, so many that the system hands some of them to each process. */
@@ -150,12 +150,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Children of a process, from the system. */
-function childrenOf(pid = 0): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
 }
 
 test('all serve one port, and what one learns the next request to any other knows', async () => {
