@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '#shared/cache-size.ts';
+import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

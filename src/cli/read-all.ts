@@ -1,4 +1,4 @@
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 
 const PAGE_ITEMS = 100;
 

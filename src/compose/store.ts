@@ -3,8 +3,8 @@ import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import type { Log } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import { storeError } from './server/start-error.ts';
 import type { OpenStore, Stores } from './stores/stores.ts';

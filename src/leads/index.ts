@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-store.ts';
 import type { Change } from './feed/change.ts';

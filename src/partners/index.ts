@@ -3,7 +3,7 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 import { acceptDelivery } from './intake/accept-delivery.ts';
 import type { Delivery } from './intake/accept-delivery.ts';
 import { refuseUnread, verifyRequest } from './intake/verify-request.ts';

@@ -11,7 +11,7 @@ import { createAccess } from '#access/index.ts';
 import type { Access } from '#access/index.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import type { Origin } from '#access/consumers/consumer-change.ts';
 import { createFakeClock } from '../support/clock.ts';
 import type { FakeClock } from '../support/clock.ts';

@@ -6,7 +6,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts';

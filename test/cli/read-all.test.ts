@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paginationOf } from '#shared/page.ts';
+import { paginationOf } from '#shared/pagination/page.ts';
 import { readAll } from '#cli/read-all.ts';
 
 test('a list is read to its end, page by page and in order', async () => {

@@ -4,7 +4,7 @@ import type { Claims } from '#leads/claims/claim-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 
 import { createFakeClock } from '../support/clock.ts';
 import type { FakeClock } from '../support/clock.ts';

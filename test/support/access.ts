@@ -6,7 +6,7 @@ import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 

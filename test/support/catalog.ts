@@ -15,7 +15,7 @@ import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildTestApp } from './http/app.ts';
 import { createFakeClock } from './clock.ts';
 import type { FakeClock } from './clock.ts';

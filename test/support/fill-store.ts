@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ColumnKind, Table } from '#shared/transfer/table.ts';
+import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 
 const ROWS = 3;
 

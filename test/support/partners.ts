@@ -15,7 +15,7 @@ import type { WorkStore } from '#partners/worker/work-store.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from './clock.ts';
 import { directoryKey, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';

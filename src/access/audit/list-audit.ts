@@ -1,5 +1,5 @@
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
-import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
+import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
 import { toAuditEntryOut } from './audit-out.ts';
 import type { AuditEntryOut } from './audit-out.ts';
 import type { AuditFilter, AuditPosition, AuditReader } from './audit-reader.ts';

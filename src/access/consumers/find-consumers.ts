@@ -1,6 +1,6 @@
 import { DAY } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { keyStateAt } from './consumer.ts';
 import type { Consumer, Key } from './consumer.ts';
 import { pageConsumers } from './page-consumers.ts';

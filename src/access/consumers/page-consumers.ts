@@ -1,5 +1,5 @@
-import { paginationOf, refuseCursor } from '#shared/page.ts';
-import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { paginationOf, refuseCursor } from '#shared/pagination/page.ts';
+import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
 

@@ -1,6 +1,6 @@
 /** What a thread runs for large deliveries of the tracker's webhook. */
 import { Secret } from '#shared/crypto/secret.ts';
-import { freeMemory } from '#shared/own-memory.ts';
+import { releaseMemory } from '#shared/transferable.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { RepositoryName } from './repository.ts';
 import { createWebhookVerifier } from './webhook.ts';
@@ -26,6 +26,6 @@ export async function verify(job: VerifyJob): Promise<TrackerEvent> {
     const rawBody = Buffer.from(buffer, byteOffset, byteLength);
     return await verifier.verify({ ...delivery, rawBody });
   } finally {
-    freeMemory(delivery.rawBody);
+    releaseMemory(delivery.rawBody);
   }
 }

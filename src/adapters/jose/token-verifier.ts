@@ -9,7 +9,7 @@ import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { atMostEntries } from '#shared/cache-size.ts';
+import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';

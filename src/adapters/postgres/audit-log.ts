@@ -2,7 +2,7 @@ import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audi
 import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Database, Session } from './connection/database.ts';
 
 /** The audit log. Rows are only ever added. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
-import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
+import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
+import type { AppliedMigration, Migration, MigrationState } from '#shared/store/migrations.ts';
 import type { Database, Session } from './connection/database.ts';
 import { LOCK_FOR_MIGRATION } from './locks.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
-import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/migrations.ts';
-import type { AppliedMigration, Migration, MigrationState } from '#shared/migrations.ts';
+import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
+import type { AppliedMigration, Migration, MigrationState } from '#shared/store/migrations.ts';
 import type { Connection } from './connection/connection.ts';
 import { guard, isUniqueViolation } from './connection/errors.ts';
 

@@ -5,7 +5,7 @@ import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
-import { ownMemory } from '#shared/own-memory.ts';
+import { transferablesOf } from '#shared/transferable.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
@@ -54,7 +54,7 @@ export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): B
         : readDelivery(bytes, fields),
     form: (bytes) =>
       bytes.length > INLINE_FORM_BYTES_MAX
-        ? thread.run('form', bytes, ownMemory(bytes)).catch(refuseThread)
+        ? thread.run('form', bytes, transferablesOf(bytes)).catch(refuseThread)
         : parseFormText(bytes),
   };
 }

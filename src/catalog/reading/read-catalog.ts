@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { cutPage } from '#shared/cut-page.ts';
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
-import type { Pagination } from '#shared/page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { refuse } from '#shared/errors.ts';
 import { foldId } from '../version/artifact.ts';
 import type { VersionRecord } from '../version/artifact.ts';

@@ -3,7 +3,7 @@ import { actorOut } from '#shared/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 import { findingOut } from '../spec/finding.ts';
 import { lifecycles } from './artifact.ts';
 import type { VersionRecord } from './artifact.ts';

@@ -1,7 +1,8 @@
 import type { Actor, ArtifactAction } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
+import type { ToStoredRun } from '#shared/idempotency.ts';
 import type { Member, VersionRecord } from './artifact.ts';
 import type {
   Accompaniment,
@@ -12,7 +13,6 @@ import type {
 } from '../artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
-import type { ToStoredRun } from '#shared/idempotency.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
 import type { SpecChecker } from '../spec/spec-check.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';

@@ -21,7 +21,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
-import { createLastKnown } from '#shared/resilience/last-known.ts';
+import { createLastKnown } from '#shared/caching/last-known.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';

@@ -9,10 +9,10 @@ import { readStoreUrl } from '#config/read-store-url.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import type { StoreAddress } from '#config/store-url.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import { copyTables } from '#shared/transfer/copy-tables.ts';
-import type { TableDigest } from '#shared/transfer/digest.ts';
-import { refuseDifference } from '#shared/transfer/match-tables.ts';
-import type { ReadableStore } from '#shared/transfer/table.ts';
+import { copyTables } from '#shared/store/transfer/copy-tables.ts';
+import type { TableDigest } from '#shared/store/transfer/digest.ts';
+import { refuseDifference } from '#shared/store/transfer/match-tables.ts';
+import type { ReadableStore } from '#shared/store/transfer/table.ts';
 
 import { storeError, storeName } from '../server/start-error.ts';
 

@@ -18,7 +18,7 @@ import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
-import type { Migration } from '#shared/migrations.ts';
+import type { Migration } from '#shared/store/migrations.ts';
 
 import type { OpenStore, Stores, StoresOptions } from './stores.ts';
 

@@ -13,7 +13,7 @@ import type { WorkStore } from '#partners/worker/work-store.ts';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { IdempotencyStore } from '#shared/idempotency.ts';
-import type { AppliedMigration, Migration } from '#shared/migrations.ts';
+import type { AppliedMigration, Migration } from '#shared/store/migrations.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {

@@ -4,7 +4,7 @@ import type { WebhookVerifier, WebhookVerifierDeps } from '#adapters/github/webh
 import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Clock } from '#shared/clock.ts';
-import { ownMemory } from '#shared/own-memory.ts';
+import { transferablesOf } from '#shared/transferable.ts';
 
 /**
  * Makes verifiers that hold up nobody: large deliveries are verified and read in a thread, which
@@ -26,7 +26,7 @@ export function createThreadedVerifiers({
         const { rawBody } = delivery;
         if (!isHeavy(rawBody)) return here.verify(delivery);
         const job = { secrets, name: deps.name, repositoryId: deps.repositoryId?.(), delivery };
-        return thread.run('verify', job, ownMemory(rawBody)).catch(refuseThread);
+        return thread.run('verify', job, transferablesOf(rawBody)).catch(refuseThread);
       },
     };
   };

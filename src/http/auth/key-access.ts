@@ -5,7 +5,7 @@ import { refuseOverLimit } from '#access/limit.ts';
 import type { LimitState } from '#access/limit.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { memoize } from '#shared/resilience/memoize.ts';
+import { memoize } from '#shared/caching/memoize.ts';
 import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
 import { headersOn } from '../openapi/describe-route.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { decideGrant } from '#access/grants/grant.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
-import { memoize } from '#shared/resilience/memoize.ts';
+import { memoize } from '#shared/caching/memoize.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
 import { createKeyAccess } from './key-access.ts';
 import type { KeyAccessDeps } from './key-access.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { freeMemory } from '#shared/own-memory.ts';
+import { releaseMemory } from '#shared/transferable.ts';
 
 /**
  * Larger bodies get memory that the operating system hands out and takes back as a whole. That of
@@ -31,7 +31,7 @@ export function createBodyBytes(payload: Readable, bytesMax: number): BodyBytes 
     if (into.byteLength < end) into.resize(Math.min(bytesMax, Math.max(end, 2 * into.byteLength)));
     new Uint8Array(into).set(chunk, length);
     length = end;
-    if (mayFree) freeMemory(chunk);
+    if (mayFree) releaseMemory(chunk);
   };
   const gather = (): ArrayBuffer => {
     const gathered = new ArrayBuffer(0, { maxByteLength: bytesMax });

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { toPathAndQuery } from '#shared/text/request-target.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 

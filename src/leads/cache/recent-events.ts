@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { atMostEntries } from '#shared/cache-size.ts';
+import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 import type { ClaimedLead } from './claim-store.ts';
 
 /** A claimed lead as the command line and the admin API show it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 import { listRemovals } from '../reading/list-removals.ts';
 import type { RemovalListQuery } from '../reading/list-removals.ts';
 import type { Visibility } from '../reading/prepared-query.ts';

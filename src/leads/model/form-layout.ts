@@ -1,4 +1,4 @@
-import { memoize } from '#shared/resilience/memoize.ts';
+import { memoize } from '#shared/caching/memoize.ts';
 
 /** One field of the issue form. */
 type FormField = {

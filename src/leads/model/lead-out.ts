@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instantOut } from '#shared/instant-out.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 
 const contactOut = z
   .object({

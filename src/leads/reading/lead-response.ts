@@ -12,7 +12,7 @@ export type CacheFacts = {
   ttlMs: number;
 };
 
-/** `value` is the same object as long as nothing in it changed (`shared/resilience/memoize.ts`). */
+/** `value` is the same object as long as nothing in it changed (`shared/caching/memoize.ts`). */
 export type LeadResponse<T> = { value: T; cache: CacheFacts };
 
 export type ResponseDeps = {

@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { memoizePair } from '#shared/resilience/memoize.ts';
-import { refuseCursor, startPage } from '#shared/page.ts';
-import type { CursorSealer, ListName } from '#shared/page.ts';
+import { memoizePair } from '#shared/caching/memoize.ts';
+import { refuseCursor, startPage } from '#shared/pagination/page.ts';
+import type { CursorSealer, ListName } from '#shared/pagination/page.ts';
 
 import type { IssueQuery } from '../lead-tracker.ts';
 import type { LeadFilter, LeadState } from '../model/filter.ts';

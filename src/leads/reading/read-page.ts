@@ -1,5 +1,5 @@
-import { paginationOf, sealPage } from '#shared/page.ts';
-import type { CursorSealer } from '#shared/page.ts';
+import { paginationOf, sealPage } from '#shared/pagination/page.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { Claims, ClaimView } from '../claims/claim-store.ts';

@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/page.ts';
-import type { CursorSealer, Pagination } from '#shared/page.ts';
+import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
+import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
 import { toReceiptDetailOut, toReceiptSummaryOut } from './receipt-out.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from './receipt-out.ts';
 import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';

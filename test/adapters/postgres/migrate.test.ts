@@ -3,7 +3,7 @@ import type { Database, Session } from '#adapters/postgres/connection/database.t
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
-import type { Migration } from '#shared/migrations.ts';
+import type { Migration } from '#shared/store/migrations.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 
 const first: Migration = migration(1, 'CREATE TABLE a (x integer)');

@@ -4,7 +4,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
-import type { Migration } from '#shared/migrations.ts';
+import type { Migration } from '#shared/store/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
 

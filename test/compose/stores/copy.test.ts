@@ -9,7 +9,7 @@ import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { digestTable, listCopiedTables, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseDifference } from '#shared/transfer/match-tables.ts';
+import { refuseDifference } from '#shared/store/transfer/match-tables.ts';
 import { copyStore } from '../../../src/compose/stores/copy.ts';
 import { fillStore } from '../../support/fill-store.ts';
 import { temporaryFolder } from '../../support/folder.ts';

@@ -9,7 +9,7 @@ import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createBodyBytes } from '#http/requests/body-bytes.ts';
 import { collectBytes } from '#http/requests/read-body.ts';
-import { ownMemory } from '#shared/own-memory.ts';
+import { transferablesOf } from '#shared/transferable.ts';
 
 // It would stand between our client and our server.
 beforeAll(() => nock.restore());
@@ -60,7 +60,7 @@ test('a large body has memory of its own, which goes back when it is refused', a
   const body = createBodyBytes(Readable.from([]), LIMIT);
   body.add(noise.subarray(0, MIB + 7));
   const taken = body.take();
-  expect(ownMemory(taken)).toEqual([taken.buffer]);
+  expect(transferablesOf(taken)).toEqual([taken.buffer]);
   body.drop();
   expect(taken).toHaveLength(0);
   await send([noise.subarray(0, 2 * MIB)], async (incoming) => {

@@ -3,7 +3,7 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { listRemovals } from '#leads/reading/list-removals.ts';
 import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { DAY } from '#shared/clock.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';

@@ -9,7 +9,7 @@ import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-sto
 import { replayReceipt, replayReceipts } from '#partners/receipts/replay-receipts.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 const cursors = createCursorSealer(Buffer.alloc(32, 9));

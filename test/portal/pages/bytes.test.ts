@@ -9,7 +9,7 @@ import { overviewPages } from '#portal/pages/overview/routes.ts';
 import { partnerPages } from '#portal/pages/partners/routes.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { origin } from '../../access/support.ts';
 import { buildAccess } from '../../support/access.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -16,7 +16,7 @@ import type { HttpApp } from '#http/http-app.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';

@@ -1,9 +1,9 @@
 import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
 
 type RepresentativeRow = {
   versions: number;

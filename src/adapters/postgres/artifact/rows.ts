@@ -3,9 +3,9 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
 export type VersionRow = RowOf<Omit<VersionRecord, JsonColumn>> &

@@ -7,7 +7,7 @@ import type {
   KeyLookup,
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
 import { appendAudit } from '../audit-log.ts';
 import { toConsumer, toConsumerRow, toGrant, toGrantRow, toKey, toKeyRow } from './rows.ts';
 import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';

@@ -1,7 +1,7 @@
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant } from '#access/grants/grant.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 
 export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 

@@ -3,11 +3,11 @@ import type {
   DirectoryState,
   LeadDirectory,
 } from '#leads/directory/lead-directory.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import { adoptClaims } from '../claims/describe.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
-import type { RowOf } from '../row.ts';
 import { createEntryWriter } from './entries.ts';
 import * as sql from './statements.ts';
 

@@ -12,9 +12,9 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import { present } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
-import { present } from '../row.ts';
 import { splitConditions } from './conditions.ts';
 
 const COLUMNS = `

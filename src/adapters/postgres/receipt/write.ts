@@ -1,10 +1,10 @@
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../connection/database.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
 import { insertDeliveries } from './insert.ts';
 import type { Writing } from './insert.ts';
 import { workRepeat } from './repeat.ts';

@@ -1,6 +1,6 @@
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema } from '#shared/migrations.ts';
-import type { FillableStore, ReadableStore, Table } from '#shared/transfer/table.ts';
+import { refuseOtherSchema } from '#shared/store/migrations.ts';
+import type { FillableStore, ReadableStore, Table } from '#shared/store/transfer/table.ts';
 import { openDatabase } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';

@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import type { Table } from '#shared/transfer/table.ts';
+import type { Table } from '#shared/store/transfer/table.ts';
 import type { Session } from '../connection/database.ts';
 import { countRows } from './rows.ts';
 

@@ -1,5 +1,5 @@
-import { canonicalJson } from '#shared/transfer/table.ts';
-import type { ReadableStore, Row, Table, Value } from '#shared/transfer/table.ts';
+import { canonicalJson } from '#shared/store/transfer/table.ts';
+import type { ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
 import type { Session } from '../connection/database.ts';
 import { columnOf } from './tables.ts';
 

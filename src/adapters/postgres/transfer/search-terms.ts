@@ -1,7 +1,7 @@
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { present } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
-import { present } from '../row.ts';
 
 const VERSIONS_AT_ONCE = 500;
 

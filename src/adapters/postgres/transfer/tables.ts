@@ -1,4 +1,4 @@
-import type { ColumnKind, Table } from '#shared/transfer/table.ts';
+import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 import { toCamelCase } from '../connection/statement.ts';
 import type { Session } from '../connection/database.ts';
 

@@ -1,13 +1,13 @@
 import { matchLeads } from '#partners/deletions/match/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
 import type { SettleResult, WorkCounts, WorkStore } from '#partners/worker/work-store.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import type { GroupCommit } from '../group-commit.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { createLateLooks } from './late-looks.ts';
 import { createLeasing, LEASE_MS } from './leases.ts';

@@ -2,8 +2,8 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { listingKeys } from '#catalog/reading/listing-keys.ts';
 import type { ArtifactStore, ListedLister, Lister } from '#catalog/artifact-store.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { RowOf } from '../row.ts';
 
 type OwnRow = RowOf<Pick<VersionRecord, 'groupPath' | 'lifecycle'>> & { serial: number };
 type ListerRow = Lister & { position: number };

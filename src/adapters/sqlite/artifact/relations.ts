@@ -1,8 +1,8 @@
 import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { RowOf } from '../row.ts';
 
 type MemberRow = RowOf<Member>;
 

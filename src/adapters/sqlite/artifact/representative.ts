@@ -2,9 +2,9 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import { createCandidatesReader } from './rows.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {

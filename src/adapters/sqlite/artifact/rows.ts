@@ -1,8 +1,8 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { RowOf } from '../row.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
 export type VersionRow = RowOf<Omit<VersionRecord, JsonColumn>> &

@@ -1,5 +1,5 @@
 import type { ClaimedLead, ClaimStore } from '#leads/claims/claim-store.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Connection } from '../connection/connection.ts';
 
 /**

@@ -7,7 +7,7 @@ import type {
   KeyLookup,
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Database } from '../connection/database.ts';
 import { guard, refuseContention } from '../connection/errors.ts';
 import { createTurns } from '../writer/turns.ts';

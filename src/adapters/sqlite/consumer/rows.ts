@@ -1,6 +1,6 @@
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant, GrantAction } from '#access/grants/grant.ts';
-import type { RowOf } from '../row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 
 export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 

@@ -4,7 +4,7 @@ import type {
   DirectoryState,
   HashedIdentity,
 } from '#leads/directory/lead-directory.ts';
-import type { RowOf } from '../row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 
 type LeadKey = { id: number; number: number };
 

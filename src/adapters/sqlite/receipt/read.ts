@@ -13,10 +13,10 @@ import type {
   ReceiptReport,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
-import { cutPage } from '#shared/cut-page.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
 import { guard } from '../connection/errors.ts';
-import { present } from '../row.ts';
-import type { RowOf } from '../row.ts';
 import { receiptConditions } from './conditions.ts';
 
 const COLUMNS = `

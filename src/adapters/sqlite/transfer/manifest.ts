@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { OnProgress } from '#shared/progress.ts';
+import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import { countRows, digestTable, listTables, MANIFEST_TABLE, schemaTable } from './tables.ts';
-import type { TableDigest } from '#shared/transfer/digest.ts';
 
 const ROWS_A_REPORT = 10_000;
 

@@ -2,7 +2,7 @@ import { constants, copyFileSync, existsSync } from 'node:fs';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { Migration } from '#shared/migrations.ts';
+import type { Migration } from '#shared/store/migrations.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { canonicalJson } from '#shared/transfer/table.ts';
-import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/transfer/table.ts';
+import { canonicalJson } from '#shared/store/transfer/table.ts';
+import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
 import { guard } from '../connection/errors.ts';
 import { quote, quoteAll, ROW_NUMBERS } from './tables.ts';
 

@@ -1,6 +1,6 @@
-import { createTableDigest } from '#shared/transfer/digest.ts';
-import type { TableDigest } from '#shared/transfer/digest.ts';
-import type { TableShape } from '#shared/transfer/match-tables.ts';
+import { createTableDigest } from '#shared/store/transfer/digest.ts';
+import type { TableDigest } from '#shared/store/transfer/digest.ts';
+import type { TableShape } from '#shared/store/transfer/match-tables.ts';
 import type { Database } from 'better-sqlite3';
 
 /** A table as a transfer sees it: what it stores, and the order that two stores agree on. */

@@ -1,6 +1,6 @@
 import { auditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 import { z } from 'zod';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 

@@ -9,7 +9,7 @@ import {
   toArtifactSummaryOut,
 } from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { withScope } from '../../auth/bearer.ts';
 import { revalidated, versionResponse, versionHeaderNames, versionHeaders } from './response.ts';
 import { callerOf } from './caller.ts';

@@ -7,7 +7,7 @@ import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
 import { atMost } from '../../requests/text-length.ts';
 

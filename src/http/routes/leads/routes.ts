@@ -3,7 +3,7 @@ import { leadListOut, leadOut } from '#leads/model/lead-out.ts';
 import type { LeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
-import { memoizePair } from '#shared/resilience/memoize.ts';
+import { memoizePair } from '#shared/caching/memoize.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';

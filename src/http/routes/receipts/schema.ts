@@ -1,4 +1,4 @@
-import { paginationOut } from '#shared/page.ts';
+import { paginationOut } from '#shared/pagination/page.ts';
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';

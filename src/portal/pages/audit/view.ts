@@ -1,6 +1,6 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { withQuery } from '../../address.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';

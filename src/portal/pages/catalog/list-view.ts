@@ -1,7 +1,7 @@
 import { lifecycles } from '#catalog/version/artifact.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Words } from '#catalog/version/content-check.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { empty, plainCard } from '../../shell/card.ts';

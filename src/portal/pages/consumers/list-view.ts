@@ -1,6 +1,6 @@
 import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
 import type { Consumer } from '#access/consumers/consumer.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import type { Html } from '../../html.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';

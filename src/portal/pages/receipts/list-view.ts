@@ -1,6 +1,6 @@
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

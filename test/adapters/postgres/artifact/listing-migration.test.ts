@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createListersReader } from '#adapters/postgres/artifact/listers.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/migrations.ts';
+import { readMigrations } from '#shared/store/migrations.ts';
 import { connectToPostgres, emptyPostgres } from '../../../support/postgres/database.ts';
 
 const LISTING = 14;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createListersReader } from '#adapters/sqlite/artifact/listers.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/migrations.ts';
+import { readMigrations } from '#shared/store/migrations.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';
 

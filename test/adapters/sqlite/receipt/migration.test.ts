@@ -5,7 +5,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/migrations.ts';
+import { readMigrations } from '#shared/store/migrations.ts';
 import { payloadKey, sealer } from '../../../support/partners.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
-import type { TableDigest } from '#shared/transfer/digest.ts';
+import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';

@@ -2,7 +2,7 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
-import { createCursorSealer } from '#shared/page.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { REPOSITORY } from '../../../support/directory.ts';

@@ -1,5 +1,5 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { Pagination } from '#shared/page.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';

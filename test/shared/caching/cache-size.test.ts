@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { expect, test } from 'vitest';
-import { atMostEntries } from '#shared/cache-size.ts';
+import { atMostEntries } from '#shared/caching/cache-size.ts';
 
 test('a cache of at most so many entries drops the one that was used longest ago', () => {
   const cache = new LRUCache<string, number>(atMostEntries(2));

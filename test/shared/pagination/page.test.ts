@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paginationOf } from '#shared/page.ts';
+import { paginationOf } from '#shared/pagination/page.ts';
 
 test('more follows exactly where there is a cursor to it', () => {
   expect(paginationOf('abc')).toEqual({ hasMore: true, nextCursor: 'abc' });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { TrackportError } from './errors.ts';
-import type { Log } from './log.ts';
+import { TrackportError } from '../errors.ts';
+import type { Log } from '../log.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.

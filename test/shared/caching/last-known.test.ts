@@ -1,4 +1,4 @@
-import { createLastKnown } from '#shared/resilience/last-known.ts';
+import { createLastKnown } from '#shared/caching/last-known.ts';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 

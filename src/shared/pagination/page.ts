@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TrackportError } from './errors.ts';
-import { hmacSha256, sameDigest } from './crypto/hash.ts';
+import { TrackportError } from '../errors.ts';
+import { hmacSha256, sameDigest } from '../crypto/hash.ts';
 
 const MAC_BYTES = 16;
 /** What a cursor can be at most: filters come in an address, and addresses have a length. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { memoize, memoizePair } from '#shared/resilience/memoize.ts';
+import { memoize, memoizePair } from '#shared/caching/memoize.ts';
 
 test('the same object is worked out once, an equal one again', () => {
   const make = vi.fn<(key: { a: number }) => object>(({ a }) => ({ a }));

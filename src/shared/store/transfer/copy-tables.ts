@@ -1,5 +1,5 @@
-import { TrackportError } from '../errors.ts';
-import type { OnProgress } from '../progress.ts';
+import { TrackportError } from '../../errors.ts';
+import type { OnProgress } from '../../progress.ts';
 import { createTableDigest } from './digest.ts';
 import type { TableDigest } from './digest.ts';
 import type { FillableStore, ReadableStore, Table } from './table.ts';
