@@ -1,11 +1,17 @@
 import type { Claims } from '#leads/claims/claim-store.ts';
+import { ORIGIN } from '../connection/data-version.ts';
 import type { Session } from '../connection/database.ts';
 import { OF_REPOSITORY } from './lists.ts';
 
-type VersionRow = { version: number; withdrawn: number; repositoryId: number | null };
+type VersionRow = {
+  version: number;
+  withdrawn: number;
+  repositoryId: number | null;
+  origin: string;
+};
 
 const VERSION = `
-  SELECT version, withdrawn,
+  SELECT version, withdrawn, ${ORIGIN} AS origin,
     (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
   FROM claim_version`;
 
@@ -17,7 +23,7 @@ const CLAIMED = `
 
 /**
  * Called for every response with leads, on every instance: reads one row when no claim was made, else the
- * new claims, and all of them after a release. One call at a time.
+ * new claims, and all of them after a release or a failover. One call at a time.
  */
 export function createClaimReader(session: Session, repository: string): () => Promise<Claims> {
   let row: VersionRow | undefined;
@@ -39,9 +45,9 @@ export function createClaimReader(session: Session, repository: string): () => P
   return async () => {
     const now = await session.get<VersionRow>(VERSION, { repository });
     if (!now) throw new Error('the store has no claim version');
-    const isSame = row?.version === now.version && row.repositoryId === now.repositoryId;
-    if (isSame) return claims;
-    if (row?.withdrawn !== now.withdrawn || row.repositoryId !== now.repositoryId) {
+    const goesOn = row !== undefined && isContinued(row, now);
+    if (goesOn && row?.version === now.version) return claims;
+    if (!goesOn) {
       numbers = new Set();
       lastId = 0;
       row = undefined; // should the next statement fail, all of it is read again
@@ -50,4 +56,13 @@ export function createClaimReader(session: Session, repository: string): () => P
     row = now;
     return claims;
   };
+}
+
+/** Whether `now` has every claim that was there before, and new ones at most. */
+function isContinued(before: VersionRow, now: VersionRow): boolean {
+  return (
+    before.withdrawn === now.withdrawn &&
+    before.repositoryId === now.repositoryId &&
+    before.origin === now.origin
+  );
 }

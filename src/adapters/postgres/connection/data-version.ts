@@ -2,10 +2,19 @@ import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Session } from './database.ts';
 
 /**
- * Two snapshots that read the same see the same data.
+ * Another text as soon as what is connected to may hold less than what was read before: a standby that
+ * lagged and was promoted, a backup of an earlier time put in its place. Versions count on from less
+ * there, and come to the same numbers for other data. A restarted server gives another text as well.
+ */
+export const ORIGIN = `
+  (SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
+    FROM pg_database WHERE datname = current_database())`;
+
+/**
+ * Two snapshots that read the same of one origin see the same data.
  * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
-const SNAPSHOT = 'SELECT pg_current_snapshot()::text AS snapshot';
+const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${ORIGIN}) AS snapshot`;
 
 /**
  * A number that is another one whenever anything was committed by anybody since the last one; also

@@ -67,13 +67,18 @@ const IDLE_MS = 30 * SECOND;
 const TRIES = 3;
 
 /**
- * What was acknowledged with 202 survives a crash of the server, whatever its default is; what waits for
- * replicas too stays.
+ * What was acknowledged with 202 survives a crash of the server; what waits for replicas too stays. Nor do
+ * other defaults of the server, the database or the user change what a statement means: whoever waited
+ * for a lock sees what was committed meanwhile, and an array holds NULL.
  */
 const CONFIGURE = `
   SELECT set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
     set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
     set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', false),
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('array_nulls', 'on', false),
+    set_config('extra_float_digits', '1', false),
+    set_config('standard_conforming_strings', 'on', false),
     set_config('synchronous_commit',
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
       false)`;

@@ -1,13 +1,21 @@
+import { expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claims/claim-leads.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { claimTransaction } from '#adapters/postgres/locks.ts';
+import { migrate } from '#adapters/postgres/migrate.ts';
+import { silentLog } from '#shared/log.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
 import type { TestClaim } from '../../../contract/claim-store.ts';
 import { REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
-import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
+import {
+  connectToPostgres,
+  emptyPostgres,
+  migratedPostgres,
+  replaceBySnapshot,
+} from '../../../support/postgres/database.ts';
 
 function insert(session: Session, { numbers, event = 1, at = 0 }: TestClaim): Promise<void> {
   const order = { repositoryId: REPOSITORY_ID, receiptId: `receipt-${event}`, event, numbers };
@@ -42,4 +50,19 @@ describeClaimStore('PostgreSQL', async () => {
     },
     close: () => database.close(),
   };
+});
+
+test('claims made after a failover to a server that lagged are seen by who knew more', async () => {
+  const own = await emptyPostgres();
+  const database = await connectToPostgres(own);
+  await migrate({ database, log: silentLog });
+  await claimIn(database, { numbers: [1] });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const failOver = await replaceBySnapshot(own);
+  await claimIn(database, { numbers: [2, 3], event: 2 });
+  expect((await claims.current()).has(3)).toBe(true);
+  await failOver();
+  await claimIn(database, { numbers: [4, 5], event: 2 });
+  const current = await claims.current();
+  expect([1, 2, 3, 4, 5].filter((number) => current.has(number))).toEqual([1, 4, 5]);
 });

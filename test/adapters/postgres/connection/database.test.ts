@@ -109,6 +109,23 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
+  test('sees what was committed while it waited, whatever the defaults of the database are', async () => {
+    const own = await emptyPostgres();
+    const { pathname } = new URL(own.url);
+    const setUp = await withTable(await connectToPostgres(own));
+    for (const setting of ["default_transaction_isolation = 'serializable'", 'array_nulls = off'])
+      await setUp.exec(`ALTER DATABASE ${pathname.slice(1)} SET ${setting}`);
+    const database = await connectToPostgres(own);
+    const seen = await database.transaction(async (session) => {
+      const before = await count(session);
+      await insert(setUp, 1);
+      return { before, after: await count(session) };
+    });
+    expect(seen).toEqual({ before: 0, after: 1 });
+    const sql = 'SELECT @texts::text[] AS texts';
+    expect(await database.get(sql, { texts: ['a', null] })).toEqual({ texts: ['a', null] });
+  });
+
   test('is undone when its work fails, and passes the failure on as it is', async () => {
     const database = await opened();
     const mistake = new Error('a mistake');
