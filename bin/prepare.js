@@ -3,6 +3,7 @@ import nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import v8 from 'node:v8';
+import './resolve.js';
 
 // The young generation of this thread has its size, from the command line. From here on the option
 // would only overrule the limits that other threads are given (nodejs/node#43991).

@@ -104,3 +104,45 @@ test("what a service needs of Node is loaded while V8 takes Node's compiled code
   expect(prepared).not.toContain('NativeModule internal/deps/undici/undici');
   expect(later.length).toBeLessThan(30); // more than 80 without
 });
+
+/** What each import of the service leads to, and which of them Node itself was asked for. */
+const RESOLVING = `
+import { registerHooks } from 'node:module';
+const [module, prepare] = process.argv.slice(2);
+const ofSrc = ({ parentURL = '' }) => parentURL.includes('/src/');
+const asked = [];
+registerHooks({
+  resolve: (specifier, context, next) => {
+    if (ofSrc(context)) asked.push(specifier);
+    return next(specifier, context);
+  },
+});
+if (prepare) await import(prepare);
+const found = [];
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const { url, format } = next(specifier, context);
+    if (ofSrc(context)) found.push([context.parentURL, specifier, url, format]);
+    return { url, format };
+  },
+});
+await import(module);
+console.log(JSON.stringify({ asked, found }));
+`;
+
+type Resolved = { asked: string[]; found: string[][] };
+
+test('imports of the program lead where Node finds them, without a look at the disk', () => {
+  const program = path.join(temporaryFolder(), 'program.mjs');
+  writeFileSync(program, RESOLVING);
+  const toUrl = (file: string): string => pathToFileURL(file).href;
+  const resolve = (...args: string[]): Resolved => {
+    const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
+    return JSON.parse(execFileSync(process.execPath, [program, ...args], options)) as Resolved;
+  };
+  const prepared = resolve(toUrl('src/compose/service.ts'), toUrl('bin/prepare.js'));
+  const plain = resolve(toUrl('src/compose/service.ts'));
+  expect(prepared.found).toEqual(plain.found);
+  expect(plain.asked.filter((name) => name.endsWith('.ts')).length).toBeGreaterThan(500);
+  expect(prepared.asked.filter((name) => name.endsWith('.ts'))).toEqual([]);
+});
