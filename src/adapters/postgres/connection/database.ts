@@ -4,7 +4,7 @@ import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
 import { hasOwnConnections } from './pooling.ts';
-import { runStatement, types } from './run-statement.ts';
+import { createStatementRunner, types } from './run-statement.ts';
 import type { Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 import type { Values } from './statement.ts';
@@ -87,6 +87,7 @@ const CONFIGURE = `
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = createPool(options);
   const read = createStatementReader();
+  const runStatement = createStatementRunner();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
     if (!values) return guard(() => runUnhurried(client, sql));
     const statement = read(sql);

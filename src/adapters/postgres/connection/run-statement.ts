@@ -32,29 +32,28 @@ type Columns = {
   parsers: readonly ((text: string) => unknown)[];
 };
 
-/** Columns of what a connection has prepared, by the statement's name. */
-const prepared = new WeakMap<pg.ClientBase, Map<string, Columns>>();
-
-/** @throws what the driver throws */
-export async function runStatement(
+export type RunStatement = (
   client: pg.ClientBase,
-  { name, text }: Pick<Statement, 'name' | 'text'>,
+  statement: Pick<Statement, 'name' | 'text'>,
   values: Value[],
-): Promise<Result> {
-  const columns = name === undefined ? undefined : prepared.get(client)?.get(name);
-  if (name !== undefined && columns) return runAgain(client, { name, values }, columns);
-  const result = await client.query<unknown[]>({
-    ...(name && { name }),
-    text,
-    values,
-    ...asArrays,
-  });
-  const described = toColumns(result.fields);
-  if (name !== undefined) {
-    const ofClient = prepared.get(client) ?? new Map<string, Columns>();
-    prepared.set(client, ofClient.set(name, described));
-  }
-  return { names: described.names, rows: result.rows, rowCount: result.rowCount ?? 0 };
+) => Promise<Result>;
+
+/** Remembers what each connection has prepared. What it makes throws what the driver throws. */
+export function createStatementRunner(): RunStatement {
+  /** The columns of what a connection has prepared, by the statement's name. */
+  const prepared = new WeakMap<pg.ClientBase, Map<string, Columns>>();
+  return async (client, { name, text }, values) => {
+    const columns = name === undefined ? undefined : prepared.get(client)?.get(name);
+    if (name !== undefined && columns) return runAgain(client, { name, values }, columns);
+    const query = { ...(name !== undefined && { name }), text, values, ...asArrays };
+    const result = await client.query<unknown[]>(query);
+    const described = toColumns(result.fields);
+    if (name !== undefined) {
+      const ofClient = prepared.get(client) ?? new Map<string, Columns>();
+      prepared.set(client, ofClient.set(name, described));
+    }
+    return { names: described.names, rows: result.rows, rowCount: result.rowCount ?? 0 };
+  };
 }
 
 const asArrays = { rowMode: 'array' } as const;

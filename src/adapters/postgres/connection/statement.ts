@@ -85,14 +85,7 @@ function withoutNul(value: Value): Value {
   ) as Value;
 }
 
-const camelNames = new Map<string, string>();
-
 /** `received_at` → `receivedAt`. */
 export function toCamelCase(column: string): string {
-  let name = camelNames.get(column);
-  if (name === undefined) {
-    name = column.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-    camelNames.set(column, name);
-  }
-  return name;
+  return column.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
