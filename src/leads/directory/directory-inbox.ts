@@ -4,6 +4,7 @@ import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import { createDrain } from '#shared/resilience/drain.ts';
 
 import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';
@@ -43,9 +44,6 @@ type State = {
   characters: number;
   /** Numbers of those that went to another repository. */
   moved: Set<number>;
-  running: Promise<void> | undefined;
-  /** Aborted when somebody waits for the end. */
-  hurry: AbortController;
 };
 
 /** The first issue after a quiet time is stored at once. */
@@ -55,23 +53,18 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
     size: 0,
     characters: 0,
     moved: new Set(),
-    running: undefined,
-    hurry: new AbortController(),
   };
+  const drain = createDrain({
+    hasWork: () => state.size > 0,
+    work: (hurry) => putSome(deps, state, hurry),
+  });
   return {
     take: (issue, { isMoved = false } = {}) => {
       if (!add(state, issue)) return;
       if (isMoved) state.moved.add(issue.number);
-      if (state.running) return;
-      state.hurry = new AbortController();
-      state.running = run(deps, state).finally(() => {
-        state.running = undefined;
-      });
+      drain.start();
     },
-    settled: async () => {
-      state.hurry.abort();
-      await state.running;
-    },
+    settled: () => drain.settled(),
   };
 }
 
@@ -108,22 +101,20 @@ function shorten({ number, body, state, labels, author, ...issue }: Issue): Issu
   };
 }
 
-async function run(deps: DirectoryInboxDeps, state: State): Promise<void> {
-  while (state.size > 0) {
-    const issues = takeSome(state);
-    try {
-      await deps.directory.put(merge(await deps.toEntries(issues)));
-      for (const { number } of issues)
-        if (state.moved.delete(number)) await deps.directory.noteMoved(number);
-    } catch (error) {
-      deps.log.error(
-        { issues: issues.length, ...errorFields(error) },
-        'events of the tracker could not be kept',
-      );
-    }
-    if (state.size >= ISSUES_PER_COMMIT_MAX) await setImmediate();
-    else await sleepUntilAborted(deps.clock, COMMIT_EVERY_MS, state.hurry.signal);
+async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSignal): Promise<void> {
+  const issues = takeSome(state);
+  try {
+    await deps.directory.put(merge(await deps.toEntries(issues)));
+    for (const { number } of issues)
+      if (state.moved.delete(number)) await deps.directory.noteMoved(number);
+  } catch (error) {
+    deps.log.error(
+      { issues: issues.length, ...errorFields(error) },
+      'events of the tracker could not be kept',
+    );
   }
+  if (state.size >= ISSUES_PER_COMMIT_MAX) await setImmediate();
+  else await sleepUntilAborted(deps.clock, COMMIT_EVERY_MS, hurry);
 }
 
 function takeSome(state: State): Issue[] {

@@ -2,6 +2,7 @@ import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import { createDrain } from '#shared/resilience/drain.ts';
 
 import type { Change } from './change.ts';
 import type { ChangeLog } from './change-log.ts';
@@ -32,9 +33,8 @@ type State = {
   /** By number: the last state is enough, for others look at the tracker and not at its history. */
   issues: Map<number, IssueChange>;
   isEverything: boolean;
-  running: Promise<void> | undefined;
-  /** Aborted when somebody waits for the end. */
-  hurry: AbortController;
+  /** The store has failed the last batch. */
+  hasFailed: boolean;
 };
 
 /**
@@ -42,25 +42,17 @@ type State = {
  * same event into the lead directory. What the store fails goes out later, as "everything".
  */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const state: State = {
-    issues: new Map(),
-    isEverything: false,
-    running: undefined,
-    hurry: new AbortController(),
-  };
+  const state: State = { issues: new Map(), isEverything: false, hasFailed: false };
+  const drain = createDrain({
+    hasWork: () => state.isEverything || state.issues.size > 0,
+    work: (hurry) => publishBatch(deps, state, hurry),
+  });
   return {
     put: (change) => {
       add(state, change);
-      if (state.running) return;
-      state.hurry = new AbortController();
-      state.running = run(deps, state).finally(() => {
-        state.running = undefined;
-      });
+      drain.start();
     },
-    settled: async () => {
-      state.hurry.abort();
-      await state.running;
-    },
+    settled: () => drain.settled(),
   };
 }
 
@@ -88,21 +80,22 @@ function takeAll(state: State): Change[] {
   return taken;
 }
 
-async function run({ changes, clock, log }: OutboxDeps, state: State): Promise<void> {
+async function publishBatch(
+  { changes, clock, log }: OutboxDeps,
+  state: State,
+  hurry: AbortSignal,
+): Promise<void> {
   await Promise.resolve(); // events of one turn come one after the other
-  let hasFailed = false;
-  while (state.isEverything || state.issues.size > 0) {
-    const isLast = state.hurry.signal.aborted;
-    try {
-      await changes.append(takeAll(state));
-      hasFailed = false;
-    } catch (error) {
-      if (!hasFailed) log.error(errorFields(error), 'changes could not be published');
-      hasFailed = true;
-      if (isLast) return;
-      makeEverything(state);
-    }
-    const waitMs = hasFailed ? RETRY_AFTER_MS : BATCH_EVERY_MS;
-    await sleepUntilAborted(clock, waitMs, state.hurry.signal);
+  const isLast = hurry.aborted;
+  try {
+    await changes.append(takeAll(state));
+    state.hasFailed = false;
+  } catch (error) {
+    if (!state.hasFailed) log.error(errorFields(error), 'changes could not be published');
+    state.hasFailed = true;
+    if (isLast) return;
+    makeEverything(state);
   }
+  const waitMs = state.hasFailed ? RETRY_AFTER_MS : BATCH_EVERY_MS;
+  await sleepUntilAborted(clock, waitMs, hurry);
 }
