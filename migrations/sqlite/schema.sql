@@ -317,11 +317,12 @@ CREATE TABLE "receipt" (
 , traceparent TEXT) STRICT;
 
 CREATE TABLE "same_event" (
-  key BLOB PRIMARY KEY, -- of all that makes two events the same
-  event INTEGER NOT NULL REFERENCES "event" (id),
+  idKey BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
+  personKey BLOB NOT NULL, -- of all that names the person; the event has no id: empty
+  key BLOB NOT NULL, -- of all that makes two events the same
+  event INTEGER NOT NULL REFERENCES event (id),
   firstSeenAt INTEGER NOT NULL,
-  idKey BLOB, -- of partner, path, account, type and event id; NULL: the event has no id
-  personKey BLOB -- of all that names the person
+  PRIMARY KEY (idKey, personKey, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session (
@@ -427,8 +428,6 @@ CREATE INDEX receipt_by_partner ON receipt (partnerId, number);
 CREATE INDEX receipt_by_status ON receipt (status, number);
 
 CREATE INDEX receipt_by_time ON receipt (receivedAt);
-
-CREATE INDEX same_event_by_id ON same_event (idKey, personKey) WHERE idKey IS NOT NULL;
 
 CREATE INDEX same_event_by_time ON same_event (firstSeenAt);
 

@@ -150,6 +150,16 @@ export type EventIdKeys = {
 
 const ID_KEY_BYTES = 16;
 
+/** What a store has an event by, in this order: events of one id stand side by side. */
+export type StoredKeys = [idKey: Buffer, personKey: Buffer, key: Buffer];
+
+const NOBODY = Buffer.alloc(0);
+
+/** Where an event has no id, its own key stands for it. */
+export function toStoredKeys({ sameEventKey, idKeys }: EventKeys): StoredKeys {
+  return [idKeys?.id ?? sameEventKey, idKeys?.person ?? NOBODY, sameEventKey];
+}
+
 /**
  * Two events are the same, with an event id: by partner, path, account, type, event id, time of
  * occurrence and all that names the person, for ids come again with another one. Without an id: by

@@ -1,3 +1,4 @@
+import { toStoredKeys } from '#partners/event.ts';
 import type { EventIdKeys } from '#partners/event.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
@@ -79,12 +80,20 @@ async function insertRows(
   const inserted = await session.all<{ id: number }>(sql.INSERT_DELIVERIES, {
     ...receiptValues(fresh),
     ...eventValues(sealer, rows),
-    keys: rows.map(({ event }) => event.sameEventKey),
+    ...keyValues(rows.map(({ event }) => event)),
     firstSeenAts: rows.map(({ delivery }) => delivery.receivedAt),
-    idKeys: rows.map(({ event }) => event.idKeys?.id ?? null),
-    personKeys: rows.map(({ event }) => event.idKeys?.person ?? null),
   });
   return inserted.map(({ id }) => id);
+}
+
+/** The hashes of events, as the columns of `same_event`. */
+export function keyValues(events: readonly NewEvent[]): Values {
+  const stored = events.map(toStoredKeys);
+  return {
+    idKeys: stored.map(([idKey]) => idKey),
+    personKeys: stored.map(([, personKey]) => personKey),
+    keys: stored.map(([, , key]) => key),
+  };
 }
 
 function receiptValues(fresh: readonly FreshDelivery[]): Values {

@@ -46,8 +46,9 @@ const FORGET_RELEASES = `
 const CHUNK_ROWS = 1000;
 
 const FORGET_SAME_EVENTS = `
-  DELETE FROM same_event WHERE key IN
-    (SELECT key FROM same_event WHERE first_seen_at < @before LIMIT ${CHUNK_ROWS})`;
+  DELETE FROM same_event WHERE (id_key, person_key, key) IN
+    (SELECT id_key, person_key, key FROM same_event WHERE first_seen_at < @before
+     LIMIT ${CHUNK_ROWS})`;
 
 const DROP_PAYLOADS = `
   UPDATE event SET payload = NULL WHERE id IN

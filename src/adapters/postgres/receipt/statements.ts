@@ -50,9 +50,15 @@ export const INSERT_DELIVERIES = `
 export const FIND_SAME_EVENTS = `
   SELECT same_event.key, event.id AS event, event.receipt, event.position, event.outcome,
     receipt.id AS receipt_id
-  FROM same_event JOIN event ON event.id = same_event.event
-    JOIN receipt ON receipt.number = event.receipt
-  WHERE same_event.key = ANY(@keys::bytea[])`;
+  FROM unnest(@idKeys::bytea[], @personKeys::bytea[], @keys::bytea[])
+      AS given (id_key, person_key, key)
+    CROSS JOIN LATERAL (
+      SELECT key, event FROM same_event
+      WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
+        AND same_event.key = given.key
+      LIMIT 1) AS same_event
+    JOIN event ON event.id = same_event.event
+    JOIN receipt ON receipt.number = event.receipt`;
 
 const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
 

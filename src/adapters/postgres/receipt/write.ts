@@ -5,7 +5,7 @@ import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../connection/database.ts';
-import { insertDeliveries } from './insert.ts';
+import { insertDeliveries, keyValues } from './insert.ts';
 import type { Writing } from './insert.ts';
 import { workRepeat } from './repeat.ts';
 import type { Repeat, SameEvent } from './repeat.ts';
@@ -50,8 +50,7 @@ async function findSameEvents(
   events: readonly NewEvent[],
 ): Promise<Map<string, SameEvent>> {
   if (events.length === 0) return new Map();
-  const keys = events.map(({ sameEventKey }) => sameEventKey);
-  const rows = await session.all<SameEvent>(sql.FIND_SAME_EVENTS, { keys });
+  const rows = await session.all<SameEvent>(sql.FIND_SAME_EVENTS, keyValues(events));
   return new Map(rows.map((row) => [row.key.toString('hex'), row]));
 }
 

@@ -1,4 +1,6 @@
 import type { Database as Handle } from 'better-sqlite3';
+import { toStoredKeys } from '#partners/event.ts';
+import type { StoredKeys } from '#partners/event.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
@@ -12,7 +14,8 @@ import { createRepeatWorker } from './repeat.ts';
 import type { Repeat, SameEvent } from './repeat.ts';
 
 /** Apart from `READ_SAME_EVENT`: most events are new, and a join that finds nothing is not cheap. */
-const FIND_SAME_EVENT = `SELECT event FROM same_event WHERE key = ?`;
+const FIND_SAME_EVENT =
+  'SELECT event FROM same_event WHERE idKey = ? AND personKey = ? AND key = ?';
 
 const READ_SAME_EVENT = `
   SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receiptId,
@@ -103,11 +106,13 @@ function keyOf({ sameEventKey }: NewEvent): string {
   return sameEventKey.toString('latin1');
 }
 
-function createFinder(handle: Handle): (key: Buffer) => SameEvent | undefined {
-  const find = handle.prepare<[Buffer], number>(FIND_SAME_EVENT).pluck();
+type Find = (event: NewEvent) => SameEvent | undefined;
+
+function createFinder(handle: Handle): Find {
+  const find = handle.prepare<StoredKeys, number>(FIND_SAME_EVENT).pluck();
   const read = handle.prepare<[number], SameEvent>(READ_SAME_EVENT);
-  return (key) => {
-    const id = find.get(key);
+  return (event) => {
+    const id = find.get(...toStoredKeys(event));
     return id === undefined ? undefined : read.get(id);
   };
 }
@@ -115,7 +120,7 @@ function createFinder(handle: Handle): (key: Buffer) => SameEvent | undefined {
 type Sorted = { fresh: NewEvent[]; repeats: Repeat[] };
 
 /** An event that stands twice in one delivery is taken once. */
-function sortOut({ events }: NewReceipt, find: (key: Buffer) => SameEvent | undefined): Sorted {
+function sortOut({ events }: NewReceipt, find: Find): Sorted {
   const seen = new Set<string>();
   const fresh: NewEvent[] = [];
   const repeats: Repeat[] = [];
@@ -123,7 +128,7 @@ function sortOut({ events }: NewReceipt, find: (key: Buffer) => SameEvent | unde
     const key = keyOf(event);
     if (seen.has(key)) continue;
     seen.add(key);
-    const before = find(event.sameEventKey);
+    const before = find(event);
     if (before) repeats.push({ event, before });
     else fresh.push(event);
   }

@@ -1,4 +1,5 @@
 import type { Database as Handle } from 'better-sqlite3';
+import { toStoredKeys } from '#partners/event.ts';
 import type { EventIdKeys } from '#partners/event.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
@@ -38,7 +39,7 @@ const EVENT_COLUMNS = [
   'dueAt',
 ];
 
-const SAME_EVENT_COLUMNS = ['key', 'event', 'firstSeenAt', 'idKey', 'personKey'];
+const SAME_EVENT_COLUMNS = ['idKey', 'personKey', 'key', 'event', 'firstSeenAt'];
 
 /** Whoever inserts has the store to itself, so that these are what SQLite itself would choose. */
 const NEXT_RECEIPT = 'SELECT coalesce(max(number), 0) + 1 FROM receipt';
@@ -154,6 +155,5 @@ function eventValues(sealer: PayloadSealer, row: Row): Value[] {
 }
 
 function sameEventValues({ id, delivery, event }: Row): Value[] {
-  const { sameEventKey, idKeys } = event;
-  return [sameEventKey, id, delivery.receivedAt, idKeys?.id ?? null, idKeys?.person ?? null];
+  return [...toStoredKeys(event), id, delivery.receivedAt];
 }

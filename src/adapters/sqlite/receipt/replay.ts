@@ -38,8 +38,8 @@ const FORGET_RELEASES = `
 const CHUNK_ROWS = 1000;
 
 const FORGET_SAME_EVENTS = `
-  DELETE FROM same_event WHERE key IN
-    (SELECT key FROM same_event WHERE firstSeenAt < ? LIMIT ${CHUNK_ROWS})`;
+  DELETE FROM same_event WHERE (idKey, personKey, key) IN
+    (SELECT idKey, personKey, key FROM same_event WHERE firstSeenAt < ? LIMIT ${CHUNK_ROWS})`;
 
 const DROP_PAYLOADS = `
   UPDATE event SET payload = NULL WHERE id IN

@@ -118,8 +118,9 @@ describe('a large store', () => {
         .map(({ detail }) => detail)
         .join('\n');
     const queries = [
-      'SELECT event FROM same_event WHERE key = 1',
-      'DELETE FROM same_event WHERE key IN (SELECT key FROM same_event WHERE firstSeenAt < 1 LIMIT 9)',
+      'SELECT event FROM same_event WHERE idKey = 1 AND personKey = 1 AND key = 1',
+      `DELETE FROM same_event WHERE (idKey, personKey, key) IN
+       (SELECT idKey, personKey, key FROM same_event WHERE firstSeenAt < 1 LIMIT 9)`,
       'SELECT number FROM receipt WHERE partnerId = 1 AND number < 9 ORDER BY number DESC',
       'SELECT number FROM receipt WHERE status = 1 AND number < 9 ORDER BY number DESC',
       `SELECT receipt.id FROM event CROSS JOIN receipt ON receipt.number = event.receipt
@@ -148,7 +149,8 @@ describe('a large store', () => {
       WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 2500)
       INSERT INTO event (receipt, position, outcome, completedAt, payload)
       SELECT 1, value, 'FAILED', 1, x'00' FROM n;
-      INSERT INTO same_event (key, event, firstSeenAt) SELECT randomblob(32), id, 1 FROM event`);
+      INSERT INTO same_event (idKey, personKey, key, event, firstSeenAt)
+      SELECT randomblob(16), randomblob(16), randomblob(32), id, 1 FROM event`);
     const store = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
     let turns = 0;
     const purged = store.purge(2);
