@@ -9,16 +9,17 @@ export type StoreAddress =
 
 /**
  * A file, for SQLite: `:memory:` would lose what was acknowledged, and what looks like a host or a
- * query would become part of its name.
+ * query would become part of its name. For PostgreSQL one host, and no @ behind it: a password with a
+ * /, ? or # that is not percent-encoded would be read, and shown, as host and database.
  */
 const STORE_URL =
-  /^(?:sqlite:(?!:memory:|\/\/[^/]|\/\/\S*@)[^\s?](?:[^?\n]*[^\s?])?|postgres(?:ql)?:\/\/.+)$/;
+  /^(?:sqlite:(?!:memory:|\/\/[^/]|\/\/\S*@)[^\s?](?:[^?\n]*[^\s?])?|postgres(?:ql)?:\/\/(?:[^/?#]*@)?(?:\[[\d.:A-Fa-f]+\]|[^/?#@:,[\]]*)(?::\d{1,5})?(?:\/[^@#]*)?(?:\?[^@#]*)?)$/;
 
 /** `sqlite:PATH` or `postgres://…`. */
 export function storeUrl() {
   return shaped(
     STORE_URL,
-    'sqlite:PATH with the path of a file, or postgres://user:password@host/database',
+    'sqlite:PATH with the path of a file, or postgres://user:password@host/database (in a password / is %2F, ? is %3F, # is %23)',
   ).transform(toStoreAddress);
 }
 

@@ -9,6 +9,7 @@ import type { Problem } from '#config/problems.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
 const base = { tracker: needed };
+const secretKey = Buffer.alloc(32, 1).toString('base64');
 const partner = { scheme: 'hmac-sha256', secrets: ['s'] };
 
 function problems(settings: Record<string, unknown>): readonly Problem[] {
@@ -315,6 +316,32 @@ test('every problem is told at once, those between keys included', () => {
     'portal',
     'partners.crm.requireBearer',
   ]);
+});
+
+test.each(['p@ss/w0rd', '123/w0rd', 'w0rd#1', 'w0rd?', 'a/w0rd'])(
+  'a password that breaks the address of the store, %s, is refused and not shown',
+  (password) => {
+    const store = { url: `postgres://trackport:${password}@db.example.com/leads` };
+    const found = problems({ ...base, secretKey, store });
+    expect(found).toMatchObject([{ path: 'store.url', allowed: expect.stringContaining('%2F') }]);
+    expect(JSON.stringify(found)).not.toContain('w0rd');
+  },
+);
+
+test.each([
+  'postgres://trackport:p%40ss%2Fw@db.example.com:5433/leads?sslmode=verify-full',
+  'postgresql://trackport:a@b c%zz[@[::1]:5432/leads',
+  'postgres://trackport@/leads?host=/var/run/postgresql',
+  'postgres://trackport@%2Fvar%2Frun%2Fpostgresql/leads',
+  'postgres://db.example.com',
+])('%s is an address of a store', (url) => {
+  expect(problems({ ...base, secretKey, store: { url } })).toEqual([]);
+});
+
+test('one address of a store names one host', () => {
+  const store = { url: 'postgres://u@one.example,two.example/leads' };
+  const found = problems({ ...base, secretKey, store });
+  expect(found).toMatchObject([{ path: 'store.url' }]);
 });
 
 test('a wrong name is told beside what is wrong below it', () => {

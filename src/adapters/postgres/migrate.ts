@@ -38,7 +38,7 @@ export async function migrate(
   { database, log, now = Date.now }: MigrateDeps,
   migrations: Migration[] = readMigrations(shippedDirectory),
 ): Promise<Migration[]> {
-  await refuseOldServer(database);
+  await refuseUnfitServer(database);
   const state = await readMigrationState(database, migrations);
   refuseNewerSchema(state, log);
   const done: Migration[] = [];
@@ -47,13 +47,20 @@ export async function migrate(
   return done;
 }
 
-async function refuseOldServer(database: Session): Promise<void> {
-  const server = await database.get<{ version: number }>(
-    "SELECT current_setting('server_version_num')::integer / 10000 AS version",
-  );
+const SERVER = `
+  SELECT current_setting('server_version_num')::integer / 10000 AS version,
+    current_setting('server_encoding') AS encoding`;
+
+/** In another encoding a delivery with a name that has no place in it could never be stored. */
+async function refuseUnfitServer(database: Session): Promise<void> {
+  const server = await database.get<{ version: number; encoding: string }>(SERVER);
   if (server && server.version < OLDEST_MAJOR)
     throw new TrackportError('store-unavailable', {
       detail: `The store is PostgreSQL ${server.version}: Trackport needs ${OLDEST_MAJOR} or newer.`,
+    });
+  if (server && server.encoding !== 'UTF8')
+    throw new TrackportError('store-unavailable', {
+      detail: `The database is in ${server.encoding}: Trackport needs one in UTF-8 (createdb --encoding UTF8 --template template0).`,
     });
 }
 

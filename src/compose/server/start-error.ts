@@ -60,6 +60,10 @@ function remedyOfServer(code: string | undefined): string {
   if (code === '3D000') return ' Create it (createdb), or name another one in store.url.';
   if (code?.startsWith('28')) return ' Change user and password in store.url.';
   if (code === '42501') return ' Give it the right to create tables in its database.';
+  if (code === '3F000') return ' Its user has a search_path without a schema that is there.';
+  if (code === 'ENOENT') return ' A file that store.url names is not there.';
+  if (code !== undefined && /^(?:ERR_TLS|UNABLE|CERT|SELF_SIGNED|DEPTH_ZERO)/.test(code))
+    return ' Its certificate is not trusted for this host: name the CA in store.url (sslrootcert=PATH).';
   if (code !== undefined && /^E[A-Z]/.test(code))
     return ' Start the server, or change host and port in store.url.';
   return '';

@@ -4,7 +4,11 @@ import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/store/migrations.ts';
-import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
+import {
+  cleanPostgres,
+  connectToPostgres,
+  emptyPostgres,
+} from '../../support/postgres/database.ts';
 
 const first: Migration = migration(1, 'CREATE TABLE a (x integer)');
 const second: Migration = migration(2, 'CREATE TABLE b (x integer)');
@@ -107,6 +111,23 @@ describe('migrating', () => {
       detail: expect.stringMatching(/newer Trackport \(0009_test\)/),
     });
     expect(await tablesOf(database)).toEqual(['a', 'migration', 'z']);
+  });
+
+  test('refuses a database in which not every name can be stored', async () => {
+    const own = await emptyPostgres();
+    const admin = await connectToPostgres(own);
+    const name = `${new URL(own.url).pathname.slice(1)}_latin1`;
+    await admin.exec(`CREATE DATABASE ${name} TEMPLATE template0
+      ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' LOCALE_PROVIDER libc`);
+    cleanPostgres(own, [`DROP DATABASE ${name} WITH (FORCE)`]);
+    const url = new URL(own.url);
+    url.pathname = `/${name}`;
+    const database = await connectToPostgres({ url: url.href });
+    await expect(migrate({ database, log }, [first])).rejects.toMatchObject({
+      code: 'store-unavailable',
+      detail: expect.stringContaining('The database is in LATIN1'),
+    });
+    expect(await tablesOf(database)).toEqual([]);
   });
 
   test('warns of a store that a newer, compatible version changed', async () => {

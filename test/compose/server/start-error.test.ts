@@ -75,6 +75,10 @@ test('what is neither passes unchanged', () => {
 test.each([
   ['ECONNREFUSED', /Start the server, or change host and port in store\.url\.$/],
   ['28P01', /Change user and password in store\.url\.$/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /name the CA in store\.url \(sslrootcert=PATH\)\.$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /name the CA in store\.url \(sslrootcert=PATH\)\.$/],
+  ['ENOENT', /A file that store\.url names is not there\.$/],
+  ['3F000', /a search_path without a schema that is there\.$/],
   ['3D000', /Create it \(createdb\), or name another one in store\.url\.$/],
 ])('a PostgreSQL server that fails with %s is told without user and password', (code, remedy) => {
   const url = new Secret('postgres://trackport:hush@db.example.com:5433/leads');

@@ -21,6 +21,7 @@ const publicDetail: Record<string, string> = {
   '26000': SHARED,
   '28': 'The store refuses the user or its password.',
   '3D000': 'The store has no such database.',
+  '3F000': 'The store has no such schema.',
   '40': 'The store is busy with another process.',
   '42P05': SHARED,
   '42501': 'The store refuses this to its user.',
