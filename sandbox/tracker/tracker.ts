@@ -49,6 +49,7 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
   const { world, repository } = parts;
   const server = await startServer(
     {
+      clock: world.clock,
       exchange: createExchange({
         ...parts,
         clock: world.clock,

@@ -23,7 +23,7 @@ export type LeadsDeps = {
   config: FixedConfig;
   settings: Reloadable<Config>;
   store: Store;
-  tracker: Pick<TrackerParts, 'leadTracker' | 'repository'>;
+  tracker: Pick<TrackerParts, 'leadTracker' | 'repository' | 'clock' | 'clockSkewMs'>;
   registry: Registry;
   clock: Clock;
   log: Log;
@@ -39,12 +39,12 @@ export type LeadParts = {
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads(deps: LeadsDeps): LeadParts {
-  const { config, store, tracker, registry, clock, log } = deps;
+  const { config, store, tracker, registry, log } = deps;
   const { stores, cursors } = store;
-  const { leadTracker, repository } = tracker;
+  const { leadTracker, repository, clock, clockSkewMs } = tracker;
   const rules = leadRules(deps);
   const claims = stores.claims();
-  const feed = createChangeFeed({ changes: stores.changes(), clock, log });
+  const feed = createChangeFeed({ changes: stores.changes(), clock: deps.clock, log });
   const leads = createLeads({
     clock,
     tracker: leadTracker,
@@ -56,7 +56,11 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
   });
-  leadMetrics(registry, { tracker: leadTracker, cacheBytes: () => leads.cacheBytes() });
+  leadMetrics(registry, {
+    tracker: leadTracker,
+    clockSkewMs,
+    cacheBytes: () => leads.cacheBytes(),
+  });
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     directory: stores.directory(),

@@ -172,7 +172,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const { settings, clock, log, registry, store, tracing, cut } = deps;
   const measure = trackerCallMetrics(registry);
   const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
-  const tracker = createTrackerParts({ settings, clock, cut, onExchange });
+  const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
   const leadParts = composeLeads({ ...deps, tracker });
   held.push('the change feed', () => leadParts.feed.close());
   await followOthers(leadParts, deps);
@@ -185,6 +185,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const traffic = composeTraffic(deps, held);
   const { partners, routes: partnerRoutes } = composePartners({
     ...deps,
+    clock: tracker.clock,
     traffic,
     tracker,
     filler: leadParts.filler,

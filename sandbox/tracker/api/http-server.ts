@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Clock } from '#shared/clock.ts';
 import { closeServer, listenOnLoopback } from '../../loopback.ts';
 import type { TrackerResponse } from './response.ts';
 import { isCompressed } from './conditional.ts';
@@ -17,6 +18,8 @@ export type Exchange =
   | { kind: 'reset' };
 
 export type ServerDeps = {
+  /** The tracker's clock, for the header `Date`. */
+  clock: Pick<Clock, 'now'>;
   /** One request of the API. */
   exchange(request: TrackerRequest): Promise<Exchange>;
   /** Pages and controls; undefined when the request is one of the API. */
@@ -45,9 +48,13 @@ async function serve(
 ): Promise<void> {
   const request = await readRequest(incoming);
   const aside = isLocalName(incoming.headers.host) ? await deps.respondAside(request) : undefined;
-  if (aside) return send(request, outgoing, aside);
+  const respond = (response: TrackerResponse): Promise<void> => {
+    outgoing.setHeader('date', new Date(deps.clock.now()).toUTCString());
+    return send(request, outgoing, response);
+  };
+  if (aside) return respond(aside);
   const exchange = await deps.exchange(request);
-  if (exchange.kind === 'response') await send(request, outgoing, exchange.response);
+  if (exchange.kind === 'response') await respond(exchange.response);
   if (exchange.kind === 'reset') incoming.socket.resetAndDestroy();
 }
 

@@ -20,7 +20,7 @@ export type OverviewParts = {
   checks: () => readonly HealthCheck[];
   together?: OperationsDeps['together'];
   registry: Registry;
-  tracker: Pick<TrackerParts, 'leadTracker' | 'lastFailure'>;
+  tracker: Pick<TrackerParts, 'leadTracker' | 'lastFailure' | 'clock'>;
   partners: Partners;
   traffic: Pick<Traffic, 'read'>;
   publicUrl: () => string;
@@ -30,7 +30,7 @@ export type OverviewParts = {
 
 /** What the portal's first page asks of the service. */
 export function composeOverview(parts: OverviewParts): OverviewDeps {
-  const { config, settings, tracker, partners, traffic, publicUrl, clock } = parts;
+  const { config, settings, tracker, partners, traffic, publicUrl } = parts;
   return {
     readiness: composeReadiness(parts),
     hasReadyz: config.server.opsPort === undefined,
@@ -42,7 +42,7 @@ export function composeOverview(parts: OverviewParts): OverviewDeps {
     partners,
     traffic,
     publicUrl,
-    clock,
+    clock: tracker.clock,
   };
 }
 

@@ -51,10 +51,16 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) 
   };
 }
 
-/** What is left of the tracker's limit, and how much memory its responses take. */
+type LeadMeasures = {
+  tracker: Pick<LeadTracker, 'quota'>;
+  clockSkewMs: () => number | undefined;
+  cacheBytes: () => number;
+};
+
+/** What is left of the tracker's limit, how far its clock is ahead, and how much memory its responses take. */
 export function leadMetrics(
   registry: Registry,
-  { tracker, cacheBytes }: { tracker: Pick<LeadTracker, 'quota'>; cacheBytes: () => number },
+  { tracker, clockSkewMs, cacheBytes }: LeadMeasures,
 ): void {
   gauge(registry, {
     name: 'trackport_tracker_quota_remaining',
@@ -67,6 +73,12 @@ export function leadMetrics(
     help: "The tracker's limit of calls per hour; absent before the first answer.",
     read: () => tracker.quota()?.limit,
     aggregator: 'max',
+  });
+  gauge(registry, {
+    name: 'trackport_clock_skew_seconds',
+    help: "How far the tracker's clock is ahead of this machine's, less than zero: behind; absent before its first answer.",
+    read: () => toSeconds(clockSkewMs()),
+    aggregator: 'average',
   });
   gauge(registry, {
     name: 'trackport_lead_cache_bytes',
@@ -101,6 +113,10 @@ export function logMetrics(
       counted = now;
     },
   });
+}
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / SECOND;
 }
 
 type Reading = {

@@ -10,10 +10,13 @@ import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
 import { createTrackerProbe, createTrackerWatch } from './condition.ts';
 import type { TrackerCondition, TrackerWatch } from './condition.ts';
+import { createTrackerClock } from './tracker-clock.ts';
 import packageFile from '#package.json' with { type: 'json' };
 
 /** The configured repository on the tracker. */
@@ -29,6 +32,10 @@ export type TrackerParts = {
   condition(): TrackerCondition;
   /** The last failure of a call since the start; `at` in ms since the Unix epoch. */
   lastFailure: TrackerWatch['lastFailure'];
+  /** The time as the tracker has it: for what is held against instants that it told. */
+  clock: Clock;
+  /** How far its clock is ahead of this machine's, in ms; undefined before its first response. */
+  clockSkewMs(): number | undefined;
   /** Finds out whether the tracker's failures are over, now and then. */
   probe(): void;
 };
@@ -40,10 +47,18 @@ export type TrackerDeps = {
   onExchange?: (call: TrackerExchange) => void;
   /** Ends every call, for a stop that can wait no longer. */
   cut?: AbortSignal;
+  /** Default: nobody is told that the clocks differ. */
+  log?: Log;
 };
 
 export function createTrackerParts(deps: TrackerDeps): TrackerParts {
-  const { settings, clock, onExchange, cut } = deps;
+  const { settings, cut, log = silentLog } = deps;
+  const trackerClock = createTrackerClock(deps.clock, log);
+  const { clock } = trackerClock;
+  const onExchange = (call: TrackerExchange): void => {
+    trackerClock.note(call);
+    deps.onExchange?.(call);
+  };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
   const watch = createTrackerWatch(clock);
   const clientFor = (credential: TrackerCredential): TrackerClient =>
@@ -53,7 +68,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
       userAgent: `trackport/${packageFile.version}`,
       requestTimeoutMs: requestTimeout,
       credential,
-      ...(onExchange && { onExchange }),
+      onExchange,
       ...(cut && { cut }),
     });
   const watched = (credential: TrackerCredential): TrackerClient =>
@@ -82,6 +97,8 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     leadTracker,
     condition: () => watch.condition(),
     lastFailure: () => watch.lastFailure(),
+    clock,
+    clockSkewMs: () => trackerClock.skewMs(),
     probe: createTrackerProbe(leadTracker, clock),
   };
 }

@@ -3,10 +3,18 @@ import { expect, test } from 'vitest';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { leadMetrics } from '../../../src/compose/telemetry/metrics.ts';
 
-test('a quota that is not known is absent, so that no alert takes it for one used up', async () => {
+test('a quota or a clock that is not known is absent, so that no alert takes it for one used up', async () => {
   const registry = new Registry();
   let quota: TrackerQuota | undefined;
-  leadMetrics(registry, { tracker: { quota: () => quota }, cacheBytes: () => 7 });
+  let skewMs: number | undefined;
+  leadMetrics(registry, {
+    tracker: { quota: () => quota },
+    clockSkewMs: () => skewMs,
+    cacheBytes: () => 7,
+  });
+  expect(await registry.metrics()).not.toMatch(/^trackport_clock_skew_seconds/m);
+  skewMs = -1_800_000;
+  expect(await registry.metrics()).toContain('trackport_clock_skew_seconds -1800\n');
   expect(await registry.metrics()).not.toMatch(/^trackport_tracker_quota/m);
   quota = { limit: 5000, remaining: 0, resetAt: 0 };
   const text = await registry.metrics();

@@ -53,13 +53,15 @@ export type DeletionOptions = {
 
 /** Deletions of leads as the service works them off, on a real store and a tracker over HTTP. */
 export async function openDeletions(options: DeletionOptions = {}) {
-  const { clock = systemClock, log = silentLog, repository = REPOSITORY } = options;
+  const { log = silentLog, repository = REPOSITORY } = options;
   const tracker = options.of?.tracker ?? (await openTracker(options.tracker));
   const database = options.of?.database ?? temporaryDatabase();
   const parts = createTrackerParts({
     settings: createReloadable({ tracker: trackerSettings(tracker, options) }),
-    clock,
+    clock: options.clock ?? systemClock,
+    log,
   });
+  const { clock } = parts;
   const editor = createIssueEditor({ ...parts, clock });
   const directory = createLeadDirectory(database, { repository });
   const filler = createFiller(parts, { directory, clock, log });
@@ -85,6 +87,8 @@ export async function openDeletions(options: DeletionOptions = {}) {
   };
   return {
     tracker,
+    /** By which the work is done. */
+    clock,
     database,
     directory,
     filler,

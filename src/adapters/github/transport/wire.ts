@@ -16,6 +16,7 @@ import { httpFetch } from './http-fetch.ts';
 import { isTrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
 import { createRateLimits } from './rate-limits.ts';
+import type { Headers } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 const API_VERSION = '2022-11-28';
@@ -30,6 +31,8 @@ export type TrackerExchange = {
   /** True when it counts against the primary limit: every response but 304 does. */
   isBilled: boolean;
   durationMs: number;
+  /** The tracker's clock when it responded, in ms since the Unix epoch; absent when it told no time. */
+  dateMs?: number;
 };
 
 export type WireDeps = {
@@ -72,7 +75,7 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
     const resource = isGraphql(request) ? 'graphql' : 'core';
     limits.assertAllowed(resource);
     const startedAt = clock.monotonicMs();
-    const observe = (facts: Pick<TrackerExchange, 'status' | 'failure' | 'isBilled'>): void =>
+    const observe = (facts: Omit<TrackerExchange, 'route' | 'durationMs'>): void =>
       onExchange?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
 
     const response = await send(octokit, request, token).catch((error: unknown) => {
@@ -80,13 +83,20 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
       observe({ failure: failure.kind, isBilled: false });
       throw failure;
     });
-    observe({ status: response.status, isBilled: response.status !== 304 });
+    const { status, headers } = response;
+    observe({ status, isBilled: status !== 304, ...dateOf(headers) });
     const says = isGraphql(request) ? graphqlSaysLimited(response.text) : saysLimited(response);
     if (limits.note({ ...response, resource, saysLimited: says })) limits.assertAllowed(resource);
     return response;
   };
 
   return { exchange, quota: () => limits.quota() };
+}
+
+/** A response with `Age` was made by a cache, some time ago. @see RFC 9110 section 6.6.1 */
+function dateOf({ date, age }: Headers): Pick<TrackerExchange, 'dateMs'> {
+  const dateMs = age === undefined ? Date.parse(date?.toString() ?? '') : NaN;
+  return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
 function isGraphql({ route }: WireRequest): boolean {

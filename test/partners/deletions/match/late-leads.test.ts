@@ -138,7 +138,7 @@ describe('a lead created a moment before its deletion, whose webhook is lost', (
     moveOurs(-DAY);
     const next = restarts ? await openDeletions({ of: world, clock }) : world;
     if (restarts) await next.start();
-    const isSoon = async () => ((await next.work.nextLookAt()) ?? 0) <= clock.now() + MINUTE;
+    const isSoon = async () => ((await next.work.nextLookAt()) ?? 0) <= next.clock.now() + MINUTE;
     await eventually(async () => expect(await isSoon()).toBe(true));
     move(MINUTE);
     await expectBoth(next, id, [first, late]);

@@ -1,0 +1,92 @@
+/**
+ * The time as the tracker has it. When a lead was created is told by its clock, when somebody asked to
+ * delete it by ours: a machine whose clock is wrong would take one for older or younger than the other.
+ */
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+
+/** A response of the tracker, as far as clocks are concerned. */
+type DatedResponse = {
+  /** The tracker's clock when it responded, in ms since the Unix epoch; whole seconds. */
+  dateMs?: number;
+  /** From the request to the end of the response. */
+  durationMs: number;
+};
+
+export type TrackerClock = {
+  /** Ours, and that of the tracker where the two are further apart than they can be measured. */
+  clock: Clock;
+  /** How far the tracker's clock is ahead of ours, in ms; negative: behind. Undefined: not known. */
+  skewMs(): number | undefined;
+  /** Takes note of a response that has just ended. */
+  note(response: DatedResponse): void;
+};
+
+/** The one in the middle of so many counts: a single response may have been made long ago. */
+const READINGS = 5;
+/** Who took longer tells too little. */
+const DURATION_MAX_MS = 5 * SECOND;
+/** What whole seconds and the way explain, and what a clock kept by NTP may be off. */
+const EXPLAINED_MS = 10 * SECOND;
+/** Two clocks that are further apart are worth a line in the log. */
+const WORTH_A_LINE_MS = MINUTE;
+
+/** @see TrackerClock */
+export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>): TrackerClock {
+  const report = createReport(log);
+  let readings: readonly number[] = [];
+  let skew: number | undefined;
+  let settingMs = 0;
+
+  const currentSetting = (): number => clock.now() - clock.monotonicMs();
+  /** What was read before somebody set our clock says nothing of how it goes now. */
+  const forgetWhenSet = (): void => {
+    if (Math.abs(currentSetting() - settingMs) <= EXPLAINED_MS) return;
+    readings = [];
+    skew = undefined;
+  };
+  const skewMs = (): number | undefined => {
+    if (skew !== undefined) forgetWhenSet();
+    return skew;
+  };
+  const correctionMs = (): number => {
+    const ms = skewMs() ?? 0;
+    return Math.abs(ms) > EXPLAINED_MS ? ms : 0;
+  };
+  return {
+    clock: { ...clock, now: () => clock.now() + correctionMs() },
+    skewMs,
+    note: ({ dateMs, durationMs }) => {
+      if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;
+      forgetWhenSet();
+      settingMs = currentSetting();
+      const aheadMs = dateMs + SECOND / 2 - (clock.now() - durationMs / 2);
+      readings = [...readings, Math.round(aheadMs)].slice(-READINGS);
+      skew = medianOf(readings);
+      report(skew);
+    },
+  };
+}
+
+/** One line when the clocks are apart, and one when they are not any more. */
+function createReport(log: Pick<Log, 'info' | 'warn'>): (skewMs: number) => void {
+  let isApart = false;
+  return (skewMs) => {
+    const apartMs = Math.abs(skewMs);
+    const fields = { clockSkewSeconds: Math.round(skewMs / SECOND) };
+    if (!isApart && apartMs > WORTH_A_LINE_MS) {
+      isApart = true;
+      log.warn(fields, "this machine's clock is not that of the tracker: one of them is wrong");
+    } else if (isApart && apartMs < WORTH_A_LINE_MS / 2) {
+      isApart = false;
+      log.info(fields, "this machine's clock is that of the tracker again");
+    }
+  };
+}
+
+/** The lower one of two in the middle. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}

@@ -1,0 +1,65 @@
+/** The whole service on a machine whose clock is half an hour off. */
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import { signRequest } from '#partners/intake/sign-request.ts';
+import { createPartner } from '#partners/partner.ts';
+import { MINUTE } from '#shared/clock.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { createFakeClock } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { compose, TRACKER_TOKEN } from '../support/composed.ts';
+import { leadBody } from '../support/world.ts';
+
+const SECRET = 'a-secret-of-crm-two';
+const crmTwo = { scheme: 'signature-v3', secrets: [SECRET], fields: { leadId: '/leadId' } };
+
+test.each([
+  ['behind', -30 * MINUTE],
+  ['ahead', 30 * MINUTE],
+])(
+  'half an hour %s: a signed deletion is taken and done, and people hear of it',
+  async (_, off) => {
+    const trackers = createFakeClock();
+    const tracker = await startTracker({
+      clock: trackers,
+      tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
+    });
+    onTestFinished(() => tracker.close());
+    for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+    const { number } = tracker.createIssue({
+      title: 'Lead',
+      body: leadBody('a@example.org'),
+      labels: ['approved'],
+    });
+    const { url, clock, logText } = await compose({
+      apiUrl: tracker.url,
+      clock: createFakeClock(trackers.now() + off),
+      settings: { partners: { 'crm-two': crmTwo } },
+    });
+    const skewOf = async () =>
+      /^trackport_clock_skew_seconds (\S+)$/m.exec(
+        await (await fetch(`${url}/metrics`)).text(),
+      )?.[1];
+    await eventually(async () =>
+      expect(Math.round(Number(await skewOf()) / 60)).toBe(-off / MINUTE),
+    );
+    const lines = logText().split('\n');
+    expect(lines.filter((line) => line.includes("machine's clock is not"))).toHaveLength(1);
+
+    const uri = `${url}/api/v1/webhooks/partners/crm-two/deletions`;
+    const body = Buffer.from(JSON.stringify({ leadId: number }));
+    const partner = createPartner('crm-two', {
+      scheme: 'signature-v3',
+      secrets: [{ value: new Secret(SECRET) }],
+    });
+    const headers = signRequest(partner, { uri, body }, trackers.now()) ?? {};
+    const answer = await fetch(uri, { method: 'POST', headers, body });
+    expect(answer.status).toBe(202);
+    const { receivedAt } = (await answer.json()) as { receivedAt: string };
+    expect(Math.abs(Date.parse(receivedAt) - trackers.now())).toBeLessThan(MINUTE);
+    await eventually(async () => {
+      await Promise.all([clock, trackers].map((one) => one.advance(200)));
+      expect(tracker.readIssue(number)?.state).toBe('closed');
+    });
+  },
+);
