@@ -1,6 +1,6 @@
 import type { Finding } from '#catalog/spec/finding.ts';
-import { findingsOf } from '#catalog/spec/spec-check.ts';
-import type { SpecChecker } from '#catalog/spec/spec-check.ts';
+import { specKindOf } from '#catalog/spec/spec-kind.ts';
+import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -12,15 +12,22 @@ const INLINE_CHARACTERS_MAX = 16 * 1024;
 
 /**
  * Validates big specs in a thread of its own: some lists of a document are compared each with each,
- * so that 700 KB can take a quarter of a minute.
+ * so that 700 KB can take a quarter of a minute. Those of AsyncAPI go there whatever their size, for the
+ * few that come are not worth the memory of their schemas, nor the 100 ms that compiling one takes.
  */
 export function createSpecChecker({ clock }: { clock: Pick<Clock, 'sleep'> }): SpecChecker {
   const module = new URL('spec-functions.ts', import.meta.url);
   const thread = createThread<typeof functions>({ module, clock });
-  return async (specText) =>
-    specText.length <= INLINE_CHARACTERS_MAX
-      ? findingsOf(specText)
-      : thread.run('check', specText).catch(findingOfCost);
+  return async (specText) => {
+    if (!isInline(specText)) return thread.run('check', specText).catch(findingOfCost);
+    const { findingsOf } = await import('#catalog/spec/spec-check.ts');
+    return findingsOf(specText);
+  };
+}
+
+function isInline(specText: string): boolean {
+  if (specText.length > INLINE_CHARACTERS_MAX) return false;
+  return specKindOf(JSON.parse(specText)) !== 'asyncapi';
 }
 
 function findingOfCost(error: unknown): Finding[] {

@@ -10,7 +10,7 @@ import {
 import type { Draft } from '../version/content-check.ts';
 import { toArtifactDraft } from './import-artifact.ts';
 import { foldText } from '../reading/search-terms.ts';
-import { specKindOf } from '../spec/spec-check.ts';
+import { specKindOf } from '../spec/spec-kind.ts';
 import { jsonOfYaml, refuseYaml } from '../spec/yaml-json.ts';
 
 /** A file as it was found: its name without folders, and its bytes. */

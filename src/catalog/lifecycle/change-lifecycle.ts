@@ -16,7 +16,7 @@ import { isReadable } from '../version/order/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
 import { isBeforeSunset, originOf, refuseTransition, transit } from './lifecycle.ts';
 import type { LifecycleAction } from './lifecycle.ts';
-import { FINDINGS_MAX } from '../spec/spec-check.ts';
+import { FINDINGS_MAX } from '../spec/finding.ts';
 
 export type LifecycleChange = VersionRef & {
   action: LifecycleAction;

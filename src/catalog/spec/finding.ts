@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** More findings of a spec are counted, not shown. */
+export const FINDINGS_MAX = 100;
+
 /** What is said about one place of a spec, by validation or by comparison. `pointer` starts with `#/spec`. */
 export const findingOut = z
   .object({ pointer: z.string(), code: z.string(), detail: z.string() })

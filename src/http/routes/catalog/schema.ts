@@ -71,7 +71,7 @@ const contentIn = {
     .record(z.string(), z.unknown(), 'must be an object')
     .exactOptional()
     .describe(
-      'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI documents are validated.',
+      'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI and AsyncAPI documents are validated.',
     ),
   projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
   groupPath: groupPath.exactOptional(),

@@ -123,7 +123,7 @@ const createRoute = withScope(
     operationId: 'createArtifactVersion',
     summary: 'Create a draft',
     description:
-      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. All versions of an artifact have the `type` of its first one. Findings in an OpenAPI `spec` are warnings on a draft.',
+      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. All versions of an artifact have the `type` of its first one. Findings in an OpenAPI or AsyncAPI `spec` are warnings on a draft.',
     security: 'Bearer',
     bodyLimit: SPEC_BODY_BYTES_MAX,
     request: { headers: idempotencyHeader, body: draftIn },

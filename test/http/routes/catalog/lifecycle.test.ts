@@ -117,28 +117,43 @@ describe('publish', () => {
     ]);
   });
 
-  const broken = { openapi: '3.0.3', info: { title: 'x', version: '1' } };
+  const info = { title: 'x', version: '1' };
+  const broken = [
+    [
+      { openapi: '3.0.3', info },
+      { pointer: '#/spec', code: 'required' },
+    ],
+    [
+      { asyncapi: '2.6.0', info },
+      { pointer: '#/spec', code: 'required' },
+    ],
+    [{ asyncapi: '3.0.0', info, channels: { a: 1 } }, { pointer: '#/spec/channels/a' }],
+    [
+      { asyncapi: '4.0.0', info },
+      { pointer: '#/spec/asyncapi', code: 'unknown-version' },
+    ],
+  ] as const;
 
-  test('a spec with findings is refused with them, and stays a draft', async () => {
+  test.each(broken)('%j is refused with its findings, and stays a draft', async (spec, finding) => {
     const { call } = openCatalogApp();
-    await make(call, 'DRAFT', { spec: broken });
+    const made = await call('POST', '', { body: { ...least, spec } });
+    expect(made).toMatchObject({ status: 201, body: { findings: [finding] } });
     const refused = await call('POST', '/petstore/publish');
     expect(refused.status).toBe(422);
-    expect(refused.body).toMatchObject({
-      code: 'spec-invalid',
-      errors: [{ pointer: '#/spec', code: 'required' }],
-    });
+    expect(refused.body).toMatchObject({ code: 'spec-invalid', errors: made.body.findings });
     const read = await call('GET', '/petstore?version=1.0.0');
     expect(read.body.lifecycle).toBe('DRAFT');
   });
 
-  test('findings only warn where the operator says so', async () => {
-    const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
-    await make(call, 'DRAFT', { spec: broken });
-    const published = await call('POST', '/petstore/publish');
-    expect(published.status).toBe(200);
-    expect(published.body.findings).toHaveLength(1);
-  });
+  test.each(broken)(
+    'findings of %j only warn where the operator says so',
+    async (spec, finding) => {
+      const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
+      await make(call, 'DRAFT', { spec });
+      const published = await call('POST', '/petstore/publish');
+      expect(published).toMatchObject({ status: 200, body: { findings: [finding] } });
+    },
+  );
 
   test('If-Match is honoured where it is sent', async () => {
     const { call } = openCatalogApp();

@@ -308,9 +308,10 @@ describe('a version', () => {
 
   test('is not said to break nothing where nobody can judge what changed', async () => {
     const { owner, create, publish } = await open();
-    await create({ specText: '{"asyncapi":"3.0.0","channels":{"a":{},"b":{}}}' });
+    const events = { asyncapi: '3.0.0', info: { title: 'Events', version: '1' } };
+    await create({ specText: JSON.stringify({ ...events, channels: { a: {}, b: {} } }) });
     await publish('1.0.0');
-    await create({ version: '1.1.0', specText: '{"asyncapi":"3.0.0","channels":{}}' });
+    await create({ version: '1.1.0', specText: JSON.stringify({ ...events, channels: {} }) });
     const page = (await owner.get(at('publish', '1.1.0'))).body;
     const body = page.replaceAll(/\s+/g, ' ').replaceAll('<wbr />', '');
     expect(body).toContain('Nothing is known to break <code>1.0.0</code>');

@@ -1,0 +1,17 @@
+import type { Finding } from './finding.ts';
+
+/** What a document says it is. */
+export type SpecKind = 'openapi' | 'asyncapi' | 'other';
+
+/**
+ * Says what is wrong with a spec, given as its JSON text, without holding up everybody else.
+ * @throws {overloaded} too many big ones wait
+ */
+export type SpecChecker = (specText: string) => Promise<Finding[]>;
+
+/** Looks at the document's own word: `openapi` or `swagger`, `asyncapi`. */
+export function specKindOf(document: unknown): SpecKind {
+  if (typeof document !== 'object' || document === null) return 'other';
+  if (Object.hasOwn(document, 'openapi') || Object.hasOwn(document, 'swagger')) return 'openapi';
+  return Object.hasOwn(document, 'asyncapi') ? 'asyncapi' : 'other';
+}
