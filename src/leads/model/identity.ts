@@ -26,7 +26,8 @@ const ADDRESS = /[^@\s<>]\s*@\s*[^@\s<>]/;
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const IS_ASCII = /^\p{ASCII}*$/u;
 const NOT_IN_DOMAINS = /[\s%/:?#@[\]\\]/;
-const LEAD_ID = /^#?([1-9]\d{0,14})$/;
+/** No leading zeros: what is padded is a number of the partner's own. */
+const LEAD_ID = /^(?:#\s*)?([1-9]\d{0,14})$/;
 
 /** True for a text that is short enough to be an e-mail address. */
 export function isEmailLength(text: string): boolean {
@@ -123,7 +124,7 @@ function normalizeDomain(domain: string): string {
   return (isName && domainToASCII(domain)) || domain.toLowerCase();
 }
 
-/** A lead's number, with or without `#`; undefined for what names none. */
+/** A lead's number, with or without `#` and blanks; undefined for what names none. */
 export function parseLeadId(text: string): number | undefined {
   if (text.length > LEAD_ID_CHARACTERS_MAX) return undefined;
   const digits = LEAD_ID.exec(withoutInvisible(text).trim())?.[1];
