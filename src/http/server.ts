@@ -9,6 +9,7 @@ import { parseJsonText } from '#shared/text/json.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
+import { tellNoWrongLength } from './responses/head-responses.ts';
 import { createCors } from './responses/cors.ts';
 import { createBodyBudget } from './requests/body-budget.ts';
 import type { BodyBudget } from './requests/body-budget.ts';
@@ -23,6 +24,7 @@ import { defaultLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi/collect.ts';
 import { schemaCompilers } from './schema-compilers.ts';
+import { continueWhenRead } from './requests/continue.ts';
 import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
@@ -78,6 +80,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     releaseBodies(route);
     checkBodies(route);
     validateRequests(route);
+    tellNoWrongLength(route);
   });
   collectOpenApi(app);
   if (deps.tracing) traceRequests(app, deps.tracing);
@@ -88,6 +91,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
+  continueWhenRead(app.server);
   installPressureRelief(app, limits);
   acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
   const { publicUrl, clock, log } = deps;

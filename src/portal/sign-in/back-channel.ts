@@ -14,7 +14,9 @@ const BODY_BYTES_MAX = 16 * 1024;
 
 /**
  * Where the issuer says that sessions are over (OpenID Connect Back-Channel Logout 1.0 §2.5 to §2.8). It
- * calls with a signed token and no cookies, so that nothing of a browser is looked at.
+ * calls with a signed token and no cookies, so that nothing of a browser is looked at. The specification
+ * says what a refusal is, too: 400 with the JSON of an OAuth error (RFC 6749 §5.2), in place of a problem
+ * document, with only the `error` that it names; why a token was refused is nobody else's business.
  */
 export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: BackChannelDeps): void {
   const route = { ...PORTAL_ROUTE, bodyLimit: BODY_BYTES_MAX };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { looksSigned } from '#partners/intake/signature.ts';
+import { eventually } from '../../support/eventually.ts';
 import { buildPartnerServer, NOW } from '../../partners/support.ts';
 
 // It would read our broken HTTP in the server's place.
@@ -64,6 +65,37 @@ describe("the tracker's webhook, its body held back", () => {
     ['as it should be', '408', `${JSON_TYPE}${LENGTH}${signed}`],
   ])('%s: %s, and no second answer', async (_how, status, headers) => {
     expect(statuses(await hold(await serve(), `${head}${headers}`))).toEqual([status]);
+  });
+});
+
+describe('a client that asks before it sends its body', () => {
+  const head = `POST /api/v1/webhooks/github HTTP/1.1\r\nExpect: 100-continue\r\n`;
+  const signed = `X-Hub-Signature-256: sha256=${'ab'.repeat(32)}\r\n`;
+
+  test.each([
+    ['without a signature', '401', `${JSON_TYPE}${LENGTH}`],
+    ['as a form', '415', `Content-Type: text/plain\r\n${LENGTH}${signed}`],
+    ['too large', '413', `${JSON_TYPE}Content-Length: 26214401\r\n${signed}`],
+  ])('%s: %s in place of a 100, and the connection ends', async (_how, status, headers) => {
+    const received = await hold(await serve(), `${head}${headers}`);
+    expect(statuses(received)).toEqual([status]);
+    expect(received).toMatch(/^connection: close\r$/im);
+  });
+
+  test('is told to go on when the body is read, and may go on afterwards', async () => {
+    const socket = connect(await serve(), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      if (received.endsWith('HTTP/1.1 100 Continue\r\n\r\n')) socket.write('{}');
+    });
+    const small = `${head}${JSON_TYPE}Content-Length: 2\r\n${signed}Host: a\r\n\r\n`;
+    socket.write(small);
+    await eventually(() => expect(statuses(received)).toEqual(['100', '202']));
+    socket.write(small);
+    await eventually(() => expect(statuses(received)).toEqual(['100', '202', '100', '202']));
+    expect(received).not.toMatch(/^connection: close\r$/im);
   });
 });
 

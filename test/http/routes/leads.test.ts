@@ -300,6 +300,21 @@ describe('caching headers', () => {
     expect(second.headers['content-type']).toBeUndefined();
   });
 
+  test.each([
+    ['/api/v1/leads', withKey],
+    ['/openapi.json', {}],
+  ])('a 304 to HEAD of %s tells no length, for nothing is known of it', async (url, more) => {
+    serve(fakeLeads());
+    const first = await app.inject({ method: 'HEAD', url, headers: more });
+    expect(first.statusCode).toBe(200);
+    expect(Number(first.headers['content-length'])).toBeGreaterThan(0);
+    const headers = { ...more, 'if-none-match': String(first.headers.etag) };
+    const second = await app.inject({ method: 'HEAD', url, headers });
+    expect(second.statusCode).toBe(304);
+    expect(second.headers['content-length']).toBeUndefined();
+    expect(second.headers.etag).toBe(first.headers.etag);
+  });
+
   test('another tag gives the whole response', async () => {
     serve(fakeLeads());
     const headers = { ...withKey, 'if-none-match': '"other", W/"another"' };
