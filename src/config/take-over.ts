@@ -69,13 +69,16 @@ function portalOf(running: PortalConfig, next: PortalConfig | undefined): Portal
   return { ...portal, ...(next.clientSecret && { clientSecret: next.clientSecret }) };
 }
 
+/** One key whose value is read as several. */
+const STORE_URL = 'store.url';
+
 /** The keys in which two parts of a configuration differ; a list counts as one key. */
 export function changedKeys(left: unknown, right: unknown, path: KeyPath = []): string[] {
-  if (isSection(left) && isSection(right)) {
-    const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
-    return [...keys].flatMap((key) => changedKeys(left[key], right[key], [...path, key]));
-  }
-  return isSame(left, right) ? [] : [pathText(path)];
+  const own = pathText(path);
+  if (!isSection(left) || !isSection(right)) return isSame(left, right) ? [] : [own];
+  const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
+  const changed = [...keys].flatMap((key) => changedKeys(left[key], right[key], [...path, key]));
+  return own === STORE_URL && changed.length > 0 ? [own] : changed;
 }
 
 function isSection(value: unknown): value is Record<string, unknown> {

@@ -52,7 +52,7 @@ test.each<[key: string, changes: Settings]>([
   ['server.publicUrl', { server: { publicUrl: 'https://adapter.example.com' } }],
   ['server.trustProxy', { server: { trustProxy: ['10.0.0.1'] } }],
   ['secretKey', { secretKey: Buffer.alloc(32).toString('base64') }],
-  ['store.url.path', { store: { url: 'sqlite:elsewhere.db' } }],
+  ['store.url', { store: { url: 'sqlite:elsewhere.db' } }],
   ['tracker.repository', { tracker: { ...tracker, repository: 'acme/others' } }],
   ['tracker.writeInterval', { tracker: { ...tracker, writeInterval: '2s' } }],
   ['leads.freshFor', { leads: { freshFor: '1s' } }],

@@ -7,6 +7,7 @@ import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { guard, refuseContention } from './errors.ts';
 import { makeFolder } from './make-folder.ts';
+import { refuseMountedFile } from './mounted-file.ts';
 
 /** How long a statement waits for another process's lock, and the event loop with it. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
@@ -59,6 +60,7 @@ export type Connection = {
 export function openConnection(path: string): Connection {
   return guard(() => {
     createPrivately(path);
+    refuseMountedFile(path);
     const opened = statSync(path);
     const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
     try {
