@@ -1,4 +1,5 @@
 import { compareToBaseline } from './compatibility/compatibility.ts';
+import type { BaselineRequest } from './compatibility/compatibility.ts';
 import { diffVersions } from './diff/diff-versions.ts';
 import type { DiffRequest } from './diff/diff-versions.ts';
 import { importFiles } from './import/import-files.ts';
@@ -57,8 +58,8 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
       listListers(ports, reader, request),
     diff: (reader: Reader, request: DiffRequest) => diffVersions(ports, reader, request),
     /** What a version breaks, as its publication would find. */
-    compatibility: (reader: Reader, ref: Parameters<typeof compareToBaseline>[2]) =>
-      compareToBaseline(deps(), reader, ref),
+    compatibility: (reader: Reader, request: BaselineRequest) =>
+      compareToBaseline(deps(), reader, request),
     create: (caller: Caller, draft: Draft) => createVersion(deps(), caller, draft),
     replace: (caller: Caller, input: ReplaceInput) => replaceVersion(deps(), caller, input),
     patch: (caller: Caller, input: PatchInput) => patchVersion(deps(), caller, input),

@@ -1,5 +1,6 @@
 import { isTrackportError } from '#shared/errors.ts';
 import type { Change } from '../diff/change.ts';
+import { canBreak } from '../diff/diff-specs.ts';
 import type { SpecPair } from '../diff/diff-specs.ts';
 import { fragmentOf } from '../spec/finding.ts';
 import type { Finding } from '../spec/finding.ts';
@@ -29,6 +30,13 @@ export const NOT_COMPARED: Change = {
 
 type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
 
+export type BaselineRequest = {
+  id: string;
+  version: string;
+  /** Specs that can break nothing are not compared: nothing is counted as `unclassified` then. */
+  breakingOnly?: boolean;
+};
+
 /**
  * Compares a version with the one that it is held against when it is published, by their specs.
  * @throws {artifact-not-found} @throws {store-unavailable}
@@ -36,19 +44,23 @@ type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
 export async function compareToBaseline(
   deps: Deps,
   reader: Pick<Caller, 'workspaceId'>,
-  ref: { id: string; version: string },
+  { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
   if (deps.compatibility === 'off') return NOTHING;
   const versions = (await deps.store.candidates(reader.workspaceId, ref.id)) ?? [];
   const baseline = baselineOf(versions, ref);
   if (!baseline) return NOTHING;
   const { version, serial } = baseline;
+  const against = { version, serial };
   const specTextOf = async (name: string): Promise<string | undefined> => {
     const query = { id: ref.id, version: name, withSpec: true };
     return (await readRecord(deps, reader, query)).specText;
   };
-  const specs = { before: await specTextOf(version), after: await specTextOf(ref.version) };
-  return { against: { version, serial }, ...(await judgeSpecs(deps, specs)) };
+  const after = await specTextOf(ref.version);
+  if (breakingOnly && !canBreak(after)) return { against, ...NOTHING };
+  const before = await specTextOf(version);
+  if (breakingOnly && !canBreak(before)) return { against, ...NOTHING };
+  return { against, ...(await judgeSpecs(deps, { before, after })) };
 }
 
 /** A pair that takes too long takes too long each time: that must keep nobody from publishing. */

@@ -26,7 +26,8 @@ export async function judgePublish(
   caller: Pick<Caller, 'workspaceId'>,
   { record, acceptsBreaking }: { record: VersionRecord; acceptsBreaking: boolean },
 ): Promise<Judgement> {
-  const compared = await compareToBaseline(deps, caller, record);
+  const { id, version } = record;
+  const compared = await compareToBaseline(deps, caller, { id, version, breakingOnly: true });
   const { against, breaking } = compared;
   const findings = findingsOfBreaking(compared);
   if (breaking.length > 0 && deps.compatibility === 'block' && !acceptsBreaking)

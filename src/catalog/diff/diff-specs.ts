@@ -29,6 +29,16 @@ export function diffSpecs({ before, after }: SpecPair): Changes {
   }
 }
 
+/**
+ * False for a spec of which `diffSpecs` says nothing but `unclassified`, whatever it is compared with.
+ * Told by the text as it is stored, without reading it: true may also be wrong.
+ */
+export function canBreak(specText: string | undefined): boolean {
+  return (
+    specText !== undefined && ['"openapi":"', '"swagger":"'].some((word) => specText.includes(word))
+  );
+}
+
 function oneChange(former: unknown, latter: unknown): Changes {
   if (former === latter) return { changes: [], truncated: false };
   const kind = former === undefined ? ('added' as const) : ('removed' as const);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+import { canBreak, diffSpecs } from '#catalog/diff/diff-specs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,6 +21,18 @@ const asks = (schema: Json) => api({ requestBody: { content: { json: { schema } 
 const gives = (schema: Json) => api({ responses: { 200: { content: { json: { schema } } } } });
 const judged = (before: Json, after: Json) =>
   impacts(before, after).map((one) => one.split(' ')[0]);
+
+test.each<[Json | undefined, boolean]>([
+  [{ openapi: '3.1.0' }, true],
+  [{ info: { title: 'a' }, swagger: '2.0' }, true],
+  [{ asyncapi: '3.0.0' }, false],
+  [{ openapi: 3 }, false],
+  [{ a: ['openapi', 'swagger'] }, false],
+  [{}, false],
+  [undefined, false],
+])('whether a spec can break anything is told by its text: %j %s', (spec, expected) => {
+  expect(canBreak(text(spec))).toBe(expected);
+});
 
 describe('a change of an OpenAPI document', () => {
   const [ok, missing] = [{ 200: {} }, { 200: {}, 404: {} }];

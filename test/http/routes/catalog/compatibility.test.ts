@@ -13,6 +13,12 @@ const api = (...paths: string[]) => ({
   paths: Object.fromEntries(paths.map((path) => [path, { get: ok }])),
 });
 
+const events = (...channels: string[]) => ({
+  asyncapi: '3.0.0',
+  info: { title: 'Events', version: '1' },
+  channels: Object.fromEntries(channels.map((name) => [name, { address: name }])),
+});
+
 type Rule = 'off' | 'warn' | 'block';
 
 async function draft(call: Call, version: string, spec?: object): Promise<void> {
@@ -29,6 +35,18 @@ async function open(compatibility: Rule, facts: Partial<CatalogPorts> = {}) {
   const publish = (version: string, query = '') =>
     call('POST', `/petstore/publish?version=${version}${query}`);
   return { ...opened, publish };
+}
+
+/** The differ, and how often it was asked. */
+function countedDiffs(): { count: () => number; facts: Partial<CatalogPorts> } {
+  let count = 0;
+  const facts: Partial<CatalogPorts> = {
+    diffSpecs: async (specs) => {
+      count += 1;
+      return diffSpecs(specs);
+    },
+  };
+  return { count: () => count, facts };
 }
 
 const finding = {
@@ -84,16 +102,36 @@ describe('breaking changes', () => {
   });
 
   test('are not looked for where nobody wants to know', async () => {
-    const compared = { count: 0 };
-    const { call, publish } = await open('off', {
-      diffSpecs: async (specs) => {
-        compared.count += 1;
-        return diffSpecs(specs);
-      },
-    });
+    const { count, facts } = countedDiffs();
+    const { call, publish } = await open('off', facts);
     await draft(call, '1.1.0', api());
     expect((await publish('1.1.0')).body).not.toHaveProperty('findings');
-    expect(compared.count).toBe(0);
+    expect(count()).toBe(0);
+  });
+
+  test('are not looked for where nothing could tell them', async () => {
+    const { count, facts } = countedDiffs();
+    const { call, publish } = await open('block', facts);
+    const specs = [
+      events('a', 'b'),
+      events('a'),
+      { type: 'object' },
+      { note: 'openapi' },
+      undefined,
+    ];
+    for (const [minor, spec] of specs.entries()) {
+      await draft(call, `2.${minor}.0`, spec);
+      const published = await publish(`2.${minor}.0`);
+      expect(published.status).toBe(200);
+    }
+    await draft(call, '1.1.0', events('a'));
+    expect((await publish('1.1.0')).body).not.toHaveProperty('findings');
+    await draft(call, '1.2.0', api('/pets'));
+    expect((await publish('1.2.0')).body).not.toHaveProperty('findings');
+    expect(count()).toBe(0);
+    await draft(call, '1.3.0', api('/cats'));
+    expect((await publish('1.3.0')).body).toMatchObject({ code: 'breaking-change' });
+    expect(count()).toBe(1);
   });
 
   test('come with the findings of a spec that is not valid, whose own come first', async () => {
