@@ -35,24 +35,19 @@ export async function openAcceptanceClaims(
   repository: string,
   names: readonly MatchName[],
 ): Promise<AcceptanceClaims> {
-  const directory = await readDirectoryView(session, repository, names);
-  const readRepositoryId = async (): Promise<number> => {
-    const row = await session.get<{ repositoryId: number }>(READ_REPOSITORY, {
-      name: repository.toLowerCase(),
-    });
-    return row?.repositoryId ?? REPOSITORY_NOT_KNOWN;
-  };
+  const [directory, row] = await Promise.all([
+    readDirectoryView(session, repository, names),
+    session.get<{ repositoryId: number }>(READ_REPOSITORY, { name: repository.toLowerCase() }),
+  ]);
+  const repositoryId = row?.repositoryId ?? REPOSITORY_NOT_KNOWN;
   return {
     find: (own) => leadsToClaim(own, directory).sort((left, right) => left - right),
     claim: async (events) => {
-      const claiming = events.filter(({ leads }) => leads.length > 0);
-      if (claiming.length === 0) return;
-      const repositoryId = await readRepositoryId();
-      const claims = claiming.flatMap(({ leads, at, ...owner }) =>
+      const claims = events.flatMap(({ leads, at, ...owner }) =>
         claimsOf({ ...owner, repositoryId, numbers: leads }, at),
       );
       await insertClaims(session, claims);
     },
-    held: async (event) => heldClaims(session, { repositoryId: await readRepositoryId(), event }),
+    held: (event) => heldClaims(session, { repositoryId, event }),
   };
 }

@@ -20,7 +20,8 @@ export type DatabaseOptions = {
 
 /**
  * Runs statements with named parameters (`@name`); the columns of rows come in camel case. Every call
- * throws `store-unavailable` when the store fails.
+ * throws `store-unavailable` when the store fails. In a transaction, those that are asked for before any of
+ * them is awaited (`Promise.all`) take one way to the server, in their order, and fail together.
  */
 export type Session = {
   all<Row>(sql: string, values?: Values): Promise<Row[]>;
@@ -87,17 +88,18 @@ const CONFIGURE = `
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = createPool(options);
   const read = createStatementReader();
-  const runStatement = createStatementRunner();
+  const runner = createStatementRunner();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
     if (!values) return guard(() => runUnhurried(client, sql));
     const statement = read(sql);
     const given = valuesOf(statement, values);
-    return guard(() => runStatement(client, statement, given));
+    return guard(() => runner.run(client, statement, given));
   };
   const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
-    lend(pool, (client) =>
-      inTransaction(client, () => work(createSession((...input) => run(client, ...input))), lock),
-    );
+    lend(pool, (client) => {
+      const gathers = (): boolean => runner.gathers(client);
+      return inTransaction({ run: (...input) => run(client, ...input), gathers }, work, lock);
+    });
   let closed: Promise<void> | undefined;
   return {
     ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
@@ -160,18 +162,35 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
   }
 }
 
+type Run = (sql: string, values: Values | undefined) => Promise<Result>;
+
+/** One connection; `gathers` as in `StatementRunner`. */
+type Lent = { run: Run; gathers: () => boolean };
+
+/** Begins with the first statement, in one packet with it: most transactions are a few short statements. */
 async function inTransaction<T>(
-  client: pg.PoolClient,
-  work: () => Promise<T>,
+  { run, gathers }: Lent,
+  work: (session: Session) => Promise<T>,
   lock?: string,
 ): Promise<T> {
+  let begun: Promise<unknown> | undefined;
+  const begin = (): Promise<unknown> => {
+    const all = ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run(sql, {}));
+    const opened = Promise.all(all);
+    opened.catch(() => undefined); // the statement that it begins with fails with it
+    return opened;
+  };
+  const runInside: Run = async (sql, values) => {
+    begun ??= begin();
+    if (!values || !gathers()) await begun;
+    return run(sql, values);
+  };
   try {
-    await guard(() => client.query(lock === undefined ? 'BEGIN' : `BEGIN; ${lock}`));
-    const result = await work();
-    await guard(() => client.query('COMMIT'));
+    const result = await work(createSession(runInside));
+    if (begun) await run('COMMIT', {});
     return result;
   } catch (error) {
-    if (!isConnectionLost(error)) await guard(() => client.query('ROLLBACK'));
+    if (begun && !isConnectionLost(error)) await run('ROLLBACK', {});
     throw error;
   }
 }
@@ -186,7 +205,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createSession(run: (sql: string, values: Values | undefined) => Promise<Result>): Session {
+function createSession(run: Run): Session {
   const all = async <Row>(sql: string, values: Values = {}): Promise<Row[]> => {
     const { names, rows } = await run(sql, values);
     return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])) as Row);

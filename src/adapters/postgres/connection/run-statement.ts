@@ -4,6 +4,8 @@
  * prepared, and the driver need not read the description.
  */
 import pg from 'pg';
+import { createPipeline } from './pipeline.ts';
+import type { Pipeline, Response } from './pipeline.ts';
 import type { Statement, Value } from './statement.ts';
 import { toCamelCase } from './statement.ts';
 
@@ -32,28 +34,58 @@ type Columns = {
   parsers: readonly ((text: string) => unknown)[];
 };
 
-export type RunStatement = (
-  client: pg.ClientBase,
-  statement: Pick<Statement, 'name' | 'text'>,
-  values: Value[],
-) => Promise<Result>;
+export type StatementRunner = {
+  /**
+   * Those that are asked for together, before any of them is awaited, go to the server in one packet, and when
+   * one of them fails all of them do. @throws what the driver throws
+   */
+  run(
+    client: pg.ClientBase,
+    statement: Pick<Statement, 'name' | 'text'>,
+    values: Value[],
+  ): Promise<Result>;
+  /** Whether what is run now goes in one packet with all that was asked for before. */
+  gathers(client: pg.ClientBase): boolean;
+};
 
-/** Remembers what each connection has prepared. What it makes throws what the driver throws. */
-export function createStatementRunner(): RunStatement {
-  /** The columns of what a connection has prepared, by the statement's name. */
-  const prepared = new WeakMap<pg.ClientBase, Map<string, Columns>>();
-  return async (client, { name, text }, values) => {
-    const columns = name === undefined ? undefined : prepared.get(client)?.get(name);
-    if (name !== undefined && columns) return runAgain(client, { name, values }, columns);
-    const query = { ...(name !== undefined && { name }), text, values, ...asArrays };
-    const result = await client.query<unknown[]>(query);
-    const described = toColumns(result.fields);
-    if (name !== undefined) {
-      const ofClient = prepared.get(client) ?? new Map<string, Columns>();
-      prepared.set(client, ofClient.set(name, described));
-    }
-    return { names: described.names, rows: result.rows, rowCount: result.rowCount ?? 0 };
+/** What is known of one connection. */
+type Connection = {
+  pipeline: Pipeline;
+  /** The columns of what it has prepared, by the statement's name. */
+  prepared: Map<string, Columns>;
+};
+
+/** Remembers what each connection has prepared. */
+export function createStatementRunner(): StatementRunner {
+  const connections = new WeakMap<pg.ClientBase, Connection>();
+  const connectionOf = (client: pg.ClientBase): Connection => {
+    const known = connections.get(client);
+    if (known) return known;
+    const connection = { pipeline: createPipeline(client), prepared: new Map<string, Columns>() };
+    connections.set(client, connection);
+    return connection;
   };
+  return {
+    run: async (client, { name, text }, values) => {
+      const { pipeline, prepared } = connectionOf(client);
+      const columns = name === undefined ? undefined : prepared.get(name);
+      if (name !== undefined && columns) {
+        const bound = values.map(prepareValue); // what fails here must not fail when half of it is sent
+        return toResult(await pipeline.add({ name, bound }), columns);
+      }
+      const query = { ...(name !== undefined && { name }), text, values, ...asArrays };
+      const result = await pipeline.alone(() => client.query<unknown[]>(query));
+      const described = toColumns(result.fields);
+      if (name !== undefined) prepared.set(name, described);
+      return { names: described.names, rows: result.rows, rowCount: result.rowCount ?? 0 };
+    },
+    gathers: (client) => connectionOf(client).pipeline.gathers(),
+  };
+}
+
+function toResult({ texts, tag }: Response, columns: Columns): Result {
+  const rows = texts.map((row) => toCells(row, columns));
+  return { names: columns.names, rows, rowCount: rowCountOf(tag) };
 }
 
 const asArrays = { rowMode: 'array' } as const;
@@ -69,57 +101,6 @@ function toColumns(fields: readonly pg.FieldDef[]): Columns {
 const { prepareValue } = (
   pg as unknown as { utils: { prepareValue: (value: Value) => string | Buffer | null } }
 ).utils;
-
-/** What the server sent: the texts of the rows, and what it did (`UPDATE 3`). */
-type Response = { texts: (readonly (string | null)[])[]; tag: string };
-
-/** What the driver's client calls on a query that is not of its own class, as those of `pg-cursor`. */
-type DriverQuery = pg.Submittable & {
-  /** The client puts its time limit around it. */
-  callback: (error: Error | undefined) => void;
-  handleDataRow(message: { fields: readonly (string | null)[] }): void;
-  handleCommandComplete(message: { text: string }): void;
-  handleReadyForQuery(): void;
-  handleError(error: Error): void;
-};
-
-async function runAgain(
-  client: pg.ClientBase,
-  { name, values }: { name: string; values: Value[] },
-  columns: Columns,
-): Promise<Result> {
-  const bound = values.map(prepareValue); // what fails here must not fail when half of it is sent
-  const { texts, tag } = await new Promise<Response>((resolve, reject) => {
-    const response: Response = { texts: [], tag: '' };
-    const query: DriverQuery = {
-      callback: (error) => (error ? reject(error) : resolve(response)),
-      submit: (connection) => send(connection, name, bound),
-      handleDataRow: ({ fields }) => void response.texts.push(fields),
-      handleCommandComplete: ({ text }) => {
-        response.tag = text;
-      },
-      handleReadyForQuery: () => query.callback(undefined),
-      handleError: (error) => query.callback(error),
-    };
-    client.query(query);
-  });
-  const rows = texts.map((row) => toCells(row, columns));
-  return { names: columns.names, rows, rowCount: rowCountOf(tag) };
-}
-
-/** All in one packet. */
-function send(
-  connection: pg.Connection,
-  statement: string,
-  values: (string | Buffer | null)[],
-): void {
-  const { stream } = connection;
-  stream.cork();
-  connection.bind({ statement, values }, false);
-  connection.execute(null, false);
-  connection.sync();
-  stream.uncork();
-}
 
 function toCells(texts: readonly (string | null)[], { parsers }: Columns): unknown[] {
   return texts.map((text, at) => (text === null ? null : parsers[at]?.(text)));

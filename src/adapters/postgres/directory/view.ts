@@ -37,8 +37,10 @@ export async function readDirectoryView(
   // What is not named at all is not worth a way to the server: everybody waits for it at the lock.
   const rowsOf = async <Row>(sql: string, wanted: readonly (number | Buffer)[]): Promise<Row[]> =>
     wanted.length > 0 ? session.all<Row>(sql, { name, wanted }) : [];
-  const known = await rowsOf<LeadRow>(KNOWN, ids);
-  const found = await rowsOf<Omit<KeyRow, 'kind'>>(FOUND, hashes);
+  const [known, found] = await Promise.all([
+    rowsOf<LeadRow>(KNOWN, ids),
+    rowsOf<Omit<KeyRow, 'kind'>>(FOUND, hashes),
+  ]);
   const numbers = [...new Set([...known, ...found].map(({ number }) => number))];
   const identities = await rowsOf<KeyRow>(IDENTITIES, numbers);
   const createdAts = new Map(known.map(({ number, createdAt }) => [number, createdAt]));

@@ -12,7 +12,15 @@ import * as sql from './statements.ts';
 /** A delivery with those of its events that are new. */
 export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] };
 
-export type Writing = { session: Session; sealer: PayloadSealer; claims: AcceptanceClaims };
+export type Writing = {
+  session: Session;
+  sealer: PayloadSealer;
+  claims: AcceptanceClaims;
+  isIdReused: ReusedIds;
+};
+
+/** Tells of one event after another whether its id came before with another person. */
+export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
 
 /** An event on its way into the table. */
 type Row = {
@@ -28,8 +36,7 @@ export async function insertDeliveries(
   fresh: readonly FreshDelivery[],
 ): Promise<void> {
   if (fresh.length === 0) return;
-  const { session, claims } = writing;
-  const isIdReused = await openReusedIds(session, fresh);
+  const { claims, isIdReused } = writing;
   const rows = fresh.flatMap(({ delivery, events }) =>
     events.map((event): Row => ({
       event,
@@ -49,15 +56,12 @@ export async function insertDeliveries(
   );
 }
 
-/**
- * Tells of one event after another whether its id came before with another person, in the store or
- * in an event before it.
- */
-async function openReusedIds(
+/** Knows what the store has of the ids of these events, and then of each event that it was asked about. */
+export async function openReusedIds(
   session: Session,
-  fresh: readonly FreshDelivery[],
-): Promise<(keys: EventIdKeys | undefined) => boolean> {
-  const ids = fresh.flatMap(({ events }) => events.flatMap(({ idKeys }) => idKeys?.id ?? []));
+  events: readonly NewEvent[],
+): Promise<ReusedIds> {
+  const ids = events.flatMap(({ idKeys }) => idKeys?.id ?? []);
   const persons = new Map<string, Set<string>>();
   const note = (id: Buffer, person: Buffer): Set<string> => {
     const known = persons.get(id.toString('hex')) ?? new Set();

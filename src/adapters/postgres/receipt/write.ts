@@ -5,7 +5,7 @@ import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../connection/database.ts';
-import { insertDeliveries, keyValues } from './insert.ts';
+import { insertDeliveries, keyValues, openReusedIds } from './insert.ts';
 import type { Writing } from './insert.ts';
 import { workRepeat } from './repeat.ts';
 import type { Repeat, SameEvent } from './repeat.ts';
@@ -31,10 +31,13 @@ export async function writeDeliveries(
   { sealer, repository }: DeliveryWriterDeps,
 ): Promise<Acceptance[]> {
   const events = deliveries.flatMap((delivery) => delivery.events);
-  const before = await findSameEvents(session, events);
   const names = events.flatMap((event) => event.names);
-  const claims = await openAcceptanceClaims(session, repository, names);
-  const writing: Writing = { session, sealer, claims };
+  const [before, claims, isIdReused] = await Promise.all([
+    findSameEvents(session, events),
+    openAcceptanceClaims(session, repository, names),
+    openReusedIds(session, events),
+  ]);
+  const writing: Writing = { session, sealer, claims, isIdReused };
   const sorted = deliveries.map((delivery) => sortOut(delivery, before));
   await insertDeliveries(
     writing,

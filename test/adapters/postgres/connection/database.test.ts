@@ -108,6 +108,89 @@ describe('a statement', () => {
   });
 });
 
+describe('statements that are asked for together', () => {
+  test('come back each with its own rows, whether the connection knows them or not', async () => {
+    const database = await openedAlone();
+    const of = (session: Session, turn: number) =>
+      Promise.all([
+        insert(session, turn, 'a'),
+        session.all<{ id: number }>('SELECT id FROM note ORDER BY id'),
+        session.get(`SELECT ${turn} AS turn`),
+        session.run("UPDATE note SET body = 'b'"),
+        session.all('SELECT id FROM note WHERE id < 0'),
+      ]);
+    for (const turn of [1, 2, 3]) {
+      const ids = Array.from({ length: turn }, (_, index) => ({ id: index + 1 }));
+      expect(await database.transaction((session) => of(session, turn))).toEqual([
+        1,
+        ids,
+        { turn },
+        turn,
+        [],
+      ]);
+    }
+  });
+
+  test('fail together, and the connection serves on', async () => {
+    const database = await openedAlone();
+    const divide = (session: Session, by: number) =>
+      session.get('SELECT 12 / @by::integer AS part', { by });
+    const half = (by: number) =>
+      database.transaction((session) =>
+        Promise.all([count(session), insert(session, 1), divide(session, by), count(session)]),
+      );
+    expect(await half(3)).toEqual([0, 1, { part: 4 }, 1]);
+    await database.run('DELETE FROM note');
+    await expect(half(0)).rejects.toMatchObject({ code: '22012' });
+    expect(await half(4)).toEqual([0, 1, { part: 3 }, 1]);
+  });
+});
+
+describe('a transaction that begins with a lock', () => {
+  const LOCK = 'SELECT pg_advisory_xact_lock(7)';
+  const WAITING =
+    "SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+
+  /** Each of several connections knows none of the statements first, then some, then all. */
+  test('sees from its first statement on what whoever had the lock has written', async () => {
+    const own = await emptyPostgres();
+    const holder = await withTable(await connectToPostgres(own));
+    const other = openDatabase({ url: own.url, connectionsMax: 1 });
+    onTestFinished(() => other.close());
+    const begins = [undefined, LOCK, LOCK, undefined, LOCK];
+    for (const [turn, lock] of begins.entries()) {
+      let counting: Promise<number | undefined> | undefined;
+      await holder.transaction(async (session) => {
+        await insert(session, turn);
+        if (!lock) return;
+        counting = other.transaction((waiting) => count(waiting), lock);
+        while ((await holder.get<{ count: number }>(WAITING))?.count === 0);
+      }, LOCK);
+      counting ??= other.transaction((free) => count(free));
+      expect(await counting).toBe(turn + 1);
+    }
+  });
+
+  test('that it does not get fails, and nothing of it is done', async () => {
+    const database = await opened();
+    const work = (session: Session) => insert(session, 1);
+    const remove = () => database.run('DELETE FROM note');
+    await database.transaction(work, LOCK);
+    await remove();
+    for (const lock of ['SELECT pg_advisory_xact_lock(7) / 0', LOCK.replace('7', "'x'")])
+      await expect(database.transaction(work, lock)).rejects.toMatchObject({
+        code: expect.stringMatching(/^(22|42)/),
+      });
+    expect(await count(database)).toBe(0);
+    expect(await database.transaction(work, LOCK)).toBe(1);
+  });
+
+  test('and asks for nothing is none', async () => {
+    const database = await opened();
+    expect(await database.transaction(async () => 'nothing', 'SELECT nonsense')).toBe('nothing');
+  });
+});
+
 describe('a transaction', () => {
   test('sees what was committed while it waited, whatever the defaults of the database are', async () => {
     const own = await emptyPostgres();
