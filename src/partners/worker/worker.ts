@@ -16,15 +16,17 @@ import { createPacer } from './pacer.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
-import {
-  runActing,
-  runLookingAgain,
-  runMatching,
-  runWatching,
-  suspectPause,
-} from './worker-loops.ts';
-import type { LoopDeps, LoopFailure, LoopState } from './worker-loops.ts';
-import type { WorkCounts, WorkStore } from './work-store.ts';
+import { createLeasing } from './leasing.ts';
+import { runActing, suspectPause } from './loops/acting.ts';
+import type { ActingDeps } from './loops/acting.ts';
+import { runLookingAgain } from './loops/looking-again.ts';
+import type { LookingAgainDeps } from './loops/looking-again.ts';
+import { runMatching, runWatching } from './loops/matching.ts';
+import type { MatchingDeps } from './loops/matching.ts';
+import type { LoopFailure } from './loops/run-loop.ts';
+import { createTrackerPause } from './pause.ts';
+import { createScrubber } from './scrubber.ts';
+import type { Stage, WorkCounts, WorkStore } from './work-store.ts';
 import { createWriteRefusals } from '../deletions/act/write-refusals.ts';
 
 export type WorkerDeps = {
@@ -117,7 +119,7 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
     wake: () => loopDeps.alarms.match.ring(),
     status: async () => ({
       ...(await deps.store.counts()),
-      ...toState(loopDeps.state, loops !== undefined && !stopping.signal.aborted),
+      ...toState(loopDeps, loops !== undefined && !stopping.signal.aborted),
       directory: deps.filler.status(),
     }),
     stop: async () => {
@@ -128,39 +130,32 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
   };
 }
 
-function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
-  const { clock, log, filler } = deps;
+type AllLoopDeps = MatchingDeps & ActingDeps & LookingAgainDeps;
+
+function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
+  const { clock, editor, log, filler, store } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const { missingLooksMs = MISSING_LOOKS_MS, lateLooksMs = LATE_LOOKS_MS } = deps;
-  const state: LoopState = {
-    failures: new Map(),
-    seenAt: -Infinity,
-    unreturned: [],
-    pause: undefined,
-    limitedUntil: -Infinity,
-    isDirty: true, // an earlier process may have died between settling and scrubbing
-    scrubbedAt: -Infinity,
-  };
-  const onFailure = (): Promise<void> => suspectPause(loopDeps);
+  const pause = createTrackerPause({ clock, log, probeEveryMs });
   const directory = createDirectoryCoverage({
     catchUp: (since) => filler.catchUp(since),
     clock,
     log,
-    onFailure,
+    onFailure: () => suspectPause({ editor, pause, stopping }),
   });
-  const loopDeps: LoopDeps = {
+  const waitMaxMs = (stage: Stage): number =>
+    stage === 'match'
+      ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
+      : Math.max(
+          LIMIT_WAIT_MAX_MS,
+          longestJitteredWaitMs(deps.rules().retryMs),
+          probeEveryMs,
+          ...missingLooksMs,
+        );
+  return {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    waitMaxMs: (stage) =>
-      stage === 'match'
-        ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
-        : Math.max(
-            LIMIT_WAIT_MAX_MS,
-            longestJitteredWaitMs(deps.rules().retryMs),
-            probeEveryMs,
-            ...missingLooksMs,
-          ),
     match: { ...deps, unmatchedWaitsMs, lateLooksMs, directory },
     act: {
       ...deps,
@@ -172,19 +167,22 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): LoopDeps {
     },
     look: { ...deps, lateLooksMs },
     alarms: { match: createAlarm(clock), act: createAlarm(clock), look: createAlarm(clock) },
+    failures: new Map(),
+    leasing: createLeasing({ store, clock, waitMaxMs }),
+    pause,
+    scrubber: createScrubber({ store, clock, log }),
     stopping,
-    state,
   };
-  return loopDeps;
 }
 
 function toState(
-  { failures, pause }: LoopState,
+  { failures, pause }: Pick<AllLoopDeps, 'failures' | 'pause'>,
   isRunning: boolean,
 ): Pick<WorkerStatus, 'state' | 'failure' | 'reason' | 'pausedSince'> {
   if (!isRunning) return { state: 'stopped' };
   const [failure] = failures.values();
   if (failure) return { state: 'failing', failure };
-  if (!pause) return { state: 'running' };
-  return { state: 'paused', reason: pause.code, pausedSince: pause.since };
+  const current = pause.current();
+  if (!current) return { state: 'running' };
+  return { state: 'paused', reason: current.code, pausedSince: current.since };
 }

@@ -1,0 +1,118 @@
+import { SECOND } from '#shared/clock.ts';
+import { errorFields } from '#shared/log.ts';
+import { actOnEvent } from '../../deletions/act/act-on-event.ts';
+import type { ActDeps, ActResult } from '../../deletions/act/act-on-event.ts';
+import type { IssueEditor } from '../../deletions/act/issue-editor.ts';
+import type { ActProgress } from '../../deletions/deletion-progress.ts';
+import type { Leasing } from '../leasing.ts';
+import type { Pause, TrackerPause } from '../pause.ts';
+import type { Scrubber } from '../scrubber.ts';
+import type { WorkItem, WorkStore } from '../work-store.ts';
+import { runLoop } from './run-loop.ts';
+import type { LoopDeps } from './run-loop.ts';
+
+const IDENTIFY_AGAIN_MS = 5 * SECOND;
+
+export type ActingDeps = LoopDeps & {
+  store: Pick<WorkStore, 'giveBack'>;
+  editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
+  /** Which repository the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
+  identify(): Promise<void>;
+  leasing: Leasing;
+  pause: TrackerPause;
+  scrubber: Scrubber;
+  act: ActDeps;
+  /** How often a pause is questioned, in ms. */
+  probeEveryMs: number;
+};
+
+/** Changes issues, one event at a time, until the worker stops. Never throws. */
+export function runActing(deps: ActingDeps): Promise<void> {
+  const { scrubber } = deps;
+  return runLoop(deps, 'act', async () => {
+    await scrubber.scrub();
+    const waitMs = await actWhenAllowed(deps);
+    return Math.min(waitMs, scrubber.waitMs());
+  });
+}
+
+async function actWhenAllowed(deps: ActingDeps): Promise<number> {
+  const { act, alarms, leasing, pause } = deps;
+  const current = pause.current();
+  if (current?.isCertain) return probe(deps, current);
+  const limitedMs = pause.limitedMs();
+  if (limitedMs > 0) return limitedMs;
+  const result = await actOnNext(deps);
+  if (!result) return leasing.waitMs('act');
+  if (pause.current()?.isCertain === false && act.refusals.isWell()) pause.end();
+  alarms.match.ring(); // it may have come again while it was worked on
+  return 0;
+}
+
+/** Undefined when nothing is due. */
+async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
+  const { act, leasing, pause, scrubber, stopping } = deps;
+  const [item] = await leasing.lease('act', 1);
+  if (!item) return undefined;
+  const result = await leasing.workOn(
+    [item],
+    async () =>
+      (await delayUntilIdentified(deps, item)) ??
+      actOnEvent(act, item as WorkItem<ActProgress>, stopping),
+  );
+  if (result.kind === 'paused') pause.begin(result.code);
+  if (result.kind === 'unclear') pause.begin('forbidden', { isCertain: false });
+  if (result.kind === 'limited') pause.limitUntil(result.retryAt);
+  if (result.kind === 'settled' && result.outcome === 'DONE') scrubber.noteDropped();
+  return result;
+}
+
+/** The name may mean another repository since the last start, or none that can be seen. */
+async function delayUntilIdentified(
+  deps: ActingDeps,
+  item: WorkItem,
+): Promise<Extract<ActResult, { kind: 'limited' | 'paused' }> | undefined> {
+  const { clock, log, pause, store } = deps;
+  try {
+    await deps.identify();
+    return undefined;
+  } catch (error) {
+    await store.giveBack(item);
+    log.warn(errorFields(error), 'the repository could not be identified: deletions wait');
+    await suspectPause(deps);
+    const current = pause.current();
+    return current
+      ? { kind: 'paused', code: current.code }
+      : { kind: 'limited', retryAt: clock.now() + IDENTIFY_AGAIN_MS };
+  }
+}
+
+/** Something says that the tracker may have locked us out: asks the tracker. */
+export async function suspectPause({
+  editor,
+  pause,
+  stopping,
+}: Pick<ActingDeps, 'editor' | 'pause' | 'stopping'>): Promise<void> {
+  if (stopping.aborted) return;
+  const response = await editor.checkRepository();
+  if (response.kind === 'paused') pause.begin(response.code);
+}
+
+/**
+ * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
+ * next event, if there is one, is not refused: not every lack of rights can be read.
+ */
+async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Promise<number> {
+  const { clock, editor, pause, probeEveryMs } = deps;
+  const waitMs = probeAt - clock.now();
+  if (waitMs > 0) return waitMs;
+  const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
+  if (response.kind === 'paused') pause.begin(response.code);
+  else if (response.kind !== 'well') pause.probeLater();
+  else {
+    const result = await actOnNext(deps);
+    if (result?.kind === 'paused') return probeEveryMs;
+    if (result?.kind !== 'unclear') pause.end();
+  }
+  return 0;
+}
