@@ -10,6 +10,7 @@ import type { LeadIdentity } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { FieldName, Partner } from './partner.ts';
+import type { EventKeys } from './receipts/same-event.ts';
 import type { EventErrorCode } from './receipts/event-error.ts';
 import type { PartnerPath } from './receipts/receipt.ts';
 
@@ -132,33 +133,7 @@ export function isPrivacyDeletion(event: PartnerEvent): boolean {
   return event.canonicalType === PRIVACY_DELETION;
 }
 
-/** Keyed hashes by which an event is known again. */
-export type EventKeys = {
-  /** Of all that makes two events the same. */
-  sameEventKey: Buffer;
-  /** There when the event has an id of its own. */
-  idKeys?: EventIdKeys;
-};
-
-/** By these it is noticed that an event id comes again with another person. */
-export type EventIdKeys = {
-  /** Of the id and where it counts: partner, path, account and type. */
-  id: Buffer;
-  /** Of all that names the person. */
-  person: Buffer;
-};
-
 const ID_KEY_BYTES = 16;
-
-/** What a store has an event by, in this order: events of one id stand side by side. */
-export type StoredKeys = [idKey: Buffer, personKey: Buffer, key: Buffer];
-
-const NOBODY = Buffer.alloc(0);
-
-/** Where an event has no id, its own key stands for it. */
-export function toStoredKeys({ sameEventKey, idKeys }: EventKeys): StoredKeys {
-  return [idKeys?.id ?? sameEventKey, idKeys?.person ?? NOBODY, sameEventKey];
-}
 
 /**
  * Two events are the same, with an event id: by partner, path, account, type, event id, time of

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { EventKeys } from '../event.ts';
+import type { EventKeys } from './same-event.ts';
 import type { MatchName } from '../deletions/match/match.ts';
 import type {
   Outcome,

@@ -1,5 +1,5 @@
-import { toStoredKeys } from '#partners/event.ts';
-import type { EventIdKeys } from '#partners/event.ts';
+import { toStoredKeys } from '#partners/receipts/same-event.ts';
+import type { EventIdKeys } from '#partners/receipts/same-event.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';

@@ -1,6 +1,6 @@
 import type { Database as Handle } from 'better-sqlite3';
-import { toStoredKeys } from '#partners/event.ts';
-import type { StoredKeys } from '#partners/event.ts';
+import { toStoredKeys } from '#partners/receipts/same-event.ts';
+import type { StoredKeys } from '#partners/receipts/same-event.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';

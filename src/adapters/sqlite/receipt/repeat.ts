@@ -1,8 +1,8 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
-import { effectOfRepeat } from '#partners/receipts/repeat-effect.ts';
-import type { RepeatEffect } from '#partners/receipts/repeat-effect.ts';
+import { effectOfRepeat } from '#partners/receipts/same-event.ts';
+import type { RepeatEffect } from '#partners/receipts/same-event.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
 import type { Writing } from './insert.ts';
