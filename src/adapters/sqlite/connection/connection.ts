@@ -1,13 +1,10 @@
-import { closeSync, openSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { guard, refuseContention } from './errors.ts';
-import { makeFolder } from './make-folder.ts';
-import { refuseMountedFile } from './mounted-file.ts';
+import { createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
 /** How long a statement waits for another process's lock, and the event loop with it. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
@@ -77,19 +74,6 @@ export function openConnection(path: string): Connection {
   });
 }
 
-/**
- * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
- * files the same mode.
- */
-export function createPrivately(file: string): void {
-  makeFolder(dirname(file));
-  try {
-    closeSync(openSync(file, 'ax', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
 function configure(handle: BetterSqlite3.Database): void {
   // A read-only file keeps the mode that it has; asking for the same mode again writes nothing.
   if (handle.pragma('journal_mode', { simple: true }) !== 'wal')
@@ -101,12 +85,6 @@ function configure(handle: BetterSqlite3.Database): void {
   handle.pragma('trusted_schema = OFF');
   handle.pragma('cache_size = -32768'); // KiB
   handle.pragma('wal_autocheckpoint = 4000'); // pages of 4 KiB: fewer stops under load
-}
-
-/** Whether the path still leads to that file. */
-function isFile(path: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'>): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.ino === ino && found.dev === dev;
 }
 
 /** What is written to a file that has no name any more, or another one, is lost with the process. */

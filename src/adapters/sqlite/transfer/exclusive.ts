@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { TrackportError } from '#shared/errors.ts';
-import { createPrivately } from '../connection/connection.ts';
+import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 
 /** A store that nobody else has open, nor can open. */

@@ -3,7 +3,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createPrivately } from '../connection/connection.ts';
+import { createPrivately } from '../connection/store-file.ts';
 import type { Database } from '../connection/database.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { leaseWrites } from './lease-family.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { makeFolder } from '#adapters/sqlite/connection/make-folder.ts';
+import { makeFolder } from '#adapters/sqlite/connection/store-file.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { refuseMountedFile } from '#adapters/sqlite/connection/mounted-file.ts';
+import { refuseMountedFile } from '#adapters/sqlite/connection/store-file.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 
 function makeFile(): string {

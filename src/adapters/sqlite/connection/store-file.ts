@@ -1,0 +1,85 @@
+/** The file of a store: how it is made, and whether it is one to rely on. */
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { TrackportError } from '#shared/errors.ts';
+
+/**
+ * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
+ * files the same mode.
+ */
+export function createPrivately(file: string): void {
+  makeFolder(path.dirname(file));
+  try {
+    closeSync(openSync(file, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
+ * Makes a folder with all that are missing above it. One by one, because the recursive `mkdirSync`
+ * of Node never ends where a file system says ENOENT although the folder above is there, as /proc
+ * does. @throws the file system's own errors
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Whether the path still leads to that file. */
+export function isFile(file: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'>): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.ino === ino && found.dev === dev;
+}
+
+/**
+ * Refuses a file that is mounted by itself (`docker run -v ./store.db:/data/store.db`). SQLite's log lies
+ * beside it, on another file system: it would end with the container, and what it had acknowledged with
+ * it; and two containers with such a mount would each have a log of their own, and not see each other's
+ * claims. `mounts` is the text of Linux's `mountinfo`.
+ * @throws {store-unavailable}
+ */
+export function refuseMountedFile(file: string, mounts = readMounts()): void {
+  if (!mountPoints(mounts).has(realpathSync(file))) return;
+  throw new TrackportError('store-unavailable', {
+    detail: 'The file is mounted by itself. Mount its folder: the log of the store lies beside it.',
+  });
+}
+
+/** Nothing where there is no such list: then nothing is known. */
+function readMounts(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The fifth field of each line; blanks, tabs, line breaks and backslashes stand there in octal digits. */
+function mountPoints(mounts: string): Set<string | undefined> {
+  return new Set(
+    mounts
+      .split('\n')
+      .map((line) =>
+        line
+          .split(' ', 5)[4]
+          ?.replaceAll(/\\([0-7]{3})/g, (_, digits: string) =>
+            String.fromCharCode(Number.parseInt(digits, 8)),
+          ),
+      ),
+  );
+}
