@@ -101,10 +101,27 @@ test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUM
     const file = migratedFile();
     onFile(file, (handle) => handle.exec(sql));
     const { url } = await emptyPostgres();
-    await expect(copyToServer(file, url)).rejects.toThrow(/only one engine has .*planted/);
+    await expect(copyToServer(file, url)).rejects.toMatchObject({
+      code: 'bad-request',
+      detail: expect.stringMatching(/^Only one of the stores has .*planted/),
+    });
     expect(await countIn(url, 'access_version')).toBe(1);
   },
 );
+
+test('a table of somebody else with a type of its own is named, whatever the database’s defaults are', async () => {
+  const { url } = await emptyPostgres();
+  await copyToServer(migratedFile(), url);
+  const name = new URL(url).pathname.slice(1);
+  await onPostgres(url, async (database) => {
+    await database.exec(`ALTER DATABASE ${name} SET quote_all_identifiers = on`);
+    await database.exec('CREATE TABLE planted (place point)');
+  });
+  await expect(copyToFile(url, newFile())).rejects.toMatchObject({
+    code: 'bad-request',
+    detail: expect.stringMatching(/^The table planted has a column of the type point/),
+  });
+});
 
 test('NUL characters, which PostgreSQL has not, become what they become in what is written there', async () => {
   const file = await filledFile();

@@ -80,6 +80,7 @@ const CONFIGURE = `
     set_config('array_nulls', 'on', false),
     set_config('extra_float_digits', '1', false),
     set_config('standard_conforming_strings', 'on', false),
+    set_config('quote_all_identifiers', 'off', false),
     set_config('synchronous_commit',
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
       false)`;

@@ -1,4 +1,5 @@
 import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { toCamelCase } from '../connection/statement.ts';
 import type { Session } from '../connection/database.ts';
 
@@ -35,7 +36,7 @@ const REFERENCES = `
   FROM pg_constraint k JOIN pg_class f ON f.oid = k.conrelid JOIN pg_class t ON t.oid = k.confrelid
   WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace AND f.oid <> t.oid`;
 
-/** The tables that a copy takes over, by the database's own schema. */
+/** The tables that a copy takes over, by the database's own schema. @throws {bad-request} */
 export async function listTables(session: Session): Promise<Table[]> {
   const rows = await session.all<ColumnRow>(COLUMNS);
   const references = await session.all<{ from: string; to: string }>(REFERENCES);
@@ -75,7 +76,10 @@ function toTable(name: string, rows: readonly ColumnRow[]): Table {
 
 function kindOf(table: string, type: string): ColumnKind {
   const kind = KINDS[type];
-  if (kind === undefined) throw new Error(`a copy knows no ${type}, which ${table} has`);
+  if (kind === undefined)
+    throw new TrackportError('bad-request', {
+      detail: `The table ${table} has a column of the type ${type}, which Trackport has in none: move it to another schema.`,
+    });
   return kind;
 }
 

@@ -1,3 +1,4 @@
+import { TrackportError } from '../../errors.ts';
 import type { Table } from './table.ts';
 
 /** A table's name and the names of its columns. */
@@ -5,7 +6,7 @@ export type TableShape = { name: string; columns: readonly string[] };
 
 /**
  * Holds two engines' schemas of the same version against each other, so that no table and no column is
- * left behind. @throws Error they differ: a migration was written for one of them only
+ * left behind. @throws {bad-request} they differ: somebody else made a table or a column there
  */
 export function refuseDifference(tables: readonly Table[], shapes: readonly TableShape[]): void {
   const here = tables.flatMap(({ name, columns }) =>
@@ -20,7 +21,9 @@ export function refuseDifference(tables: readonly Table[], shapes: readonly Tabl
     ...there.filter((name) => !here.includes(name)),
   ];
   if (different.length > 0)
-    throw new Error(`only one engine has ${different.join(', ')}: a copy would lose it`);
+    throw new TrackportError('bad-request', {
+      detail: `Only one of the stores has ${different.join(', ')}: a copy would lose it. What Trackport did not make has to be moved out, on PostgreSQL to another schema.`,
+    });
 }
 
 function namesOf(table: string, columns: readonly string[]): string[] {
