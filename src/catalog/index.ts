@@ -4,6 +4,7 @@ import { diffVersions } from './diff/diff-versions.ts';
 import type { DiffRequest } from './diff/diff-versions.ts';
 import { importFiles } from './import/import-files.ts';
 import type { ImportRequest } from './import/import-files.ts';
+import { createStoreTarget } from './import/store-target.ts';
 import {
   changeLifecycle,
   setDefault,
@@ -70,7 +71,10 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
       setDefault(deps(), caller, target),
     unsetDefault: (caller: Caller, target: Parameters<typeof unsetDefault>[2]) =>
       unsetDefault(deps(), caller, target),
-    importFiles: (caller: Caller, request: ImportRequest) => importFiles(deps(), caller, request),
+    importFiles: (caller: Caller, request: ImportRequest) => {
+      const given = deps();
+      return importFiles(given, createStoreTarget(given, caller), request);
+    },
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
     /** The types and sources that are known now. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -83,6 +84,7 @@ export type ConfigOptions = {
 export type RunContext = {
   terminal: Terminal;
   clock: Clock;
+  environment: Environment;
   /** @throws {ConfigError} with every problem */
   loadConfig: (options: ConfigOptions) => Config;
   /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */

@@ -112,7 +112,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'catalog',
     summary: 'import API descriptions and artifacts from files',
     register: async (command, context) => {
-      const { registerCatalog } = await import('./commands/catalog-import.ts');
+      const { registerCatalog } = await import('./commands/catalog/catalog-import.ts');
       registerCatalog(command, { ...context, services: context.services.catalog });
     },
   },

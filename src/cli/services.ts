@@ -1,6 +1,6 @@
 import type { AuditServices } from './commands/audit.ts';
 import type { BackupServices } from './commands/store/backup.ts';
-import type { CatalogServices } from './commands/catalog-import.ts';
+import type { CatalogServices } from './commands/catalog/catalog-import.ts';
 import type { ClaimServices } from './commands/claim.ts';
 import type { ConsumerServices } from './commands/consumer/consumer.ts';
 import type { DoctorServices } from './commands/doctor.ts';
@@ -28,5 +28,5 @@ export type Services = {
   receipt: Open<ReceiptServices>;
   claim: Open<ClaimServices>;
   audit: Open<AuditServices>;
-  catalog: Open<CatalogServices>;
+  catalog: CatalogServices;
 };

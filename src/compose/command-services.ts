@@ -9,6 +9,7 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
+import type { CatalogServer } from './catalog-server.ts';
 import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
@@ -115,11 +116,15 @@ function createStoreServices(clock: Clock) {
       claimedLeads: createClaimedLeads({ claims: stores.claims(), cursors, clock }),
     })),
     audit: withStore(toAccess),
-    catalog: async (config: Config) => {
-      const { composeCatalog } = await import('./catalog.ts');
-      return withStore(async (store) => ({
-        catalog: await composeCatalog({ rules: () => config.catalog, clock, store }),
-      }))(config);
+    catalog: {
+      local: async (config: Config) => {
+        const { composeCatalog } = await import('./catalog.ts');
+        return withStore(async (store) => ({
+          catalog: await composeCatalog({ rules: () => config.catalog, clock, store }),
+        }))(config);
+      },
+      remote: async (server: CatalogServer) =>
+        (await import('./catalog-server.ts')).openCatalogServer(server, clock),
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({
       applied: migrated.map(({ name }) => name),

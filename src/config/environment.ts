@@ -15,8 +15,8 @@ import type { Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
 
 const PREFIX = 'TRACKPORT_';
-/** No keys: ours, and what Kubernetes sets in every pod for a service that is named trackport. */
-const OTHERS = /^TRACKPORT_(?:CONFIG$|PORT$|PORT_\d|SERVICE_)/;
+/** No keys: the command line's, and what Kubernetes sets in every pod for a service that is named trackport. */
+const OTHERS = /^TRACKPORT_(?:(?:CONFIG|TOKEN|CLIENT_SECRET|PORT)$|PORT_\d|SERVICE_)/;
 
 /** A variable that differs from ours by more letters is somebody else's. */
 const DIFFERENCES_MAX = 2;

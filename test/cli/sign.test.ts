@@ -37,6 +37,7 @@ function runWith(settings: Readonly<Record<string, unknown>>, args: readonly str
       isInteractive: false,
     },
     clock: createFakeClock(NOW),
+    environment: {},
     loadConfig: () => loadConfig({ environment: {}, port: undefined, settings }),
     configFile: (options: ConfigOptions) => options.config,
     services: undefined,

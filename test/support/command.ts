@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { CommandContext, Open, Register } from '#cli/command.ts';
+import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 
@@ -16,6 +17,8 @@ type Run<Services> = {
   isInteractive?: boolean;
   /** A person at the terminal, who gets the question. Default: nobody. */
   ask?: (question: string) => string;
+  /** Default: nothing is set. */
+  environment?: Environment;
   /** Gets the text also when the command fails; default: a new one. */
   output?: Output;
 };
@@ -33,6 +36,7 @@ export async function runCommand<Services>(
     hasColour = false,
     isInteractive = false,
     ask,
+    environment = {},
   } = run;
   const { output = { out: '', notes: '' } } = run;
   const terminal = {
@@ -47,6 +51,7 @@ export async function runCommand<Services>(
   const context: CommandContext<Open<Services>> = {
     terminal,
     clock,
+    environment,
     loadConfig: () => config,
     configFile: () => undefined,
     services: async () => ({ services, close: async () => undefined }),
@@ -59,8 +64,13 @@ export async function runCommand<Services>(
         await work({ ...base, args: command.args, options: command.opts<never>() });
       },
   };
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  const program = new Command()
+    .option('--config <file>')
+    .option('--json')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
   register(program.command('family'), context);
-  await program.parseAsync(['family', ...args], { from: 'user' });
+  const argv = ['family', ...args, ...(json ? ['--json'] : [])];
+  await program.parseAsync(argv, { from: 'user' });
   return output;
 }

@@ -2,6 +2,7 @@
  * Where the issuer's keys are. Of its discovery document only `jwks_uri` is used, and only when
  * the document names the very issuer that the request went to.
  */
+import { isLoopbackHost } from '#shared/loopback.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { fetchJson, IssuerFailure } from './fetch-json.ts';
 
@@ -26,5 +27,5 @@ function isTrustworthy(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  return url.protocol === 'http:' && isLoopbackHost(url.hostname);
 }

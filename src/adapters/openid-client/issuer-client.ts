@@ -8,8 +8,6 @@ import {
   buildAuthorizationUrl,
   buildEndSessionUrl,
   calculatePKCECodeChallenge,
-  ClientSecretBasic,
-  ClientSecretPost,
   clockTolerance,
   Configuration,
   customFetch,
@@ -21,7 +19,6 @@ import {
   refreshTokenGrant,
 } from 'openid-client';
 import type {
-  ClientAuth,
   ServerMetadata,
   TokenEndpointResponse,
   TokenEndpointResponseHelpers,
@@ -30,9 +27,11 @@ import type {
 import type { IssuedTokens, IssuerClient, SignInAttempt } from '#access/sessions/issuer-client.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
+import { isLoopbackHost } from '#shared/loopback.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import { createBoundedFetch } from './bounded-fetch.ts';
+import { clientAuthOf } from './client-auth.ts';
 import { toSignInFailure } from './failure.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 5;
@@ -171,19 +170,10 @@ function configurationOf(deps: IssuerClientDeps, server: ServerMetadata): Config
   return configuration;
 }
 
-/** The standard's default where the issuer takes it (OpenID Connect Core §9). */
-function clientAuthOf(secret: string | undefined, server: ServerMetadata): ClientAuth {
-  if (secret === undefined) return None();
-  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  return methods.includes('client_secret_basic')
-    ? ClientSecretBasic(secret)
-    : ClientSecretPost(secret);
-}
-
 /** Secrets go over a network by https only; loopback is no network. */
 function isLoopback(issuer: string): boolean {
   const { protocol, hostname } = new URL(issuer);
-  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && isLoopbackHost(hostname);
 }
 
 function toIssuedTokens(

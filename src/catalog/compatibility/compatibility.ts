@@ -63,8 +63,11 @@ export async function compareToBaseline(
   return { against, ...(await judgeSpecs(deps, { before, after })) };
 }
 
-/** A pair that takes too long takes too long each time: that must keep nobody from publishing. */
-async function judgeSpecs(
+/**
+ * What the later spec of a pair breaks. A pair that takes too long takes too long each time: that must keep
+ * nobody from publishing.
+ */
+export async function judgeSpecs(
   { diffSpecs }: Pick<Deps, 'diffSpecs'>,
   specs: SpecPair,
 ): Promise<Pick<Compatibility, 'breaking' | 'unclassified'>> {

@@ -19,6 +19,9 @@ export type ImportFile = { name: string; bytes: Uint8Array };
 /** A draft that always says its version, so that a second import finds the first. */
 export type ImportedDraft = Draft & { version: string };
 
+/** What a file is: an OpenAPI or AsyncAPI document, or the fields of an artifact. */
+export type ImportForm = 'document' | 'artifact';
+
 const FIRST_VERSION = '1.0.0';
 const OWNER_UNKNOWN = 'unknown';
 /** More of what stands in place of a version is not looked at. */
@@ -33,12 +36,16 @@ const VERSION_SOURCE_CHARACTERS_MAX = 256;
  * @throws {payload-too-large} for more than 500,000 values
  * @throws {validation-failed} when it is no artifact
  */
-export function parseImportFile({ name, bytes }: ImportFile): ImportedDraft {
+export function parseImportFile({ name, bytes }: ImportFile): {
+  form: ImportForm;
+  draft: ImportedDraft;
+} {
   const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(textOfBytes(bytes), refuseFile);
   const document = parseJsonText(json, specJsonRules);
-  return specKindOf(document) === 'other'
-    ? { version: FIRST_VERSION, ...toArtifactDraft(document) }
-    : toSpecDraft(document as Record<string, unknown>, name);
+  if (specKindOf(document) === 'other')
+    return { form: 'artifact', draft: { version: FIRST_VERSION, ...toArtifactDraft(document) } };
+  const draft = toSpecDraft(document as Record<string, unknown>, name);
+  return { form: 'document', draft };
 }
 
 function textOfBytes(bytes: Uint8Array): string {

@@ -1,27 +1,27 @@
-import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { Finding } from '../spec/finding.ts';
 import { foldId } from '../version/artifact.ts';
-import type { ReadVersion } from '../artifact-store.ts';
-import type { Caller, CatalogDeps } from '../version/version-view.ts';
-import { checkDraft } from '../version/content-check.ts';
-import { createVersion } from '../version/create-version.ts';
-import { replaceVersion } from '../version/edit-version.ts';
+import { fingerprintOf } from './draft-content.ts';
+import { faultsOf, locateIn } from './file-places.ts';
+import type { LocatePointer } from './file-places.ts';
+import { importDraft } from './import-draft.ts';
+import type { DraftDeps, DraftResult, ImportOutcome, ImportWork } from './import-draft.ts';
 import { parseImportFile } from './import-file.ts';
 import type { ImportedDraft, ImportFile } from './import-file.ts';
+import { placeFindings, toFailure } from './import-finding.ts';
+import type { ImportFinding } from './import-finding.ts';
+import { TargetFailure } from './import-target.ts';
+import type { ImportTarget } from './import-target.ts';
+import type { JudgeDeps } from './judge-draft.ts';
 import { createPlan } from './planned-versions.ts';
-import type { PlanVersion } from './planned-versions.ts';
-
-export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | 'failed';
 
 export type ImportResult = {
   file: string;
   outcome: ImportOutcome;
   id?: string;
   version?: string;
-  /** How many findings the spec has; they block its publication, not its import. */
-  findings?: number;
+  /** What is to be said about its places; absent where there is nothing. */
+  findings?: ImportFinding[];
   /** Why it failed, or what else is to be said. */
   detail?: string;
 };
@@ -31,143 +31,113 @@ export type ImportRequest = {
   files: readonly string[];
   /** Reads one of them. What it throws fails that file alone. */
   read(file: string): Promise<ImportFile>;
-  /** Say what would be done and write nothing. */
-  isDryRun: boolean;
+  work: ImportWork;
+  /** With `publish` and `check`: breaking changes are warnings. */
+  acceptsBreaking: boolean;
   /** Told before each file, and once at the end. */
   onProgress: OnProgress;
+};
+
+/** What became of the files, in their order. */
+export type ImportReport = {
+  results: ImportResult[];
+  /** Why those that are missing among the results were not tried. */
+  stoppedBy?: unknown;
 };
 
 /**
  * Imports files one after another as drafts. A version that is there with the same content is left
  * alone, a draft with other content is replaced; any other version never changes, so that its file
- * fails. A file that fails does not stop the others.
- * @throws {store-unavailable} the files so far are imported
+ * fails. A file that fails does not stop the others; a target that fails does, and an import that runs
+ * again goes on where it stopped.
  */
 export async function importFiles(
-  deps: CatalogDeps,
-  caller: Caller,
+  deps: JudgeDeps,
+  target: ImportTarget,
   request: ImportRequest,
-): Promise<ImportResult[]> {
+): Promise<ImportReport> {
+  const { files, onProgress, work, acceptsBreaking } = request;
+  const { checkSpec, diffSpecs } = deps;
+  const run: Run = {
+    draftDeps: { checkSpec, diffSpecs, target, plan: createPlan(target), work, acceptsBreaking },
+    seen: new Map(),
+  };
   const results: ImportResult[] = [];
-  const seen: Seen = new Map();
-  const plan = request.isDryRun ? createPlan(deps) : undefined;
-  for (const file of request.files) {
-    request.onProgress(results.length, request.files.length, 'files', file);
-    results.push(await importFile(deps, caller, { request, file, seen, plan }));
+  for (const file of files) {
+    onProgress(results.length, files.length, 'files', file);
+    try {
+      results.push({ file, ...(await importFile(run, file, () => request.read(file))) });
+    } catch (error) {
+      return { results, stoppedBy: error };
+    }
   }
-  request.onProgress(results.length, request.files.length, 'files');
-  return results;
+  onProgress(results.length, files.length, 'files');
+  return { results };
 }
 
-/** Files of this import by id and version. */
-type Seen = Map<string, { file: string; content: string }>;
+type Run = {
+  draftDeps: DraftDeps;
+  /** Files of this import by id and version. */
+  seen: Map<string, { file: string; content: string }>;
+};
 
-type One = Planning & { request: ImportRequest; file: string; seen: Seen };
-/** There when nothing is to be written. */
-type Planning = { plan: PlanVersion | undefined };
+type FileResult = Omit<ImportResult, 'file'>;
 
+/** @throws what stops the import */
 async function importFile(
-  deps: CatalogDeps,
-  caller: Caller,
-  { request, file, seen, plan }: One,
-): Promise<ImportResult> {
+  run: Run,
+  file: string,
+  read: () => Promise<ImportFile>,
+): Promise<FileResult> {
+  let source: ImportFile | undefined;
+  let name: Pick<ImportResult, 'id' | 'version'> = {};
+  let locate: LocatePointer = () => undefined;
   try {
-    const draft = parseImportFile(await request.read(file));
-    const { id, version } = draft;
-    const name = `${foldId(id)} ${version}`;
-    const former = seen.get(name);
-    const content = fingerprint(draft);
-    if (former) return { file, id, version, ...compare(former, content) };
-    const decided = await importDraft(deps, caller, { draft, plan });
-    if (decided.outcome !== 'failed') seen.set(name, { file, content });
-    return { file, id, version, ...decided };
+    source = await read();
+    locate = locateIn(source, 'artifact');
+    const { form, draft } = parseImportFile(source);
+    name = { id: draft.id, version: draft.version };
+    locate = locateIn(source, form);
+    return toResult(name, await importOnce(run, { file, draft }), locate);
   } catch (error) {
-    if (isTrackportError(error, 'store-unavailable')) throw error;
-    return { file, outcome: 'failed', detail: detailOf(error) };
+    if (error instanceof TargetFailure || isTrackportError(error, 'store-unavailable')) throw error;
+    const faults = () => (source ? faultsOf(source) : []);
+    return { ...name, outcome: 'failed', ...toFailure(error, { locate, faults }) };
   }
 }
-
-type Decided = Omit<ImportResult, 'file'>;
 
 /** The same document may lie there twice, as YAML and JSON say; two different ones may not. */
-function compare(former: { file: string; content: string }, content: string): Decided {
-  return former.content === content
-    ? { outcome: 'unchanged', detail: `The same as ${former.file}.` }
-    : { outcome: 'failed', detail: `${former.file} has the same id and version.` };
-}
-
-async function importDraft(
-  deps: CatalogDeps,
-  caller: Caller,
-  { draft, plan }: Planning & { draft: ImportedDraft },
-): Promise<Decided> {
-  checkDraft(draft, deps.words);
-  const { id, version } = draft;
-  const found = await deps.store.read(caller.workspaceId, { id, version }, { withSpec: true });
-  const outcome = decide(found, draft);
-  if (outcome === 'failed')
-    return {
-      outcome,
-      detail: `Version ${version} is not a draft any more, and the file differs from it. Give the file a new version.`,
-    };
-  if (outcome === 'unchanged' && found.kind === 'found')
-    return toDecided(outcome, found.record.findings);
-  if (plan) {
-    await plan(caller.workspaceId, draft);
-    return toDecided(outcome, await findingsOf(deps, draft));
+async function importOnce(
+  { draftDeps, seen }: Run,
+  { file, draft }: { file: string; draft: ImportedDraft },
+): Promise<DraftResult> {
+  const name = `${foldId(draft.id)} ${draft.version}`;
+  const content = fingerprintOf(draft);
+  const former = seen.get(name);
+  if (former?.content === content)
+    return { outcome: 'unchanged', detail: `The same as ${former.file}.` };
+  if (former) {
+    const detail = `${former.file} has the same id and version.`;
+    return { outcome: 'failed', errors: [{ pointer: '#/id', code: 'repeated', detail }], detail };
   }
-  const view =
-    outcome === 'created'
-      ? await createVersion(deps, caller, draft)
-      : await replaceVersion(deps, caller, {
-          id,
-          version,
-          content: withoutName(draft),
-          ifMatch: { kind: 'any' },
-        });
-  return toDecided(outcome, view.record.findings);
+  const result = await importDraft(draftDeps, draft);
+  if (result.outcome !== 'failed') seen.set(name, { file, content });
+  return result;
 }
 
-function decide(found: ReadVersion, draft: ImportedDraft): ImportOutcome {
-  if (found.kind !== 'found') return 'created';
-  const { record, specText } = found;
-  const same = fingerprint({ ...record, ...(specText !== undefined && { specText }) });
-  if (same === fingerprint(draft)) return 'unchanged';
-  return record.lifecycle === 'DRAFT' ? 'replaced' : 'failed';
-}
-
-/** What an owner writes, in one fixed order. */
-function fingerprint(content: Omit<ImportedDraft, 'id' | 'version'>): string {
-  const { type, owner, title, description, source, specText } = content;
-  const { projectId, groupPath, members, counts } = content;
-  const sorted = counts && Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([
-    type,
-    owner,
-    title,
-    description,
-    source,
-    specText,
-    projectId,
-    groupPath,
-    members,
-    sorted,
-  ]);
-}
-
-function withoutName({ id: _id, version: _version, ...content }: ImportedDraft) {
-  return content;
-}
-
-async function findingsOf(deps: CatalogDeps, { specText }: ImportedDraft): Promise<Finding[]> {
-  return specText === undefined ? [] : deps.checkSpec(specText);
-}
-
-function toDecided(outcome: ImportOutcome, findings: readonly Finding[]): Decided {
-  return { outcome, ...(findings.length > 0 && { findings: findings.length }) };
-}
-
-function detailOf(error: unknown): string {
-  if (isTrackportError(error)) return error.detail ?? error.code;
-  return `The file cannot be read: ${systemCodeOf(error) ?? String(errorFields(error)['error'])}.`;
+function toResult(
+  name: Pick<ImportResult, 'id' | 'version'>,
+  { outcome, errors = [], warnings = [], detail }: DraftResult,
+  locate: LocatePointer,
+): FileResult {
+  const findings = [
+    ...placeFindings(errors, 'error', locate),
+    ...placeFindings(warnings, 'warning', locate),
+  ];
+  return {
+    ...name,
+    outcome,
+    ...(findings.length > 0 && { findings }),
+    ...(detail !== undefined && { detail }),
+  };
 }

@@ -2,7 +2,7 @@ import { refuseOtherType } from '../version/version-view.ts';
 import { foldId } from '../version/artifact.ts';
 import type { Candidate } from '../version/order/default-version.ts';
 import { otherType } from '../version/order/other-versions.ts';
-import type { CatalogDeps } from '../version/version-view.ts';
+import type { ImportTarget } from './import-target.ts';
 
 type Version = Pick<Candidate, 'serial' | 'version' | 'type'>;
 
@@ -11,17 +11,13 @@ type Version = Pick<Candidate, 'serial' | 'version' | 'type'>;
  * those before.
  * @throws {validation-failed} for another type than the artifact's @throws {store-unavailable}
  */
-export type PlanVersion = (
-  workspaceId: string,
-  version: { id: string; version: string; type: string },
-) => Promise<void>;
+export type PlanVersion = (version: { id: string; version: string; type: string }) => Promise<void>;
 
 /** Plans one import that writes nothing. */
-export function createPlan({ store }: Pick<CatalogDeps, 'store'>): PlanVersion {
+export function createPlan(target: Pick<ImportTarget, 'candidates'>): PlanVersion {
   const planned = new Map<string, readonly Version[]>();
-  return async (workspaceId, { id, version, type }) => {
-    const versions: readonly Version[] =
-      planned.get(foldId(id)) ?? (await store.candidates(workspaceId, id)) ?? [];
+  return async ({ id, version, type }) => {
+    const versions: readonly Version[] = planned.get(foldId(id)) ?? (await target.candidates(id));
     const former = versions.find((one) => one.version === version);
     const serial = former?.serial ?? Math.max(0, ...versions.map((one) => one.serial)) + 1;
     const mismatch = otherType(versions, { serial, type });

@@ -21,7 +21,8 @@ export type ReplaceInput = VersionTarget & { content: Content };
 export type PatchInput = VersionTarget & { patch: Patch };
 
 /**
- * Replaces the whole content of a draft; without `version`, of the only one.
+ * Replaces the whole content of a draft; without `version`, of the only one. The content that it has
+ * already leaves the version and its entity tag alone.
  * @throws {validation-failed} also for another type, unless it is the artifact's only version
  * @throws {payload-too-large}
  * @throws {artifact-not-found}
@@ -36,7 +37,7 @@ export async function replaceVersion(
   const ref = await draftRef(deps, caller, target);
   const draft: Draft = { ...content, ...ref };
   checkDraft(draft, deps.words);
-  const { specText, ...fields } = content;
+  const { specText, ...described } = content;
   const findings = specText === undefined ? [] : await deps.checkSpec(specText);
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
@@ -49,19 +50,32 @@ export async function replaceVersion(
       lifecycle,
       createdAt,
       serial,
-      ...fields,
+      ...described,
       findings,
       updatedAt: deps.clock.now(),
       revision: revision + 1,
     };
-    const changes = {
-      ...changesOf(record, next),
-      spec: specText === undefined ? null : 'replaced',
-    };
+    const fields = changesOf(record, next);
+    const isOther = Object.keys(fields).length > 0 || isOtherJson(record.findings, findings);
+    if (!isOther && (await hasSpec(deps, caller, { record, specText })))
+      return readView(deps, caller, { ...ref, withSpec: true });
+    const changes = { ...fields, spec: specText === undefined ? null : 'replaced' };
     const beside = accompany(deps, caller, { action: 'replace', changes });
     const change = { former: record, next, specText: specText ?? null };
     return writeChange(deps, caller, { ...change, beside });
   });
+}
+
+/** Whether a version that was read has this spec, and is still as it was read. */
+async function hasSpec(
+  deps: CatalogDeps,
+  caller: Caller,
+  { record, specText }: { record: VersionRecord; specText: string | undefined },
+): Promise<boolean> {
+  const { id, version, serial, revision } = record;
+  const present = await readRecord(deps, caller, { id, version, withSpec: true });
+  const isUnchanged = present.record.serial === serial && present.record.revision === revision;
+  return isUnchanged && present.specText === specText;
 }
 
 /**
@@ -165,6 +179,10 @@ function changesOf(former: VersionRecord, next: VersionRecord): Record<string, u
   for (const field of AUDITED)
     if (former[field] !== next[field]) changes[field] = next[field] ?? null;
   for (const field of NAMED)
-    if (JSON.stringify(former[field]) !== JSON.stringify(next[field])) changes[field] = 'changed';
+    if (isOtherJson(former[field], next[field])) changes[field] = 'changed';
   return changes;
+}
+
+function isOtherJson(former: unknown, next: unknown): boolean {
+  return JSON.stringify(former) !== JSON.stringify(next);
 }

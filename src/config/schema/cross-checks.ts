@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '#shared/loopback.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
@@ -137,7 +138,7 @@ function checkPortal(given: unknown): Problem[] {
       allowed: 'an address without a path where there is a portal: its cookies are of a whole host',
     });
   const issuer = URL.parse(String(lookUp(given, ['identity', 'issuer'])));
-  if (issuer?.protocol === 'http:' && !LOOPBACK.test(issuer.hostname))
+  if (issuer?.protocol === 'http:' && !isLoopbackHost(issuer.hostname))
     problems.push({
       path: 'identity.issuer',
       found: 'an http:// address',
@@ -152,8 +153,6 @@ function checkPortal(given: unknown): Problem[] {
     });
   return problems;
 }
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 function checkPartners(given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);

@@ -6,9 +6,9 @@ import { parseImportFile } from '#catalog/import/import-file.ts';
 import type { ImportedDraft } from '#catalog/import/import-file.ts';
 
 const yaml = (text: string, name = 'file.yaml'): ImportedDraft =>
-  parseImportFile({ name, bytes: Buffer.from(text) });
+  parseImportFile({ name, bytes: Buffer.from(text) }).draft;
 const json = (value: unknown, name = 'file.json'): ImportedDraft =>
-  parseImportFile({ name, bytes: Buffer.from(JSON.stringify(value)) });
+  parseImportFile({ name, bytes: Buffer.from(JSON.stringify(value)) }).draft;
 
 describe('an OpenAPI document', () => {
   test('becomes an artifact of type API, named by its title', () => {

@@ -14,7 +14,7 @@ async function make(call: Call, facts: object = {}): Promise<string> {
 const any = { 'if-match': '*' };
 
 describe.each([
-  ['PUT', { body: content }],
+  ['PUT', { body: { ...content, title: 'New' } }],
   ['PATCH', { body: { title: 'New' } }],
   ['DELETE', {}],
 ] as const)('%s', (method, options) => {
@@ -333,4 +333,22 @@ test('the audit shows who changed which fields, newest first, with the request',
     requestId: edited.headers['x-request-id'],
   });
   expect(text).not.toContain('secret plan');
+});
+
+test('a PUT of the content that is there leaves the draft, its tag and the audit log alone', async () => {
+  const { call, clock } = openCatalogApp();
+  const facts = { spec: { openapi: '3.1.0' }, members: ['Later'], counts: { b: 1 }, source: 'GIT' };
+  const etag = await make(call, facts);
+  await clock.advance(1000);
+  const same = await call('PUT', path, { headers: any, body: { ...content, ...facts } });
+  expect([same.status, same.headers['etag'], same.body.spec]).toEqual([200, etag, facts.spec]);
+  for (const change of [{ spec: { openapi: '3.0.0' } }, { members: ['other'] }, { counts: {} }]) {
+    const before = (await call('GET', path)).headers['etag'];
+    const body = { ...content, ...facts, ...change };
+    expect((await call('PUT', path, { headers: any, body })).headers['etag']).not.toBe(before);
+  }
+  const { spec: _spec, ...without } = facts;
+  const body = { ...content, ...without, counts: {} };
+  expect((await call('PUT', path, { headers: any, body })).body).not.toHaveProperty('spec');
+  expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(5);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ImportFile } from '#catalog/import/import-file.ts';
 import { TrackportError } from '#shared/errors.ts';
 
-import { UsageError } from './command.ts';
+import { UsageError } from '../../command.ts';
 
 const IMPORTED = /\.(?:ya?ml|json)$/i;
 const SKIPPED_FOLDERS = new Set(['node_modules']);

@@ -1,0 +1,87 @@
+/** An access token for a machine, by the client credentials grant (RFC 6749 §4.4) at an issuer found by discovery. */
+import {
+  allowInsecureRequests,
+  clientCredentialsGrant,
+  Configuration,
+  customFetch,
+  discovery,
+  None,
+} from 'openid-client';
+
+import { TargetFailure } from '#catalog/import/import-target.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
+
+import { createBoundedFetch } from './bounded-fetch.ts';
+import { clientAuthOf } from './client-auth.ts';
+import { toSignInFailure } from './failure.ts';
+
+const REQUEST_TIMEOUT_SECONDS = 15;
+
+export type MachineClient = {
+  /** Exactly as the issuer names itself; whoever hands over an `http:` address takes the risk. */
+  issuer: string;
+  clientId: string;
+  clientSecret: Secret;
+  /** With blanks between them. */
+  scope: string;
+  /** For issuers that want to be told what the token is for. */
+  audience?: string;
+};
+
+/** `lifetimeMs` is absent where the issuer does not tell it. */
+export type MachineToken = { token: string; lifetimeMs?: number };
+
+/**
+ * Requests tokens for one client. The issuer is looked up once.
+ * @throws {TargetFailure} when the issuer cannot be used, or refuses
+ */
+export function createMachineTokens(client: MachineClient): () => Promise<MachineToken> {
+  let configured: Promise<Configuration> | undefined;
+  return async () => {
+    try {
+      const configuration = await (configured ??= configure(client));
+      const tokens = await clientCredentialsGrant(configuration, {
+        scope: client.scope,
+        ...(client.audience !== undefined && { audience: client.audience }),
+      });
+      const lifetime = tokens.expiresIn();
+      return {
+        token: tokens.access_token,
+        ...(lifetime !== undefined && { lifetimeMs: lifetime * SECOND }),
+      };
+    } catch (error) {
+      throw toTargetFailure(error, client);
+    }
+  };
+}
+
+async function configure(client: MachineClient): Promise<Configuration> {
+  const { issuer, clientId, clientSecret } = client;
+  const send = createBoundedFetch(new AbortController().signal);
+  const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
+  const found = await discovery(new URL(issuer), clientId, undefined, None(), {
+    timeout: REQUEST_TIMEOUT_SECONDS,
+    [customFetch]: send,
+    execute: insecure,
+  });
+  const server = found.serverMetadata();
+  const auth = clientAuthOf(clientSecret.reveal(), server);
+  const configuration = new Configuration(server, clientId, undefined, auth);
+  configuration.timeout = REQUEST_TIMEOUT_SECONDS;
+  configuration[customFetch] = send;
+  for (const allow of insecure) allow(configuration);
+  return configuration;
+}
+
+/** What the issuer wrote besides is never shown. */
+function toTargetFailure(error: unknown, { issuer, scope }: MachineClient): TargetFailure {
+  const { kind, reason } = toSignInFailure(error);
+  const words = {
+    unavailable: `The issuer ${issuer} cannot be used: ${reason}. Look whether --issuer is its address.`,
+    'client-refused': `The issuer ${issuer} refuses the client: ${reason}. Look at --client-id, TRACKPORT_CLIENT_SECRET, and whether it may have the scopes "${scope}".`,
+  };
+  const known = kind === 'unavailable' || kind === 'client-refused' ? words[kind] : undefined;
+  const message = known ?? `The issuer ${issuer} gave no token: ${reason}.`;
+  return new TargetFailure(message, { cause: error });
+}

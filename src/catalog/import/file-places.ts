@@ -1,0 +1,96 @@
+import { isRecord } from '#shared/text/json.ts';
+import { readPlaces } from '#shared/text/yaml-places.ts';
+import type { FindPlace, TextPlace } from '#shared/text/yaml-places.ts';
+import { readYaml } from '#shared/text/yaml.ts';
+import type { ImportFile, ImportForm } from './import-file.ts';
+
+/** Where in the file something stands that a version says by a pointer; undefined where nobody knows. */
+export type LocatePointer = (pointer: string) => TextPlace | undefined;
+
+/** Something that is wrong with the text of a file. */
+export type FileFinding = Partial<TextPlace> & { detail: string };
+
+/** Finding places takes seconds and a gigabyte beyond. */
+const LOCATED_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Fields of a version, and what they are made from in an OpenAPI or AsyncAPI document. */
+const FIELDS_OF_DOCUMENT: Readonly<Record<string, readonly string[]>> = {
+  id: ['info', 'title'],
+  title: ['info', 'title'],
+  version: ['info', 'version'],
+  description: ['info', 'description'],
+};
+
+/** Places in one file; it is read when the first one is wanted, and only then. */
+export function locateIn(file: ImportFile, form: ImportForm): LocatePointer {
+  let find: FindPlace | undefined;
+  let isRead = false;
+  return (pointer) => {
+    if (!isRead) find = readFile(file);
+    isRead = true;
+    return find?.(pathInFile(pointer, form));
+  };
+}
+
+function readFile({ bytes }: ImportFile): FindPlace | undefined {
+  if (bytes.byteLength > LOCATED_BYTES_MAX) return undefined;
+  return readPlaces(new TextDecoder().decode(bytes));
+}
+
+function pathInFile(pointer: string, form: ImportForm): readonly string[] {
+  const [first = '', ...rest] = partsOf(pointer);
+  if (form === 'artifact') return [first, ...rest];
+  if (first === 'spec') return rest;
+  return FIELDS_OF_DOCUMENT[first] ?? ['info'];
+}
+
+/** The names of a JSON Pointer that stands as a URI fragment (RFC 6901 §6). */
+function partsOf(pointer: string): string[] {
+  const parts = pointer.replace(/^#/, '').split('/').slice(1);
+  return parts.map((part) => decode(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** What is wrong with the text of a file that is neither one YAML document nor one JSON text. */
+export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
+  if (bytes.byteLength > LOCATED_BYTES_MAX) return [];
+  const text = new TextDecoder().decode(bytes);
+  const broken = /\.json$/i.test(name) ? jsonFault(text) : undefined;
+  if (broken) return [broken];
+  try {
+    const read = readYaml(text);
+    if (!('faults' in read)) return [];
+    return read.faults.map(({ line, column, found, wanted }) => ({
+      line,
+      column,
+      detail: `found ${found}, expected ${wanted}`,
+    }));
+  } catch {
+    return [];
+  }
+}
+
+/** Where V8 stopped reading: it says so, but for a text that ends too early. */
+function jsonFault(text: string): FileFinding | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(messageOf(error)) ?? [];
+    if (line !== undefined)
+      return { line: Number(line), column: Number(column), detail: 'This is not one JSON text.' };
+    const rows = text.split('\n');
+    return { line: rows.length, column: 1, detail: 'The JSON ends before it is complete.' };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : '';
+}

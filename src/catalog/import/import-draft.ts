@@ -1,0 +1,138 @@
+/** What becomes of one draft at the target: the same rules for the store at hand and for a server. */
+import { isTrackportError } from '#shared/errors.ts';
+import type { Finding } from '../spec/finding.ts';
+import type { ImportedDraft } from './import-file.ts';
+import type { ImportTarget, StandingVersion, WrittenVersion } from './import-target.ts';
+import { checkDraftSpec, judgeDraft } from './judge-draft.ts';
+import type { JudgeDeps } from './judge-draft.ts';
+import type { PlanVersion } from './planned-versions.ts';
+
+/**
+ * `import`: as drafts. `publish`: and publish them. `plan`: say what `import` would do. `check`: say what
+ * `publish` would find. The last two write nothing.
+ */
+export type ImportWork = 'import' | 'publish' | 'plan' | 'check';
+
+export type ImportOutcome = 'created' | 'replaced' | 'published' | 'unchanged' | 'failed';
+
+/** What became of one draft. */
+export type DraftResult = {
+  outcome: ImportOutcome;
+  /** What is to be fixed before it can be published. */
+  errors?: readonly Finding[];
+  warnings?: readonly Finding[];
+  detail?: string;
+};
+
+export type DraftDeps = JudgeDeps & {
+  target: ImportTarget;
+  plan: PlanVersion;
+  work: ImportWork;
+  /** Breaking changes are warnings. */
+  acceptsBreaking: boolean;
+};
+
+/** Another change came between reading and writing. */
+const OVERTAKEN = ['version-exists', 'not-a-draft', 'precondition-failed'] as const;
+const ROUNDS_MAX = 3;
+
+/** Does the work for one draft. Throws as its `ImportTarget` does. */
+export async function importDraft(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
+  await deps.target.check(draft);
+  return deps.work === 'plan' || deps.work === 'check' ? plan(deps, draft) : write(deps, draft);
+}
+
+function decide(standing: StandingVersion | undefined): Exclude<ImportOutcome, 'published'> {
+  if (!standing) return 'created';
+  if (standing.match === 'same') return 'unchanged';
+  if (standing.lifecycle === 'DRAFT') return 'replaced';
+  return standing.match === 'unsure' ? 'unchanged' : 'failed';
+}
+
+function frozen({ version }: ImportedDraft): DraftResult {
+  const detail = `Version ${version} is not a draft any more, and the file differs from it. Give the file a new version.`;
+  return { outcome: 'failed', errors: [{ pointer: '#/version', code: 'frozen', detail }], detail };
+}
+
+async function plan(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
+  const standing = await deps.target.read(draft);
+  const outcome = decide(standing);
+  if (outcome === 'failed') return frozen(draft);
+  if (outcome !== 'unchanged') await deps.plan(draft);
+  if (deps.work === 'check')
+    return standing && standing.lifecycle !== 'DRAFT'
+      ? { outcome }
+      : check(deps, { draft, outcome });
+  const isWritten = outcome === 'unchanged' && standing;
+  return { outcome, warnings: isWritten ? standing.findings : await checkDraftSpec(deps, draft) };
+}
+
+async function check(
+  deps: DraftDeps,
+  { draft, outcome }: { draft: ImportedDraft; outcome: ImportOutcome },
+): Promise<DraftResult> {
+  const { findings, breaking } = await judgeDraft(deps, deps.target, draft);
+  const errors = deps.acceptsBreaking ? findings : [...findings, ...breaking];
+  const warnings = deps.acceptsBreaking ? breaking : [];
+  if (errors.length === 0) return { outcome, warnings };
+  const counts = [
+    countOf(findings.length, 'finding'),
+    countOf(errors.length - findings.length, 'breaking change'),
+  ];
+  return { outcome: 'failed', errors, warnings, detail: `${counts.filter(Boolean).join(', ')}.` };
+}
+
+function countOf(count: number, what: string): string {
+  if (count === 0) return '';
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+async function write(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
+  const written = await writeDraft(deps, draft);
+  if (written === undefined) return frozen(draft);
+  const { outcome, isDraft, tag, findings } = written;
+  if (deps.work === 'import' || !isDraft) return { outcome, warnings: isDraft ? findings : [] };
+  const { id, version } = draft;
+  const { acceptsBreaking } = deps;
+  const published = await deps.target.publish({ id, version }, { tag, acceptsBreaking });
+  return { outcome: 'published', warnings: published.findings };
+}
+
+type Written = WrittenVersion & { outcome: 'created' | 'replaced' | 'unchanged'; isDraft: boolean };
+
+/** Undefined for a version whose content cannot change any more. */
+async function writeDraft(
+  { target }: DraftDeps,
+  draft: ImportedDraft,
+): Promise<Written | undefined> {
+  let attempted: Written['outcome'] | undefined;
+  for (let rounds = 1; ; rounds += 1) {
+    const standing = await target.read(draft);
+    const outcome = decide(standing);
+    if (outcome === 'failed') return undefined;
+    if (standing && outcome === 'unchanged')
+      // What a lost response told of is there now.
+      return {
+        ...standing,
+        outcome: attempted ?? outcome,
+        isDraft: standing.lifecycle === 'DRAFT',
+      };
+    attempted = outcome;
+    try {
+      return { ...(await put(target, { draft, standing })), isDraft: true };
+    } catch (error) {
+      if (rounds === ROUNDS_MAX || !OVERTAKEN.some((code) => isTrackportError(error, code)))
+        throw error;
+    }
+  }
+}
+
+async function put(
+  target: ImportTarget,
+  { draft, standing }: { draft: ImportedDraft; standing: StandingVersion | undefined },
+): Promise<Omit<Written, 'isDraft'>> {
+  if (!standing) return { ...(await target.create(draft)), outcome: 'created' };
+  const replaced = await target.replace(draft, standing.tag);
+  // The same content leaves the version as it is.
+  return { ...replaced, outcome: replaced.tag === standing.tag ? 'unchanged' : 'replaced' };
+}

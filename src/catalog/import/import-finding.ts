@@ -1,0 +1,63 @@
+import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
+import type { FieldProblem, TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { FileFinding, LocatePointer } from './file-places.ts';
+
+/** Something to be said about a place of a file. An error keeps the file from what was to be done. */
+export type ImportFinding = {
+  severity: 'error' | 'warning';
+  /** From 1, as editors count; absent where no place is known. */
+  line?: number;
+  column?: number;
+  /** A JSON Pointer into the version, as a URI fragment. */
+  pointer?: string;
+  code: string;
+  detail: string;
+};
+
+type Said = { pointer?: string; code: string; detail: string };
+
+/** Findings with the places in the file that they are about. */
+export function placeFindings(
+  findings: readonly Said[],
+  severity: ImportFinding['severity'],
+  locate: LocatePointer,
+): ImportFinding[] {
+  return findings.map(({ pointer, code, detail }) => ({
+    severity,
+    ...(pointer !== undefined && { pointer, ...locate(pointer) }),
+    code,
+    detail,
+  }));
+}
+
+/** Why a file failed, in one sentence or more, and what is to be said about its places. */
+export type FileFailure = { detail: string; findings: ImportFinding[] };
+
+/** The failure that an error stands for. `faults`: what is wrong with the text of the file itself. */
+export function toFailure(
+  error: unknown,
+  { locate, faults }: { locate: LocatePointer; faults: () => readonly FileFinding[] },
+): FileFailure {
+  if (!isTrackportError(error)) {
+    const detail = `The file cannot be read: ${systemCodeOf(error) ?? String(errorFields(error)['error'])}.`;
+    return { detail, findings: [{ severity: 'error', code: 'unreadable', detail }] };
+  }
+  const detail = error.detail ?? error.code;
+  const found = error.code === 'malformed-json' ? faults() : [];
+  if (found.length > 0)
+    return {
+      detail,
+      findings: found.map((fault) => ({ severity: 'error', code: error.code, ...fault })),
+    };
+  return { detail, findings: placeFindings(problemsOf(error), 'error', locate) };
+}
+
+function problemsOf({ errors = [], code, detail = code }: TrackportError): Said[] {
+  return errors.length === 0 ? [{ code, detail }] : errors.map(withoutHeader);
+}
+
+/** Parameters and headers are parts of a request, not of the file. */
+function withoutHeader({ pointer, code, detail }: FieldProblem): Said {
+  return { ...(pointer !== undefined && { pointer }), code, detail };
+}

@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+
+import type { Catalog } from '#catalog/index.ts';
+import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
+import { TargetFailure } from '#catalog/import/import-target.ts';
+
+import { CommandFailure, UsageError } from '../../command.ts';
+import type { ConfigOptions, Open, Register, RunContext } from '../../command.ts';
+import { createProgress } from '../../progress.ts';
+import { renderAnnotation, repositoryPath } from './github-annotations.ts';
+import { listImportFiles, readImportFile } from './import-folder.ts';
+import type { FoundFile } from './import-folder.ts';
+import { addImportOptions, readImportPlan } from './import-options.ts';
+import type { ImportOptions, ImportPlan } from './import-options.ts';
+import { printReport } from './import-report.ts';
+import { readConnection } from './server-options.ts';
+import type { Connection } from './server-options.ts';
+
+type Importer = { importFiles(request: ImportRequest): Promise<ImportReport> };
+
+/** What the `catalog` commands work on: the store of a configuration, or a server elsewhere. */
+export type CatalogServices = {
+  local: Open<{ catalog: Pick<Catalog, 'importFiles'> }>;
+  remote: (connection: Connection) => Promise<Importer>;
+};
+
+/** Adds `catalog import`. */
+export const registerCatalog: Register<CatalogServices> = (parent, context) => {
+  const command = parent
+    .command('import <path>')
+    .description('import OpenAPI and AsyncAPI documents and artifact files');
+  addImportOptions(command)
+    .addHelpText('after', HELP)
+    .action(async (...received: unknown[]) => runImport(context, received));
+};
+
+const HELP = `
+PATH is a .yaml, .yml or .json file, or a folder with such files.
+
+An OpenAPI document becomes an artifact of type API, an AsyncAPI document one of type EVENT:
+  id       from info.title, else from the file's name
+  version  info.version, else 1.0.0
+  owner    info.x-owner, else info.contact.name, else "unknown"
+Any other file holds the fields of an artifact: id, type, owner, title, and if you like version,
+description, source, projectId, groupPath, members, counts, spec.
+
+Everything is imported as a draft. A version with the same content is left alone, a draft with
+other content is replaced, and a published version never changes: its file fails. With --publish
+drafts are published then, under the rules of the catalog. The exit code is 1 when any file failed.
+
+With --server no configuration is needed. Specs are judged on this machine.
+
+Examples:
+  trackport catalog import ./specs --config trackport.yaml
+  trackport catalog import ./specs --check --format github --server https://trackport.example.com
+  trackport catalog import ./specs --publish --server https://trackport.example.com \\
+    --issuer https://id.example.com --client-id ci`;
+
+type Context = RunContext & Parameters<typeof registerCatalog>[1];
+
+async function runImport(context: Context, received: unknown[]): Promise<void> {
+  const command = received.at(-1) as Command;
+  const { json, config } = command.optsWithGlobals<ConfigOptions>();
+  const options = command.opts<ImportOptions>();
+  const plan = readImportPlan(options, json === true);
+  const connection = readConnection(options, context.environment, plan.work);
+  const files = listImportFiles(command.args[0] ?? '');
+  if (connection) {
+    if (config !== undefined)
+      throw new UsageError('--config does not go with --server: nothing of it would be used.');
+    const importer = await context.services.remote(connection);
+    return run(context, { files, plan, importer, server: connection.server });
+  }
+  const { workspaceId } = plan;
+  const action = context.actionOf(context.services.local)(async ({ services, actor }) => {
+    const importer: Importer = {
+      importFiles: (request) => services.catalog.importFiles({ workspaceId, actor }, request),
+    };
+    await run(context, { files, plan, importer });
+  });
+  await action(...received);
+}
+
+type Run = { files: FoundFile[]; plan: ImportPlan; importer: Importer; server?: string };
+
+async function run(context: Context, { files, plan, importer, server }: Run): Promise<void> {
+  const { terminal, environment } = context;
+  const paths = new Map(files.map(({ shown, path }) => [shown, path]));
+  const pathOf = (file: string): string => paths.get(file) ?? file;
+  const report = await importer.importFiles({
+    files: [...paths.keys()],
+    read: async (file) => readImportFile(pathOf(file)),
+    work: plan.work,
+    acceptsBreaking: plan.acceptsBreaking,
+    onProgress: createProgress({ ...context, isJson: plan.format === 'json' }),
+  });
+  const root = environment['GITHUB_WORKSPACE'] || process.cwd();
+  printReport(terminal, {
+    ...report,
+    plan,
+    ...(server !== undefined && { server }),
+    pathOf: (file) => repositoryPath(pathOf(file), root),
+  });
+  refuseFailure(context, report, { plan, total: files.length });
+}
+
+/** @throws what stopped the import, or that files failed */
+function refuseFailure(
+  { terminal }: Pick<Context, 'terminal'>,
+  { results, stoppedBy }: ImportReport,
+  { plan, total }: { plan: ImportPlan; total: number },
+): void {
+  if (stoppedBy instanceof TargetFailure) {
+    const done = `${results.length} of ${total} files were done; run it again for the rest.`;
+    const detail = `${stoppedBy.message}${results.length > 0 ? ` ${done}` : ''}`;
+    if (plan.format === 'github')
+      terminal.print(renderAnnotation({ severity: 'error', code: 'stopped', detail }));
+    throw new CommandFailure(detail, { cause: stoppedBy });
+  }
+  if (stoppedBy !== undefined) throw stoppedBy as Error;
+  const failed = results.filter(({ outcome }) => outcome === 'failed').length;
+  if (failed > 0) throw new CommandFailure(`${failed} of ${results.length} failed.`);
+}

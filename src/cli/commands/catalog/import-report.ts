@@ -1,0 +1,105 @@
+import type { ImportOutcome } from '#catalog/import/import-draft.ts';
+import type { ImportReport, ImportResult } from '#catalog/import/import-files.ts';
+import type { ImportFinding } from '#catalog/import/import-finding.ts';
+
+import { printJson } from '../../command.ts';
+import type { Terminal } from '../../command.ts';
+import { printable, renderTable, renderWord } from '../../table.ts';
+import { renderAnnotation, textOf } from './github-annotations.ts';
+import type { ImportPlan } from './import-options.ts';
+
+const colours = {
+  created: 'green',
+  replaced: 'cyan',
+  published: 'green',
+  unchanged: 'gray',
+  failed: 'red',
+} as const;
+
+export type ShownReport = ImportReport & {
+  plan: ImportPlan;
+  /** The server's address; absent for the store at hand. */
+  server?: string;
+  /** The path of a file from the root of the checkout. */
+  pathOf: (file: string) => string;
+};
+
+/** Prints what became of the files, as the plan wants it shown. */
+export function printReport(terminal: Terminal, report: ShownReport): void {
+  if (report.plan.format === 'json') return printJson(terminal, toJson(report));
+  if (report.results.length === 0) return;
+  if (report.plan.format === 'github') printAnnotations(terminal, report);
+  else printTable(terminal, report);
+  terminal.print(summaryOf(report));
+}
+
+function toJson({ plan, server, results }: ShownReport) {
+  const { work, workspaceId } = plan;
+  return {
+    ...(server === undefined ? { workspace: workspaceId } : { server }),
+    dryRun: work === 'plan',
+    ...(work === 'check' && { check: true }),
+    ...(work === 'publish' && { publish: true }),
+    files: results,
+    summary: Object.fromEntries(countOutcomes(plan, results)),
+  };
+}
+
+function countOutcomes(
+  { work }: ImportPlan,
+  results: readonly ImportResult[],
+): [ImportOutcome, number][] {
+  const published = work === 'publish' ? (['published'] as const) : [];
+  const outcomes = ['created', 'replaced', ...published, 'unchanged', 'failed'] as const;
+  return outcomes.map((outcome) => [
+    outcome,
+    results.filter((result) => result.outcome === outcome).length,
+  ]);
+}
+
+function summaryOf({ plan, results }: ShownReport): string {
+  const counted = countOutcomes(plan, results).map(([outcome, count]) => `${count} ${outcome}`);
+  const isUnwritten = plan.work === 'plan' || plan.work === 'check';
+  return `${isUnwritten ? 'Nothing was written. It would be: ' : ''}${counted.join(', ')}.`;
+}
+
+/** No line of these begins with a text from outside, which could be a command itself. */
+function printAnnotations(terminal: Terminal, { results, pathOf }: ShownReport): void {
+  for (const { file, findings = [] } of results)
+    for (const finding of findings) terminal.print(renderAnnotation(finding, pathOf(file)));
+}
+
+function printTable(terminal: Terminal, { results }: ShownReport): void {
+  const rows = results.map((result) => renderRow(result, terminal.hasColour));
+  terminal.print(renderTable(['file', 'artifact', 'version', 'outcome', 'remark'], rows));
+  const lines = results.flatMap(renderFindings);
+  if (lines.length > 0) terminal.print(['', ...lines].join('\n'));
+  terminal.print('');
+}
+
+function renderRow(result: ImportResult, hasColour: boolean): string[] {
+  const { file, id = '', version = '', outcome, findings = [], detail } = result;
+  const count = findings.length;
+  const warning = count === 0 ? '' : `${count} finding${count === 1 ? '' : 's'} in the spec`;
+  return [
+    printable(file),
+    printable(id),
+    printable(version),
+    renderWord(outcome, colours, hasColour),
+    printable(detail ?? warning),
+  ];
+}
+
+/** What the table says already is not said twice. */
+function renderFindings({ file, findings = [], detail: said }: ImportResult): string[] {
+  return findings
+    .filter(({ line, detail }) => line !== undefined || detail !== said)
+    .map((finding) => renderFinding(file, finding));
+}
+
+/** As compilers write it, for editors that open such places. */
+function renderFinding(file: string, finding: ImportFinding): string {
+  const { line, column, severity, code } = finding;
+  const place = line === undefined ? '' : `:${line}:${column}`;
+  return `${printable(file)}${place}: ${severity}: ${printable(textOf(finding))} [${printable(code)}]`;
+}

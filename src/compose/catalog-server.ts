@@ -1,0 +1,64 @@
+import { createServerTarget } from '#adapters/catalog-api/server-target.ts';
+import type { TokenSource } from '#adapters/catalog-api/send-request.ts';
+import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
+import { importFiles } from '#catalog/import/import-files.ts';
+import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Secret } from '#shared/crypto/secret.ts';
+import { newUuid } from '#shared/ids.ts';
+
+/** A Trackport server elsewhere, and who comes to it. */
+export type CatalogServer = {
+  /** Its root, without a slash at its end. */
+  server: string;
+  credential:
+    | { kind: 'token'; token: Secret }
+    | {
+        kind: 'client';
+        issuer: string;
+        clientId: string;
+        clientSecret: Secret;
+        scope: string;
+        audience?: string;
+      };
+};
+
+/** Imports into the catalog of a server, by its HTTP API. Specs are judged here. */
+export async function openCatalogServer(
+  { server, credential }: CatalogServer,
+  clock: Clock,
+): Promise<{ importFiles(request: ImportRequest): Promise<ImportReport> }> {
+  const tokens = await createTokens(credential, clock);
+  const { random } = Math;
+  const target = createServerTarget({ server, tokens, clock, random, newKey: newUuid });
+  const judge = { checkSpec: createSpecChecker({ clock }), diffSpecs: createSpecDiffer({ clock }) };
+  return { importFiles: (request) => importFiles(judge, target, request) };
+}
+
+/** A token that is used up while a request is under way is renewed after its 401. */
+const RENEW_BEFORE_END_MS = 30 * SECOND;
+
+async function createTokens(
+  credential: CatalogServer['credential'],
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<TokenSource> {
+  if (credential.kind === 'token') return { token: async () => credential.token.reveal() };
+  const { createMachineTokens } = await import('#adapters/openid-client/client-credentials.ts');
+  const request = createMachineTokens(credential);
+  let current: { token: string; goodUntil: number } | undefined;
+  return {
+    token: async () => {
+      if (!current || clock.monotonicMs() >= current.goodUntil) {
+        const { token, lifetimeMs = Infinity } = await request();
+        const spareMs = Math.min(RENEW_BEFORE_END_MS, lifetimeMs / 2);
+        current = { token, goodUntil: clock.monotonicMs() + lifetimeMs - spareMs };
+      }
+      return current.token;
+    },
+    renew: () => {
+      current = undefined;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createMachineTokens } from '#adapters/openid-client/client-credentials.ts';
+import { startIssuer } from '#sandbox/issuer/issuer.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as never;
+
+test('a real issuer gives a client a token with the scopes it asks for, each time another', async () => {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  const { clientId, clientSecret } = issuer.machine;
+  const request = createMachineTokens({
+    issuer: issuer.url,
+    clientId,
+    clientSecret: new Secret(clientSecret),
+    scope: 'catalog:read',
+  });
+  const [first, second] = [await request(), await request()];
+  expect(first.lifetimeMs).toBe(3_600_000);
+  expect(claimsOf(first.token)).toMatchObject({ client_id: clientId, scope: 'catalog:read' });
+  expect(second.token).not.toBe(first.token);
+});
+
+test.each([
+  ['a wrong secret', {}, 'refuses the client: invalid_client'],
+  ['an issuer that is not there', { issuer: 'http://127.0.0.1:9' }, 'cannot be used'],
+])('%s is told without the secret', async (_name, facts, message) => {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  const secret = 'wrong-secret';
+  const clientSecret = new Secret(secret);
+  const client = { issuer: issuer.url, clientId: 'sandbox-machine', clientSecret, scope: 'a' };
+  const failed = await createMachineTokens({ ...client, ...facts })().catch(
+    (error: Error) => error,
+  );
+  expect(failed).toMatchObject({
+    name: 'TargetFailure',
+    message: expect.stringContaining(message),
+  });
+  expect(failed).not.toMatchObject({ message: expect.stringContaining(secret) });
+});

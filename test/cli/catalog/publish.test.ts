@@ -1,0 +1,240 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { Catalog, CatalogRules } from '#catalog/index.ts';
+import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import { buildCatalog, catalogRules } from '../../support/catalog.ts';
+import type { FakeClock } from '../../support/clock.ts';
+import { runCommand } from '../../support/command.ts';
+import type { Output } from '../../support/command.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+
+let catalog: Catalog;
+let store: ArtifactStore;
+let clock: FakeClock;
+let folder: string;
+let rules: CatalogRules;
+
+beforeEach(() => {
+  rules = catalogRules;
+  ({ catalog, store, clock } = buildCatalog({ rules: () => rules }));
+  folder = temporaryFolder();
+});
+
+type Ran = Output & { failure?: string };
+
+async function run(...args: string[]): Promise<Ran> {
+  const output: Output = { out: '', notes: '' };
+  const environment = { GITHUB_WORKSPACE: folder };
+  const call = {
+    args: ['import', folder, ...args],
+    services: { catalog },
+    clock,
+    output,
+    environment,
+  };
+  try {
+    return await runCommand<{ catalog: Catalog }>((parent, context) => {
+      const remote = () => expect.unreachable('no server was named');
+      registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+    }, call);
+  } catch (error) {
+    return { ...output, failure: (error as Error).message };
+  }
+}
+
+const put = (name: string, text: string | Buffer): void => {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+};
+
+type Paths = Record<string, object>;
+const get = { responses: { 200: { description: 'ok' } } };
+
+function document(version: string, paths: Paths): string {
+  const openapi = { openapi: '3.1.0', info: { title: 'Shop', version }, paths };
+  return JSON.stringify(openapi, null, 2);
+}
+
+const stateOf = async (version: string): Promise<string | undefined> => {
+  const found = await store.read('default', { id: 'shop', version }, { withSpec: false });
+  return found.kind === 'found' ? found.record.lifecycle : undefined;
+};
+
+const actionsOf = async (): Promise<unknown[]> => {
+  const listed = (await store.listAudit('default', { id: 'shop', limit: 99 })) ?? [];
+  return listed.map(({ entry: { action, actor, changes } }) => [
+    action,
+    actor,
+    changes?.['breaking'],
+  ]);
+};
+
+const operator = { kind: 'cli', subject: 'operator' };
+
+/** 1.0.0 with two paths is published; the file is 1.1.0 with one of them. */
+async function breakShop(): Promise<void> {
+  put('shop.json', document('1.0.0', { '/a': { get }, '/b': { get } }));
+  expect((await run('--publish')).failure).toBeUndefined();
+  put('shop.json', document('1.1.0', { '/a': { get } }));
+}
+
+describe('--publish', () => {
+  test('publishes what is new, and drafts that are there, with an audit entry of who did it', async () => {
+    put('shop.json', document('1.0.0', { '/a': { get } }));
+    await run();
+    expect(await stateOf('1.0.0')).toBe('DRAFT');
+    const { out } = await run('--publish');
+    expect(out).toContain('0 created, 0 replaced, 1 published, 0 unchanged, 0 failed.');
+    expect(await stateOf('1.0.0')).toBe('PUBLISHED');
+    expect(await actionsOf()).toEqual([
+      ['artifact.publish', operator, undefined],
+      ['artifact.create', operator, undefined],
+    ]);
+    expect((await run('--publish')).out).toContain('0 published, 1 unchanged, 0 failed.');
+    expect(await actionsOf()).toHaveLength(2);
+  });
+
+  test('leaves a draft whose spec has findings, unless they are to warn', async () => {
+    put('shop.json', document('1.0.0', { a: { get } }));
+    const { out, failure } = await run('--publish');
+    expect(failure).toBe('1 of 1 failed.');
+    expect(out).toMatch(/shop\.json:7:3: error: #\/spec\/paths: .* \[\w+\]/);
+    expect(await stateOf('1.0.0')).toBe('DRAFT');
+    rules = { ...rules, findings: 'warn' };
+    expect((await run('--publish')).failure).toBeUndefined();
+    expect(await stateOf('1.0.0')).toBe('PUBLISHED');
+  });
+
+  test('tells what breaks; where that blocks it has to be accepted, which the audit keeps', async () => {
+    await breakShop();
+    rules = { ...rules, compatibility: 'block' };
+    const blocked = await run('--publish', '--format', 'github');
+    expect(blocked.failure).toBe('1 of 1 failed.');
+    expect(blocked.out).toContain(
+      '::error file=shop.json,line=7,col=3,title=breaking-change::#/spec/paths/~1b: Breaks who relies on 1.0.0',
+    );
+    expect(await stateOf('1.1.0')).toBe('DRAFT');
+    const accepted = await run('--publish', '--breaking', 'accept');
+    expect(accepted.failure).toBeUndefined();
+    expect(accepted.out).toContain('warning: #/spec/paths/~1b: Breaks who relies on 1.0.0');
+    expect(await stateOf('1.1.0')).toBe('PUBLISHED');
+    expect((await actionsOf()).at(0)).toEqual(['artifact.publish', operator, 'accept']);
+  });
+});
+
+describe('--check', () => {
+  test('finds what publishing would find, fails, and writes nothing', async () => {
+    await breakShop();
+    put('broken.json', document('3.0.0', { a: {} }).replace('Shop', 'Broken'));
+    const { out, failure } = await run('--check');
+    expect(failure).toBe('2 of 2 failed.');
+    expect(out).toMatch(/broken\.json:7:3: error: .* \[\w+\]/);
+    expect(out).toContain('shop.json:7:3: error: #/spec/paths/~1b: Breaks who relies on 1.0.0');
+    expect(out).toContain('Nothing was written.');
+    expect(await stateOf('1.1.0')).toBeUndefined();
+    expect(await actionsOf()).toHaveLength(2);
+  });
+
+  test('takes breaking changes that are accepted for remarks', async () => {
+    await breakShop();
+    const { out, failure } = await run('--check', '--breaking', 'accept');
+    expect(failure).toBeUndefined();
+    expect(out).toContain('warning: #/spec/paths/~1b');
+  });
+
+  test('has nothing against another major number, and what is published already', async () => {
+    await breakShop();
+    put('shop.json', document('2.0.0', { '/a': { get } }));
+    expect((await run('--check')).failure).toBeUndefined();
+    rules = { ...rules, findings: 'warn' };
+    put('shop.json', document('4.0.0', { a: {} }));
+    await run('--publish');
+    expect(await stateOf('4.0.0')).toBe('PUBLISHED');
+    expect((await run('--check')).failure).toBeUndefined();
+  });
+
+  test('fails for other content of a published version, where the version stands', async () => {
+    await breakShop();
+    put('shop.json', document('1.0.0', { '/a': { get } }));
+    const { out, failure } = await run('--check', '--format', 'github');
+    expect(failure).toBe('1 of 1 failed.');
+    expect(out).toMatch(/^::error file=shop\.json,line=5,col=5,title=frozen::#\/version: /);
+  });
+});
+
+describe('places', () => {
+  test.each([
+    ['a.yaml', 'openapi: 3.1.0\ninfo:\n  title: a\n\tversion: 1', 'line=4,col=1'],
+    ['a.json', '{\n  "openapi": "3.1.0",\n}', 'line=3,col=1'],
+    ['a.json', '{\n  "openapi": "3.1.0"\n', 'line=3,col=1'],
+    ['a.json', '{"id": "a",\n "id": "b"}', 'line=2,col=2'],
+    ['a.yaml', 'id: a\ntype: API\nowner: b\ntitle: c\ncolour: red\n', 'line=5,col=1'],
+    ['a.yaml', 'id: a\ntype: APY\nowner: b\ntitle: c\n', 'line=2,col=1'],
+    ['a.yaml', 'id: a\ntype: API\nowner: b\ntitle: c\nmembers:\n  - x\n  - "?"\n', 'line=7,col=5'],
+    ['a.yaml', '\uFEFFid: a\ntype: APY\nowner: b\ntitle: c\n', 'line=2,col=1'],
+    ['a.yaml', 'openapi: 3.1.0\ninfo: { version: "1" }\npaths: {}\n', 'line=2,col=1'],
+  ])('in %s: %j', async (name, text, place) => {
+    put(name, text);
+    expect((await run('--check', '--format', 'github')).out).toContain(`file=${name},${place},`);
+  });
+});
+
+describe('a hostile file', () => {
+  const nest = (levels: number): string => `${'[1,'.repeat(levels)}1${']'.repeat(levels)}`;
+  const field = (title: string, spec = '{}'): string =>
+    `{"id":"a","type":"API","owner":"b","title":${title},"spec":${spec}}`;
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\n${Array.from('bcdefgh')
+    .map((name, at) => `${name}: &${name} [${`*${'abcdefgh'[at]},`.repeat(9)}]`)
+    .join('\n')}\nid: x\n`;
+
+  test.each([
+    [
+      'more than 5 MiB of spec',
+      'a.json',
+      field('"t"', `{"x":"${'y'.repeat(6 * 1024 * 1024)}"}`),
+      '5 MiB',
+    ],
+    ['more than 32 MiB', 'a.json', Buffer.alloc(32 * 1024 * 1024 + 1, 32), '32 MiB'],
+    ['65 levels of spec', 'a.json', field('"t"', `{"x":${nest(65)}}`), 'deeper than'],
+    ['100,000 levels of JSON', 'a.json', nest(100_000), 'deeper than'],
+    ['100,000 levels of YAML', 'a.yaml', nest(100_000), 'not one YAML document'],
+    ['a bomb of anchors', 'a.yaml', bomb, 'too many aliases'],
+    ['64,000 combining marks in a title', 'a.json', field(`"a${'\u0301'.repeat(64_000)}"`), '200'],
+    ['bytes that are no UTF-8', 'a.yaml', Buffer.from([0x69, 0x64, 0xff]), 'UTF-8'],
+    ['nothing', 'a.yaml', '', 'no OpenAPI or AsyncAPI document'],
+  ])('with %s fails alone, and says why', async (_name, name, text, reason) => {
+    put(name, text);
+    put('z.json', document('1.0.0', {}));
+    const { out, failure } = await run();
+    expect(failure).toBe('1 of 2 failed.');
+    expect(out).toContain(reason);
+    expect(await stateOf('1.0.0')).toBe('DRAFT');
+  });
+
+  test('with 64,000 combining marks in the title of a document is imported', async () => {
+    put('a.json', document('1.0.0', {}).replace('Shop', `Shop${'\u0301'.repeat(64_000)}`));
+    expect((await run()).failure).toBeUndefined();
+  });
+
+  test('by its name ends no annotation and no line', async () => {
+    const name = 'a,line=9::b%\n::warning::c.json';
+    put(name, '{');
+    const { out } = await run('--format', 'github');
+    expect(out.split('\n')[0]).toMatch(
+      /^::error file=a%2Cline=9%3A%3Ab%25%0A%3A%3Awarning%3A%3Ac\.json,line=1,col=2,/,
+    );
+    expect(out).not.toMatch(/^::warning/m);
+    expect((await run()).out).not.toContain('\n::');
+  });
+
+  test('that is a link in a circle is left out', async () => {
+    put('shop.json', document('1.0.0', {}));
+    symlinkSync('.', path.join(folder, 'self'));
+    symlinkSync('b.json', path.join(folder, 'a.json'));
+    symlinkSync('a.json', path.join(folder, 'b.json'));
+    expect((await run()).out).toContain('1 created, 0 replaced, 0 unchanged, 0 failed.');
+  });
+});

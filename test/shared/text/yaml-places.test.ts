@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { readPlaces } from '#shared/text/yaml-places.ts';
+
+const text = `# a remark
+top:
+  list:
+    - one
+    - two: &shared
+        deep: 1
+  "quoted key": x
+  404: number
+  alias: *shared
+`;
+
+test.each([
+  [[], 2, 1],
+  [['top'], 2, 1],
+  [['top', 'list'], 3, 3],
+  [['top', 'list', '0'], 4, 7],
+  [['top', 'list', '1', 'two', 'deep'], 6, 9],
+  [['top', 'quoted key'], 7, 3],
+  [['top', '404'], 8, 3],
+  [['top', 'alias', 'deep'], 6, 9],
+  [['top', 'missing', 'deeper'], 2, 1],
+  [['top', 'list', '9'], 3, 3],
+  [['top', 'list', '-1'], 3, 3],
+])('%j stands in line %i, column %i', (path, line, column) => {
+  expect(readPlaces(text)?.(path)).toEqual({ line, column });
+});
+
+test('JSON, CRLF and an empty text have places too', () => {
+  expect(readPlaces('{\r\n "a": [1,\r\n  {"b": 2}]}')?.(['a', '1', 'b'])).toEqual({
+    line: 3,
+    column: 4,
+  });
+  expect(readPlaces('')?.(['a'])).toEqual({ line: 1, column: 1 });
+});
