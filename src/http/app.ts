@@ -87,7 +87,7 @@ export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps
 }
 
 function partnerAreas({ partners }: AppDeps, context: HttpContext): Area[] {
-  return partners ? [partnerRoutes(context, partners), receiptStatusRoutes(partners)] : [];
+  return partners ? [partnerRoutes(context, partners), receiptStatusRoutes(context, partners)] : [];
 }
 
 function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void {

@@ -11,6 +11,7 @@ import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { ProblemPages } from './problems/problem-pages.ts';
 import type { ReadBody } from './requests/read-body.ts';
+import type { SendRendered } from './responses/send-rendered.ts';
 import type { RefusalLimiter } from './auth/refusal-limiter.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
@@ -31,6 +32,7 @@ export type HttpContext = {
   refusals: RefusalLimiter;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
+  sendRendered: SendRendered;
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<ProblemPages, 'add'>;
 };
@@ -42,6 +44,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Fields that the request's log line gets: ids only, never personal data or secrets. */
     logFacts: LogFields | undefined;
+    /**
+     * Headers of whatever response the request gets: names, each with its value behind it. What is set
+     * on the reply under the same name takes their place.
+     */
+    headersOut: string[] | undefined;
   }
   interface FastifyContextConfig {
     /** Query parameters that the schema does not name are ignored instead of refused. */

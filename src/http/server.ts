@@ -15,6 +15,7 @@ import { createBodyBudget } from './requests/body-budget.ts';
 import type { BodyBudget } from './requests/body-budget.ts';
 import { createClientErrorHandler, createConnectHandler } from './problems/client-error.ts';
 import type { ClientErrorDeps } from './problems/client-error.ts';
+import { createRenderedSender } from './responses/send-rendered.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import { createProblemPages } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
@@ -96,7 +97,11 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
   const { publicUrl, clock, log } = deps;
   const { problemPages } = responseDeps;
-  return { app, context: { publicUrl, clock, log, refusals, readBody, problemPages } };
+  const sendRendered = createRenderedSender((request) => cors.headersFor(request));
+  return {
+    app,
+    context: { publicUrl, clock, log, refusals, readBody, sendRendered, problemPages },
+  };
 }
 
 function openBodyBudget({ metrics }: ServerDeps, limits: ServerLimits): BodyBudget {

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Access } from '#access/index.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
@@ -16,7 +16,7 @@ const EXPIRY_NOTICE_MS = 14 * DAY;
 export type KeyAccessDeps = { access: Pick<Access, 'authenticate' | 'recall' | 'countCall'> };
 
 /** What a route does with the caller once it is known. */
-type Admit = (principal: ConsumerPrincipal, request: FastifyRequest, reply: FastifyReply) => void;
+type Admit = (principal: ConsumerPrincipal, request: FastifyRequest) => void;
 
 /** The two steps of letting the holder of a key in. The rest of its request is looked at after both. */
 export type KeyAccess = {
@@ -30,7 +30,7 @@ export type KeyAccess = {
    * Counts the request. From here on the response says what is left of the limit.
    * @throws {quota-exceeded}
    */
-  spend(principal: ConsumerPrincipal, reply: FastifyReply): LimitState;
+  spend(principal: ConsumerPrincipal, request: FastifyRequest): LimitState;
 };
 
 export function createKeyAccess(
@@ -46,33 +46,33 @@ export function createKeyAccess(
   };
   return {
     authenticate: (admit) => {
-      const letIn: Admit = (principal, request, reply) => {
+      const letIn: Admit = (principal, request) => {
         request.logFacts = logFactsOf(principal);
-        announceExpiry(reply, principal, clock);
-        admit(principal, request, reply);
+        announceExpiry(request, principal, clock);
+        admit(principal, request);
       };
       const letInLater = async (
         request: FastifyRequest,
-        reply: FastifyReply,
         done: (error?: FastifyError) => void,
       ): Promise<void> => {
         try {
-          letIn(await verify(request), request, reply);
+          letIn(await verify(request), request);
         } catch (error) {
           return done(error as FastifyError);
         }
         done();
       };
-      return (request, reply, done) => {
+      return (request, _reply, done) => {
         const known = access.recall(keyOf(request));
-        if (!known) return void letInLater(request, reply, done);
-        letIn(known, request, reply);
+        if (!known) return void letInLater(request, done);
+        letIn(known, request);
         done();
       };
     },
-    spend: (principal, reply) => {
+    spend: (principal, { headersOut }) => {
       const quota = access.countCall(principal);
-      reply.headers(rateLimitHeaders(quota));
+      const { ratelimit, 'ratelimit-policy': policy } = rateLimitHeaders(quota);
+      headersOut?.push('ratelimit-policy', policy, 'ratelimit', ratelimit);
       if (quota.isExceeded) refuseOverLimit(quota);
       return quota;
     },
@@ -92,12 +92,12 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
 
 /** As an HTTP date (RFC 9110 §5.6.7), which `Sunset` and `Expires` are, too. */
 function announceExpiry(
-  reply: FastifyReply,
+  { headersOut }: FastifyRequest,
   { expiresAt }: ConsumerPrincipal,
   clock: Pick<Clock, 'now'>,
 ): void {
   if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
-    reply.header('key-expires', new Date(expiresAt).toUTCString());
+    headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
 }
 
 /** What every response to the holder of a key says. */

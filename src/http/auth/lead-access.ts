@@ -22,9 +22,9 @@ export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAc
   app.decorateRequest('visibility', undefined);
   app.addHook(
     'onRequest',
-    access.authenticate((principal, request, reply) => {
+    access.authenticate((principal, request) => {
       request.visibility = visibilityFor(principal);
-      access.spend(principal, reply);
+      access.spend(principal, request);
     }),
   );
 }

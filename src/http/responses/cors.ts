@@ -11,6 +11,11 @@ import { routedPath } from '../requests/routed-path.ts';
 export type Cors = {
   /** Hooks. Called before any route is registered. */
   install(app: HttpApp): void;
+  /**
+   * The headers of a response: names, each with its value behind it. The hooks add them, except to what
+   * is written past the framework.
+   */
+  headersFor(request: FastifyRequest): readonly string[];
   /** The headers of a 204, when the request is a browser's preflight for such a `GET`. */
   preflight(request: FastifyRequest): Readonly<Record<string, string>> | undefined;
 };
@@ -53,15 +58,20 @@ export function createCors(origins: readonly string[]): Cors {
     if (allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
     return allowed.has(origin) ? origin : undefined;
   };
+  const headersFor: Cors['headersFor'] = (request) => {
+    if (allowed.size === 0 || request.method !== 'GET') return NO_HEADERS;
+    const { url = '' } = request.routeOptions;
+    return READABLE.test(url) ? toHeaders(allowedOriginOf(request)) : NO_HEADERS;
+  };
   return {
+    headersFor,
     install: (app) => {
       if (allowed.size === 0) return;
       app.addHook('onRoute', (route) => {
         if ([route.method].flat().includes('GET') && READABLE.test(route.url)) paths.add(route);
       });
       app.addHook('onSend', (request, reply, _payload, done) => {
-        const { url = '' } = request.routeOptions;
-        if (request.method === 'GET' && READABLE.test(url)) admit(reply, allowedOriginOf(request));
+        addHeaders(reply, headersFor(request));
         done();
       });
     },
@@ -82,11 +92,22 @@ export function createCors(origins: readonly string[]): Cors {
   };
 }
 
+const NO_HEADERS: readonly string[] = [];
+
 /** Also without an origin: what a cache stores for one origin must not serve another. */
-function admit(reply: FastifyReply, origin: string | undefined): void {
-  const vary = reply.getHeader('vary');
-  reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);
-  if (origin === undefined) return;
-  reply.header('access-control-allow-origin', origin);
-  reply.header('access-control-expose-headers', RESPONSE_HEADERS);
+function toHeaders(origin: string | undefined): string[] {
+  const headers = ['vary', 'Origin'];
+  if (origin === undefined) return headers;
+  headers.push('access-control-allow-origin', origin);
+  headers.push('access-control-expose-headers', RESPONSE_HEADERS);
+  return headers;
+}
+
+function addHeaders(reply: FastifyReply, headers: readonly string[]): void {
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    const others = name === 'vary' ? reply.getHeader(name) : undefined;
+    const value = headers[at + 1] ?? '';
+    reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
+  }
 }

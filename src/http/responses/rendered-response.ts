@@ -10,8 +10,11 @@ const TEXT_BYTES_MAX = 8 * 1024;
 
 /** The bytes of a response with their validator. */
 export type RenderedResponse = {
-  /** Short ones as text: Node then sends headers and body in one write. */
-  body: Buffer | string;
+  /**
+   * UTF-8. Short ones as text with a character for each byte (`latin1`): Node then sends headers and body
+   * in one write, and need not encode them.
+   */
+  bytes: Buffer | string;
   etag: string;
 };
 
@@ -23,9 +26,9 @@ export function strongEtag(bytes: Buffer): string {
 /** Renders values through a schema, so that nothing unnamed can leave; the same object once. */
 export function createRenderer(schema: z.ZodType): (value: object) => RenderedResponse {
   return memoize((value: object) => {
-    const text = JSON.stringify(z.encode(schema, value));
-    const bytes = Buffer.from(text);
-    return { body: bytes.length <= TEXT_BYTES_MAX ? text : bytes, etag: strongEtag(bytes) };
+    const bytes = Buffer.from(JSON.stringify(z.encode(schema, value)));
+    const isShort = bytes.length <= TEXT_BYTES_MAX;
+    return { bytes: isShort ? bytes.toString('latin1') : bytes, etag: strongEtag(bytes) };
   });
 }
 

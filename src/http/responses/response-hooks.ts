@@ -39,11 +39,10 @@ export type ResponseHooks = {
 export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   const measure = createRequestMetrics(deps.metrics);
   /** Made with the first response: the public address is not known before the service listens. */
-  let common: readonly (readonly [string, string])[] | undefined;
-  const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
-    common ??= Object.entries(securityHeaders(deps.publicUrl()));
-    reply.header('x-request-id', request.id);
-    for (const [name, value] of common) reply.header(name, value);
+  let common: readonly string[] | undefined;
+  const beginHeaders = (request: FastifyRequest): void => {
+    common ??= Object.entries(securityHeaders(deps.publicUrl())).flat();
+    request.headersOut = ['x-request-id', request.id, ...common];
   };
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const completed = { request, reply, route: routeOf(request) };
@@ -52,13 +51,19 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   };
   return {
     onFrameworkError: (error, request, reply) => {
-      setCommonHeaders(request, reply);
+      beginHeaders(request);
+      putHeaders(request, reply);
       sendEarlyProblem(deps, { error, request, reply });
       record(request, reply);
     },
     install: (app) => {
       app.decorateRequest('logFacts', undefined);
-      respondBeforeRouting(app, { setCommonHeaders, cors: deps.cors });
+      app.decorateRequest('headersOut', undefined);
+      respondBeforeRouting(app, { beginHeaders, cors: deps.cors });
+      app.addHook('onSend', (request, reply, _payload, done) => {
+        putHeaders(request, reply);
+        done();
+      });
       app.addHook('onResponse', (request, reply, done) => {
         record(request, reply);
         deps.earlyResponses.note(request.raw);
@@ -73,11 +78,19 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
 }
 
 type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
-  setCommonHeaders: (request: FastifyRequest, reply: FastifyReply) => void;
+  beginHeaders: (request: FastifyRequest) => void;
 };
 
+/** What is not written past the framework gets them here. */
+function putHeaders({ headersOut = [] }: FastifyRequest, reply: FastifyReply): void {
+  for (let at = 0; at < headersOut.length; at += 2) {
+    const name = headersOut[at] ?? '';
+    if (!reply.hasHeader(name)) reply.header(name, headersOut[at + 1]);
+  }
+}
+
 /** The first hook: what needs no look at the credential, above all paths that do not exist. */
-function respondBeforeRouting(app: HttpApp, { setCommonHeaders, cors }: BeforeRouting): void {
+function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRouting): void {
   const paths = createKnownPaths();
   let isStopping = false;
   app.addHook('onRoute', (route) => paths.add(route));
@@ -86,7 +99,7 @@ function respondBeforeRouting(app: HttpApp, { setCommonHeaders, cors }: BeforeRo
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
-    setCommonHeaders(request, reply);
+    beginHeaders(request);
     const broken = brokenRequest(request);
     const preflight = request.is404 && !broken ? cors.preflight(request) : undefined;
     if (preflight) {

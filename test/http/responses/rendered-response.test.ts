@@ -14,7 +14,7 @@ test.each([
 
 test('what the schema does not name does not leave', () => {
   const render = createRenderer(z.object({ id: z.string() }));
-  expect(render({ id: '7', secret: 'x' }).body).toBe('{"id":"7"}');
+  expect(render({ id: '7', secret: 'x' }).bytes).toBe('{"id":"7"}');
 });
 
 test('the same object is rendered once', () => {

@@ -1,18 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { leadListOut, leadOut } from '#leads/model/lead-out.ts';
 import type { LeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
 import { memoizePair } from '#shared/caching/memoize.ts';
-import { matchesNone } from '../../requests/precondition.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
-import { cacheStatus, createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
-import type { RenderedResponse } from '../../responses/rendered-response.ts';
+import { cacheStatus, createRenderer } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
 import { leadListQuery } from './schema.ts';
@@ -29,51 +26,41 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
       ? undefined
       : nextLink({ url }, nextCursor, context.publicUrl());
   });
+  const { sendRendered } = context;
   return (app) => {
     requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads', listRoute, (request, reply) =>
       deps.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
+        const headers = headersOf(cache);
         const link = linkTo(request.query, value, request.url);
-        if (link !== undefined) reply.header('link', link);
-        return bytesOf({ rendered: renderList(value), cache }, request, reply);
+        if (link !== undefined) headers.push('link', link);
+        return sendRendered({ request, reply }, renderList(value), headers);
       }),
     );
     app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
       deps.reader
         .read(request.params.leadId, visibilityOf(request))
         .then(({ value, cache }) =>
-          bytesOf({ rendered: renderLead(value), cache }, request, reply),
+          sendRendered({ request, reply }, renderLead(value), headersOf(cache)),
         ),
     );
   };
 }
 
-type Outgoing = { rendered: RenderedResponse; cache: CacheFacts };
-
 const stored = revalidatedFor('X-API-KEY');
 
-/**
- * What the handler returns, which a hot read gets for less than a `reply` that was sent: bytes that are
- * serialized already, so that their type is none of the schema's, or nothing for a 304.
- */
-function bytesOf(
-  { rendered, cache }: Outgoing,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): never {
-  // One by one: an object of them for each response costs a hot read more.
-  reply
-    .header('etag', rendered.etag)
-    .header('cache-control', stored['cache-control'])
-    .header('vary', stored.vary)
-    .header('age', String(Math.max(0, Math.floor(cache.ageMs / 1000))))
-    .header('cache-status', cacheStatus(cache));
-  if (matchesNone(request.headers['if-none-match'], rendered.etag)) {
-    reply.code(304);
-    return undefined as never;
-  }
-  reply.header('content-type', JSON_MEDIA_TYPE);
-  return rendered.body as never;
+/** Names, each with its value behind it. */
+function headersOf(cache: CacheFacts): string[] {
+  return [
+    'cache-control',
+    stored['cache-control'],
+    'vary',
+    stored.vary,
+    'age',
+    String(Math.max(0, Math.floor(cache.ageMs / 1000))),
+    'cache-status',
+    cacheStatus(cache),
+  ];
 }
 
 const leadProblems = [

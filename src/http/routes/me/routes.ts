@@ -18,8 +18,8 @@ export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
     app.decorateRequest('keyHolder', undefined);
     app.addHook(
       'onRequest',
-      access.authenticate((principal, request, reply) => {
-        const { limitPerMinute } = access.spend(principal, reply);
+      access.authenticate((principal, request) => {
+        const { limitPerMinute } = access.spend(principal, request);
         request.keyHolder = { principal, limitPerMinute };
       }),
     );

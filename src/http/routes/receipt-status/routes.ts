@@ -1,11 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
-import type { Area } from '../../http-app.ts';
-import { matchesNone } from '../../requests/precondition.ts';
-import { createRenderer, JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
-import type { RenderedResponse } from '../../responses/rendered-response.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { createRenderer } from '../../responses/rendered-response.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 
 /** Where status addresses are. */
@@ -14,21 +11,20 @@ export const STATUS_PATH = '/api/v1/receipt-status';
 export type ReceiptStatusRoutesDeps = { partners: Pick<Partners, 'readStatus'> };
 
 /** What became of a delivery, for whoever has its status address. */
-export function receiptStatusRoutes({ partners }: ReceiptStatusRoutesDeps): Area {
+export function receiptStatusRoutes(
+  { sendRendered }: Pick<HttpContext, 'sendRendered'>,
+  { partners }: ReceiptStatusRoutesDeps,
+): Area {
   const render = createRenderer(receiptStatusOut);
   return (app) => {
     app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
       const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
-      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-      return send(request, reply, render(status));
+      const headers = ['cache-control', 'private, no-cache'];
+      if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
+      sendRendered({ request, reply }, render(status), headers);
+      return reply;
     });
   };
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedResponse) {
-  reply.headers({ etag, 'cache-control': 'private, no-cache' });
-  if (matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  return reply.header('content-type', JSON_MEDIA_TYPE).send(body);
 }
 
 const statusParams = z.object({
