@@ -14,6 +14,8 @@ export type ThreadWriterOptions = ThreadOptions & {
 };
 
 const threadMain = new URL('thread-main.ts', import.meta.url);
+/** A hook into imports is one of one thread: this one gets what `bin/prepare.js` gives the main one. */
+const findFiles = new URL('../../../../bin/resolve.js', import.meta.url).href;
 
 export type ThreadWriter = Writer & {
   /** Resolves when the thread has opened the store. @throws {store-unavailable} */
@@ -60,6 +62,7 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
   const worker = new Worker(module, {
     workerData: threadOptions satisfies ThreadOptions,
     resourceLimits: HEAP_LIMITS,
+    execArgv: ['--import', findFiles],
   });
   const pending = createPending();
   const send = createSending(worker);
