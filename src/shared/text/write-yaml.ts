@@ -1,8 +1,12 @@
 /**
  * Writes values of JSON as YAML that every parser reads alike, of YAML 1.1 and 1.2: what could be taken
- * for anything but a text is quoted. A library's writer builds a tree of nodes first, writes some
- * characters that it cannot read again, and knows no bound, where one line of the value can become a
- * hundred characters of indentation.
+ * for anything but a text is quoted. The writer of the package `yaml` (2.9.1 and 3.0.0-2, with `compat:
+ * 'yaml-1.1'`, `lineWidth: 0` and `aliasDuplicateObjects: false`) cannot take its place:
+ * - A first key that begins with a byte order mark, and a text such as `" \n"`, it reads as another one. With
+ *   all texts quoted it does not, but nobody wants to read that; with `simpleKeys` it refuses long keys.
+ * - It knows no bound, where one line of the value can become a hundred characters of indentation:
+ *   1.2 MB at 60 levels become 60 MB of text, and take it most of the time that a thread has.
+ * - It takes four to seven times the processor time, for it builds a tree of nodes first.
  */
 import { isRawNumber } from './raw-number.ts';
 
