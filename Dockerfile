@@ -13,6 +13,7 @@ COPY bin bin
 COPY src src
 COPY migrations migrations
 COPY config config
+COPY openapi.json openapi.json
 COPY LICENSE LICENSE
 
 FROM node:24-bookworm-slim

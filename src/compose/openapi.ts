@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 
 import { createApp } from '#http/app.ts';
 import { buildOpenApi } from '#http/openapi/collect.ts';
+import { renderDocument } from '#http/openapi/document.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -46,7 +47,7 @@ export async function renderOpenApi(): Promise<string> {
     claims: { claimedLeads: unserved, authorize: notServing },
   });
   try {
-    return `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
+    return renderDocument(await buildOpenApi(app));
   } finally {
     await app.close();
   }

@@ -12,6 +12,7 @@ import type { OpenApiDocument } from './document.ts';
 import { addExamples } from './examples.ts';
 import { addIfNoneMatch, addResponseHeaders } from './headers.ts';
 import type { HeadersByOperation } from './headers.ts';
+import { operationKeysOf } from './operation-key.ts';
 import { securitySchemes, tags } from './parts.ts';
 import { addProblemExamples } from './problems.ts';
 import type { ProblemsByOperation } from './problems.ts';
@@ -70,20 +71,11 @@ type RouteFacts = { headers: HeadersByOperation; problems: ProblemsByOperation }
 
 function factsOf(routes: readonly RouteOptions[]): RouteFacts {
   const facts: RouteFacts = { headers: new Map(), problems: new Map() };
-  for (const { method, url, config } of routes)
-    for (const name of [method].flat()) {
-      const key = operationKey(name, templateOf(url));
-      if (config?.responseHeaders) facts.headers.set(key, config.responseHeaders);
-      if (config?.problems) facts.problems.set(key, config.problems);
+  for (const route of routes)
+    for (const key of operationKeysOf(route)) {
+      const { responseHeaders, problems } = route.config ?? {};
+      if (responseHeaders) facts.headers.set(key, responseHeaders);
+      if (problems) facts.problems.set(key, problems);
     }
   return facts;
-}
-
-function templateOf(url: string): string {
-  return url.replaceAll(/:([^/]+)/g, '{$1}');
-}
-
-/** One operation, as the maps of this folder name it. */
-function operationKey(method: string, path: string): string {
-  return `${method.toLowerCase()} ${path}`;
 }

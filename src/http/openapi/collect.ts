@@ -13,6 +13,10 @@ export function collectOpenApi(app: HttpApp): void {
     const { buildDocument } = await import('./build-document.ts');
     return buildDocument(routes);
   });
+  app.decorate('openApiText', async () => {
+    const { servedText } = await import('./served-text.ts');
+    return servedText(routes);
+  });
 }
 
 /** The document of all registered routes; the same text for the same routes. */
@@ -25,5 +29,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The document of all routes, made anew each time; only when the instance is ready. */
     openApi: () => Promise<OpenApiDocument>;
+    /** The text of `/openapi.json`, which is made of a file where there is one. */
+    openApiText: () => Promise<string>;
   }
 }

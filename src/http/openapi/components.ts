@@ -5,46 +5,58 @@ const SCHEMAS = '#/components/schemas/';
 const INPUT = 'Input';
 
 /**
- * The document without components that nothing refers to. Each registered schema comes twice, as
- * `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
+ * The document without what nothing refers to, its schemas in order. Each registered schema comes twice,
+ * as `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
  */
 export function tidyComponents(document: OpenApiDocument): OpenApiDocument {
-  const used = usedSchemas(document);
-  const schemas = Object.entries(document.components?.schemas ?? {})
-    .filter(([name]) => used.has(name))
-    .sort(([left], [right]) => (left < right ? -1 : 1));
-  const tidy: OpenApiDocument = {
+  const tidy = withUsedParts(document);
+  const schemas = Object.entries(tidy.components?.schemas ?? {}).sort(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+  return shortenNames({
+    ...tidy,
+    components: { ...tidy.components, schemas: Object.fromEntries(schemas) },
+  });
+}
+
+/** The document without the tags, security schemes and other components that no operation uses. */
+export function withUsedParts(document: OpenApiDocument): OpenApiDocument {
+  const used = usedComponents(document);
+  const components = Object.entries(document.components ?? {}).map(([kind, parts]) => [
+    kind,
+    Object.fromEntries(Object.entries(parts).filter(([name]) => used.has(`${kind}/${name}`))),
+  ]);
+  return {
     ...document,
     tags: document.tags?.filter(({ name }) => hasOperation(document, name)) ?? [],
     components: {
-      ...document.components,
-      schemas: Object.fromEntries(schemas),
+      ...Object.fromEntries(components),
       securitySchemes: usedSecuritySchemes(document),
     },
   };
-  return shortenNames(tidy, used);
 }
 
-/** Names of schemas that can be reached from the paths. */
-function usedSchemas(document: OpenApiDocument): Set<string> {
+/** Components that can be reached from the paths, such as `schemas/Lead`. */
+function usedComponents({ paths, components = {} }: OpenApiDocument): Set<string> {
   const used = new Set<string>();
-  const waiting: unknown[] = [document.paths];
+  const waiting: unknown[] = [paths];
   while (waiting.length > 0) {
-    for (const name of referencesIn(waiting.pop())) {
-      if (used.has(name)) continue;
-      used.add(name);
-      waiting.push(document.components?.schemas?.[name]);
+    for (const [kind, name] of referencesIn(waiting.pop())) {
+      if (used.has(`${kind}/${name}`)) continue;
+      used.add(`${kind}/${name}`);
+      waiting.push((components as Record<string, Record<string, unknown>>)[kind]?.[name]);
     }
   }
   return used;
 }
 
-function referencesIn(part: unknown): string[] {
-  const found = JSON.stringify(part ?? null).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
-  return [...found].map((match) => match[1] ?? '');
+function referencesIn(part: unknown): [kind: string, name: string][] {
+  const found = JSON.stringify(part ?? null).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g);
+  return [...found].map(([, kind = '', name = '']) => [kind, name]);
 }
 
-function shortenNames(document: OpenApiDocument, used: Set<string>): OpenApiDocument {
+function shortenNames(document: OpenApiDocument): OpenApiDocument {
+  const used = new Set(Object.keys(document.components?.schemas ?? {}));
   const renamed = new Map(
     [...used]
       .filter((name) => name.endsWith(INPUT) && !used.has(name.slice(0, -INPUT.length)))

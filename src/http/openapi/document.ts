@@ -26,3 +26,8 @@ export function responsesOf(document: OpenApiDocument) {
     })),
   );
 }
+
+/** The text of a document, as it is served and committed. */
+export function renderDocument(document: OpenApiDocument): string {
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}

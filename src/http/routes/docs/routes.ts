@@ -85,7 +85,7 @@ export function docsRoutes(): Area {
       sendAsset(
         request,
         reply,
-        await assets.get('openapi.json', async () => documentAsset(await app.openApi())),
+        await assets.get('openapi.json', async () => documentAsset(await app.openApiText())),
       ),
     );
     app.get('/docs', page, async (request, reply) => {
@@ -120,8 +120,8 @@ function toAsset(body: Buffer, mediaType: string): Asset {
   return { body, etag: strongEtag(body), mediaType };
 }
 
-function documentAsset(document: object): Asset {
-  return toAsset(Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`), JSON_MEDIA_TYPE);
+function documentAsset(text: string): Asset {
+  return toAsset(Buffer.from(text), JSON_MEDIA_TYPE);
 }
 
 function pageAsset(): Asset {

@@ -1,0 +1,56 @@
+/**
+ * `/openapi.json` as it is served: the file that `trackport openapi` made of all routes, which the gate
+ * holds against them. To make it anew takes a fifth of a second in which nothing else is served.
+ */
+import { readFile } from 'node:fs/promises';
+import type { RouteOptions } from 'fastify';
+import { systemCodeOf } from '#shared/errors.ts';
+import { withUsedParts } from './components.ts';
+import { operationsOf, renderDocument } from './document.ts';
+import type { OpenApiDocument } from './document.ts';
+import { operationKeysOf } from './operation-key.ts';
+
+const MADE = new URL('../../../openapi.json', import.meta.url);
+
+/**
+ * What the file `made` says of these routes; its own text where they are all that it describes. An
+ * installation may leave the file out: then the document is made from the routes.
+ */
+export async function servedText(
+  routes: readonly RouteOptions[],
+  made: URL = MADE,
+): Promise<string> {
+  const text = await readIfThere(made);
+  if (text === undefined) {
+    const { buildDocument } = await import('./build-document.ts');
+    return renderDocument(await buildDocument(routes));
+  }
+  const document = JSON.parse(text) as OpenApiDocument;
+  const served = new Set(routes.flatMap(operationKeysOf));
+  const isWhole = operationsOf(document).every(({ key }) => served.has(key));
+  return isWhole ? text : renderDocument(withUsedParts(withOperations(document, served)));
+}
+
+async function readIfThere(file: URL): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function withOperations(document: OpenApiDocument, served: ReadonlySet<string>): OpenApiDocument {
+  const paths = Object.entries(document.paths ?? {}).map(([path, item]) => {
+    const operations = Object.entries(item ?? {});
+    return [path, operations.filter(([method]) => served.has(`${method} ${path}`))] as const;
+  });
+  return {
+    ...document,
+    paths: Object.fromEntries(
+      paths
+        .filter(([, operations]) => operations.length > 0)
+        .map(([path, operations]) => [path, Object.fromEntries(operations)]),
+    ),
+  };
+}
