@@ -4,7 +4,7 @@ import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { guard, refuseContention } from './errors.ts';
-import { createPrivately, isFile, refuseMountedFile } from './store-file.ts';
+import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
 /** How long a statement waits for another process's lock, and the event loop with it. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
@@ -66,7 +66,7 @@ export function openConnection(path: string): Connection {
       // restore replaced before that is not the store.
       handle.pragma('schema_version');
       if (!isFile(path, opened)) refuseContention();
-      return wrap(handle, () => isFile(path, opened));
+      return wrap(handle, createPlaceCheck(path, opened));
     } catch (error) {
       handle.close();
       throw error;

@@ -40,8 +40,23 @@ export function makeFolder(folder: string): void {
   }
 }
 
+type FileId = Pick<Stats, 'dev' | 'ino'>;
+
+/**
+ * Whether the file is where it was when it was `opened`, and its write-ahead log with the index of that.
+ * They stay the same files for as long as a connection is open, and a commit is in the log alone at first.
+ */
+export function createPlaceCheck(file: string, opened: FileId): () => boolean {
+  const real = realpathSync(file); // SQLite follows a link, and keeps them there
+  const beside = [`${real}-wal`, `${real}-shm`].map((name) => ({
+    name,
+    id: statSync(name, { throwIfNoEntry: false }),
+  }));
+  return () => isFile(file, opened) && beside.every(({ name, id }) => !id || isFile(name, id));
+}
+
 /** Whether the path still leads to that file. */
-export function isFile(file: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'>): boolean {
+export function isFile(file: string, { dev, ino }: FileId): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.ino === ino && found.dev === dev;
 }

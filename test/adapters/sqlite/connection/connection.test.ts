@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
@@ -40,6 +40,40 @@ test.each([
   disturb(file);
   expect(write).toThrow(moved);
   expect(count()).toBe(1);
+});
+
+test.each(['-wal', '-shm'])('neither does one whose %s file is not in its place', (suffix) => {
+  const { file, write, count } = openNotes();
+  write();
+  renameSync(`${file}${suffix}`, `${file}.away`);
+  expect(write).toThrow(moved);
+  copyFileSync(`${file}.away`, `${file}${suffix}`);
+  expect(write).toThrow(moved);
+  renameSync(`${file}.away`, `${file}${suffix}`);
+  write();
+  expect(count()).toBe(2);
+});
+
+test('nor one that is reached by a link', () => {
+  const { file } = openNotes();
+  const link = path.join(temporaryFolder(), 'link.db');
+  symlinkSync(file, link);
+  const linked = openConnection(link);
+  onTestFinished(() => linked.close());
+  rmSync(`${file}-wal`);
+  expect(() => linked.transaction(() => undefined)).toThrow(moved);
+});
+
+test('what was written before the log lost its place is in the file after the close', () => {
+  const notes = openNotes();
+  const { file, write } = notes;
+  write();
+  rmSync(`${file}-wal`);
+  expect(write).toThrow(moved);
+  notes.close();
+  const later = openConnection(file);
+  onTestFinished(() => later.close());
+  expect(later.handle.prepare('SELECT count(*) FROM note').pluck().get()).toBe(1);
 });
 
 test('a file that is put back takes writes again', () => {
