@@ -40,14 +40,19 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
   let settingMs = 0;
 
   const currentSetting = (): number => clock.now() - clock.monotonicMs();
-  /** What was read before somebody set our clock says nothing of how it goes now. */
-  const forgetWhenSet = (): void => {
-    if (Math.abs(currentSetting() - settingMs) <= EXPLAINED_MS) return;
-    readings = [];
-    skew = undefined;
+  /**
+   * Our clock was set. Ahead, or the machine slept: what was read before says nothing of how it goes now.
+   * Back: the tracker's goes on as it did, and what was due by it is due no earlier.
+   */
+  const followSetting = (): void => {
+    const movedMs = Math.round(currentSetting() - settingMs);
+    if (Math.abs(movedMs) <= EXPLAINED_MS) return;
+    settingMs += movedMs;
+    readings = movedMs > 0 ? [] : readings.map((aheadMs) => aheadMs - movedMs);
+    skew = medianOf(readings);
   };
   const skewMs = (): number | undefined => {
-    if (skew !== undefined) forgetWhenSet();
+    if (skew !== undefined) followSetting();
     return skew;
   };
   const correctionMs = (): number => {
@@ -59,12 +64,12 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
     skewMs,
     note: ({ dateMs, durationMs }) => {
       if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;
-      forgetWhenSet();
+      followSetting();
       settingMs = currentSetting();
       const aheadMs = dateMs + SECOND / 2 - (clock.now() - durationMs / 2);
       readings = [...readings, Math.round(aheadMs)].slice(-READINGS);
       skew = medianOf(readings);
-      report(skew);
+      report(skew ?? 0);
     },
   };
 }
@@ -85,8 +90,8 @@ function createReport(log: Pick<Log, 'info' | 'warn'>): (skewMs: number) => void
   };
 }
 
-/** The lower one of two in the middle. */
-function medianOf(values: readonly number[]): number {
+/** The lower one of two in the middle; undefined of none. */
+function medianOf(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  return sorted[Math.floor((sorted.length - 1) / 2)];
 }

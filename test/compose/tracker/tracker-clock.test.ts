@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MINUTE, SECOND } from '#shared/clock.ts';
+import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { createTrackerClock } from '../../../src/compose/tracker/tracker-clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
@@ -64,6 +64,19 @@ test('somebody who sets our clock right is believed at once, and a machine that 
   respond(0);
   expect(tracker.clock.now()).toBe(own.now());
 });
+
+test.each([0, -30 * MINUTE])(
+  'somebody who sets our clock back by an hour moves nothing: it was %i ms apart',
+  (aheadMs) => {
+    const { own, tracker, respond } = createWorld();
+    for (let at = 0; at < 5; at += 1) respond(aheadMs);
+    const before = tracker.clock.now();
+    own.set(own.now() - HOUR);
+    expect(Math.abs(tracker.clock.now() - before)).toBeLessThanOrEqual(SECOND);
+    respond(aheadMs + HOUR);
+    expect(Math.abs(tracker.clock.now() - before)).toBeLessThanOrEqual(SECOND);
+  },
+);
 
 test('the log has one line when the clocks are apart, and one when they agree again', () => {
   const { tracker, respond, lines } = createWorld();
