@@ -27,9 +27,13 @@ export function strongEtag(bytes: Buffer): string {
 export function createRenderer(schema: z.ZodType): (value: object) => RenderedResponse {
   return memoize((value: object) => {
     const bytes = Buffer.from(JSON.stringify(z.encode(schema, value)));
-    const isShort = bytes.length <= TEXT_BYTES_MAX;
-    return { bytes: isShort ? bytes.toString('latin1') : bytes, etag: strongEtag(bytes) };
+    return { bytes: toSendable(bytes), etag: strongEtag(bytes) };
   });
+}
+
+/** The bytes of a text in the form in which they are sent. */
+export function toSendable(bytes: Buffer): RenderedResponse['bytes'] {
+  return bytes.length <= TEXT_BYTES_MAX ? bytes.toString('latin1') : bytes;
 }
 
 /**

@@ -11,12 +11,12 @@ import {
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { withScope } from '../../auth/bearer.ts';
-import { revalidated, versionResponse, versionHeaderNames, versionHeaders } from './response.ts';
+import { renderedVersion, revalidated, versionHeaderNames, versionHeaders } from './response.ts';
+import type { RenderedVersion } from './response.ts';
 import { callerOf } from './caller.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache } from '../../responses/response-cache.ts';
 import type { ResponseCache } from '../../responses/response-cache.ts';
@@ -30,11 +30,11 @@ const PATH = '/api/v1/catalog';
 /** Reading one version, the list, an artifact's versions and its audit. */
 export function addCatalogReads(
   app: HttpApp,
-  { publicUrl }: HttpContext,
+  { publicUrl, sendRendered }: HttpContext,
   deps: CatalogRoutesDeps,
 ): void {
   const sendPageHeaders = createPageHeaders(publicUrl);
-  const cache = createResponseCache(() => deps.catalog.version());
+  const cache = createResponseCache<RenderedVersion>(() => deps.catalog.version());
   const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const { items, pagination } = await deps.catalog.list(callerOf(request), request.query);
@@ -43,7 +43,7 @@ export function addCatalogReads(
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
     respondToRead(
-      { ...deps, cache },
+      { ...deps, cache, sendRendered },
       { request, reply, ref: { ...request.params, ...request.query } },
     ),
   );
@@ -65,13 +65,13 @@ export function addCatalogReads(
   });
 }
 
+type ReadDeps = CatalogRoutesDeps &
+  Pick<HttpContext, 'sendRendered'> & { cache: ResponseCache<RenderedVersion> };
+
 type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
-async function respondToRead(
-  deps: CatalogRoutesDeps & { cache: ResponseCache },
-  { request, reply, ref }: Reading,
-) {
+async function respondToRead(deps: ReadDeps, { request, reply, ref }: Reading) {
   const caller = callerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
@@ -80,10 +80,10 @@ async function respondToRead(
       return reply.code(304).headers(versionHeaders(view)).send();
   }
   const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
-  const response = await deps.cache.read(key, async () =>
-    versionResponse(await deps.catalog.read(caller, { ...ref, withSpec: true })),
+  const { body, etag, headers } = await deps.cache.read(key, async () =>
+    renderedVersion(await deps.catalog.read(caller, { ...ref, withSpec: true })),
   );
-  return sendResponse(reply, { response });
+  return deps.sendRendered({ request, reply }, { bytes: body, etag }, headers);
 }
 
 function createPageHeaders(publicUrl: () => string) {

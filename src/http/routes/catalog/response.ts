@@ -6,7 +6,7 @@ import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import { entityTagOf, specTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
-import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import { JSON_MEDIA_TYPE, toSendable } from '../../responses/rendered-response.ts';
 
 /** What every response of the catalog says about its caching. */
 export const revalidated = revalidatedFor('Authorization');
@@ -49,6 +49,15 @@ export function versionResponse(view: VersionView, { isCreated = false } = {}): 
     body: renderVersion(view),
   };
 }
+
+/** The same as `SendRendered` takes it, for a read: its `ETag` apart, and other headers in a list. */
+export function renderedVersion(view: VersionView): RenderedVersion {
+  const { etag = '', ...headers } = versionHeaders(view);
+  const body = toSendable(Buffer.from(renderVersion(view)));
+  return { body, etag, headers: Object.entries(headers).flat() };
+}
+
+export type RenderedVersion = { body: Buffer | string; etag: string; headers: readonly string[] };
 
 /** The media types of a spec, the first by default. */
 export const specMediaTypes = ['application/json', 'application/yaml'] as const;

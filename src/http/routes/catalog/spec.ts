@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
+import type { StoredResponse } from '#shared/idempotency.ts';
 import { withScope } from '../../auth/bearer.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
@@ -17,7 +18,7 @@ import { artifactParams, versionQuery } from './schema.ts';
 
 /** Reading the spec of one version alone, as JSON or YAML. */
 export function addSpecRead(app: HttpApp, deps: CatalogRoutesDeps): void {
-  const cache = createResponseCache(() => deps.catalog.version());
+  const cache = createResponseCache<StoredResponse>(() => deps.catalog.version());
   app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
     respondToSpec(
       { ...deps, cache },
@@ -30,7 +31,7 @@ type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef }
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
 async function respondToSpec(
-  { catalog, cache }: CatalogRoutesDeps & { cache: ResponseCache },
+  { catalog, cache }: CatalogRoutesDeps & { cache: ResponseCache<StoredResponse> },
   { request, reply, ref }: Reading,
 ) {
   const caller = callerOf(request);
