@@ -1,6 +1,6 @@
 /**
  * Finds the files of `src` by their names alone. Node looks at the disk, at package.json and at the folders
- * above for each of the two thousand imports of a start, which names with `.ts` at their end do not need.
+ * above for each of the 800 imports of ours in a start, which names with `.ts` at their end do not need.
  */
 import { registerHooks } from 'node:module';
 
