@@ -4,7 +4,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
-import { findingOut } from '../spec/finding.ts';
+import { findingOut } from '../spec/finding-out.ts';
 import { lifecycles } from './artifact.ts';
 import type { VersionRecord } from './artifact.ts';
 

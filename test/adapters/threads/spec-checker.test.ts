@@ -46,6 +46,16 @@ test('a spec that takes too long is given up, and the next one is validated', as
   expect(await next).toHaveLength(101);
 });
 
+test('so is one of AsyncAPI', async () => {
+  const clock = createFakeClock();
+  const tags = Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` }));
+  const info = { title: 'x', version: '1', tags };
+  const given = createSpecChecker({ clock })(JSON.stringify({ asyncapi: '3.0.0', info }));
+  await nextTurn();
+  await clock.advance(5000);
+  expect(await given).toEqual([expect.objectContaining({ pointer: '#/spec', code: 'too-costly' })]);
+});
+
 test('only so many big specs wait', async () => {
   const check = createSpecChecker({ clock: createFakeClock() });
   const text = document({ 'x-long': 'x'.repeat(20_000) });

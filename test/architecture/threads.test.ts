@@ -35,3 +35,10 @@ test('the writing thread loads little: its driver and no other package', () => {
   expect(files.size).toBeLessThan(70);
   expect([...packages]).toEqual(['better-sqlite3']);
 });
+
+test('the thread of specs loads no package before it validates one', () => {
+  const { files, packages } = loadedBy('src/adapters/threads/spec-functions.ts');
+  expect(files).toContain('src/catalog/spec/spec-check.ts');
+  expect(files.size).toBeLessThan(25);
+  expect([...packages]).toEqual([]);
+});
