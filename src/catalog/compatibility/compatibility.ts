@@ -57,20 +57,34 @@ export async function compareToBaseline(
     return (await readRecord(deps, reader, query)).specText;
   };
   const after = await specTextOf(ref.version);
-  if (breakingOnly && !canBreak(after)) return { against, ...NOTHING };
-  const before = await specTextOf(version);
-  if (breakingOnly && !canBreak(before)) return { against, ...NOTHING };
-  return { against, ...(await judgeSpecs(deps, { before, after })) };
+  const readBefore = () => specTextOf(version);
+  const judged = breakingOnly
+    ? await judgeBreaking(deps, after, readBefore)
+    : await judgeSpecs(deps, { before: await readBefore(), after });
+  return { against, ...judged };
+}
+
+type Judged = Omit<Compatibility, 'against'>;
+
+/** Looks for what breaks alone: specs that can break nothing are neither compared nor, if older, read. */
+export async function judgeBreaking(
+  deps: Pick<Deps, 'diffSpecs'>,
+  after: string | undefined,
+  readBefore: () => Promise<string | undefined>,
+): Promise<Judged> {
+  if (!canBreak(after)) return NOTHING;
+  const before = await readBefore();
+  return canBreak(before) ? judgeSpecs(deps, { before, after }) : NOTHING;
 }
 
 /**
  * What the later spec of a pair breaks. A pair that takes too long takes too long each time: that must keep
  * nobody from publishing.
  */
-export async function judgeSpecs(
+async function judgeSpecs(
   { diffSpecs }: Pick<Deps, 'diffSpecs'>,
   specs: SpecPair,
-): Promise<Pick<Compatibility, 'breaking' | 'unclassified'>> {
+): Promise<Judged> {
   try {
     const { changes } = await diffSpecs(specs);
     return {

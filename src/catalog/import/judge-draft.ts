@@ -1,4 +1,4 @@
-import { findingsOfBreaking, judgeSpecs } from '../compatibility/compatibility.ts';
+import { findingsOfBreaking, judgeBreaking } from '../compatibility/compatibility.ts';
 import type { Finding } from '../spec/finding.ts';
 import { baselineOf } from '../version/order/other-versions.ts';
 import type { CatalogDeps } from '../version/version-view.ts';
@@ -34,8 +34,8 @@ export async function judgeDraft(
   const { id, version, specText: after } = draft;
   const baseline = baselineOf(await target.candidates(id), { version });
   if (!baseline) return { findings, breaking: [] };
-  const before = await target.specText({ id, version: baseline.version });
+  const readBefore = () => target.specText({ id, version: baseline.version });
   const against = { version: baseline.version, serial: baseline.serial };
-  const judged = await judgeSpecs(deps, { before, after });
+  const judged = await judgeBreaking(deps, after, readBefore);
   return { findings, breaking: findingsOfBreaking({ against, ...judged }) };
 }

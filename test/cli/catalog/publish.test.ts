@@ -138,6 +138,20 @@ describe('--check', () => {
     expect(await actionsOf()).toHaveLength(2);
   });
 
+  test('tells of AsyncAPI what writing and publishing tell, with file and place', async () => {
+    const spec = { asyncapi: '3.0.0', info: { title: 'Shop', version: '1.0.0' }, operations: 5 };
+    put('events.json', JSON.stringify(spec, null, 2));
+    const line = /events\.json:7:3: (\w+): (#\/spec\/operations: must be object \[type\])/;
+    const [, told, finding] = line.exec((await run('--check')).out) ?? [];
+    expect([told, finding]).toEqual(['error', expect.any(String)]);
+    const [, written, same] = line.exec((await run()).out) ?? [];
+    expect([written, same]).toEqual(['warning', finding]);
+    const { out, failure } = await run('--publish');
+    expect(failure).toBe('1 of 1 failed.');
+    expect(line.exec(out)?.slice(1)).toEqual(['error', finding]);
+    expect(await stateOf('1.0.0')).toBe('DRAFT');
+  });
+
   test('takes breaking changes that are accepted for remarks', async () => {
     await breakShop();
     const { out, failure } = await run('--check', '--breaking', 'accept');
@@ -166,6 +180,7 @@ describe('--check', () => {
 });
 
 describe('places', () => {
+  const events = 'asyncapi: 3.0.0\ninfo: { title: a, version: "1" }\nid: "urn:a"\n';
   test.each([
     ['a.yaml', 'openapi: 3.1.0\ninfo:\n  title: a\n\tversion: 1', 'line=4,col=1'],
     ['a.json', '{\n  "openapi": "3.1.0",\n}', 'line=3,col=1'],
@@ -176,6 +191,9 @@ describe('places', () => {
     ['a.yaml', 'id: a\ntype: API\nowner: b\ntitle: c\nmembers:\n  - x\n  - "?"\n', 'line=7,col=5'],
     ['a.yaml', '\uFEFFid: a\ntype: APY\nowner: b\ntitle: c\n', 'line=2,col=1'],
     ['a.yaml', 'openapi: 3.1.0\ninfo: { version: "1" }\npaths: {}\n', 'line=2,col=1'],
+    ['a.yaml', `${events}channels:\n  a:\n    adress: x\n`, 'line=5,col=3'],
+    ['a.yaml', `${events}channels:\n  a: { $ref: '#/channels/b' }\n`, 'line=5,col=8'],
+    ['a.yaml', events.replace('3.0.0', '2.7.0'), 'line=1,col=1'],
   ])('in %s: %j', async (name, text, place) => {
     put(name, text);
     expect((await run('--check', '--format', 'github')).out).toContain(`file=${name},${place},`);
