@@ -2,7 +2,8 @@
 import { createServer, request as openRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -310,4 +311,25 @@ test('a token of the environment does, and stands in no output; a refused one st
   expect(refused.stdout()).toContain('::error title=stopped::');
   const printed = [done, refused].map((run) => run.stdout() + run.stderr()).join('');
   expect(printed).not.toContain(good.slice(0, 20));
+});
+
+// Root may read everything, so that this runs as somebody else where it can.
+const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+const canBecomeStranger =
+  spawnSync(process.execPath, ['bin/trackport.js', '--version'], { ...stranger }).status === 0;
+
+test.skipIf(!canBecomeStranger)('a folder that cannot be read is told, not left out', async () => {
+  put('shop.json', document('Shop', '1.0.0'));
+  const locked = path.join(folder, 'locked');
+  mkdirSync(locked);
+  chmodSync(folder, 0o755);
+  chmodSync(locked, 0);
+  try {
+    const command = ['catalog', 'import', folder, '--server', url, '--token', 'unused'];
+    const refused = trackport(command, stranger && { user: stranger });
+    expect(await refused.exited).toBe(2);
+    expect(refused.stderr()).toBe(`${locked} cannot be read (EACCES).\n`);
+  } finally {
+    chmodSync(locked, 0o755);
+  }
 });

@@ -48,7 +48,8 @@ Everything is imported as a draft. A version with the same content is left alone
 other content is replaced, and a published version never changes: its file fails. With --publish
 drafts are published then, under the rules of the catalog. The exit code is 1 when any file failed.
 
-With --server no configuration is needed. Specs are judged on this machine.
+With --server no configuration is needed, but a credential: the variable TRACKPORT_TOKEN, or
+--issuer and --client-id with the variable TRACKPORT_CLIENT_SECRET. Specs are judged on this machine.
 
 Examples:
   trackport catalog import ./specs --config trackport.yaml

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import type { ImportFile } from '#catalog/import/import-file.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
 import { UsageError } from '../../command.ts';
 
@@ -17,7 +17,7 @@ export type FoundFile = { shown: string; path: string };
 /**
  * The files to import, sorted: the one that is named, or every `.yaml`, `.yml` and `.json` below a
  * folder. Hidden names, `node_modules` and symbolic links are left out.
- * @throws {UsageError} when there is nothing
+ * @throws {UsageError} when there is nothing, or a folder that cannot be read
  */
 export function listImportFiles(target: string): FoundFile[] {
   if (!statOf(target).isDirectory()) return [{ shown: target, path: target }];
@@ -35,14 +35,22 @@ function statOf(target: string) {
 }
 
 function walk(folder: string): string[] {
-  const names = readdirSync(folder).toSorted();
-  return names.flatMap((name) => {
+  return namesIn(folder).flatMap((name) => {
     const file = path.join(folder, name);
     const stat = lstatSync(file);
     if (name.startsWith('.') || stat.isSymbolicLink()) return [];
     if (stat.isDirectory()) return SKIPPED_FOLDERS.has(name) ? [] : walk(file);
     return stat.isFile() && IMPORTED.test(name) ? [file] : [];
   });
+}
+
+/** A folder that cannot be looked into would leave files out without a word. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    throw new UsageError(`${folder} cannot be read (${systemCodeOf(error) ?? 'unknown failure'}).`);
+  }
 }
 
 /** @throws {payload-too-large} for more than 32 MiB, and the file system's own errors */
