@@ -15,7 +15,7 @@ import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts'
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
-import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check.ts';
+import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';

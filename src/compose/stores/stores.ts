@@ -14,6 +14,7 @@ import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { IdempotencyStore } from '#shared/idempotency.ts';
 import type { AppliedMigration, Migration } from '#shared/store/migrations.ts';
+import type { WriteCheck } from '#shared/store/write-check.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {
@@ -41,14 +42,6 @@ export type Stores = {
   traffic(): TrafficStore;
   work(): WorkStore;
   workerLock(): WorkerLock;
-};
-
-/** Whether the store takes writes: one that is full, or read-only, still lets everybody read. */
-type WriteCheck = {
-  /** Answers the same. Whether the store took it or failed it is what counts from then on. */
-  watch<T>(write: Promise<T>): Promise<T>;
-  /** Resolves while writing works. @throws {store-unavailable} with why the last write failed */
-  check(): Promise<void>;
 };
 
 /** A store that is open and has the newest schema, whatever engine it has. */

@@ -9,7 +9,7 @@ import { sessionWrites } from '../session/write-family.ts';
 import { trafficWrites } from '../traffic/write-family.ts';
 import { leaseWrites } from '../work/lease-family.ts';
 import { workWrites } from '../work/write-family.ts';
-import { checkWrites } from '../write-check.ts';
+import { checkWrites } from '../write-check/write-family.ts';
 import type { FamilyName, WriteFamily, Writes } from './writer.ts';
 
 const all = [

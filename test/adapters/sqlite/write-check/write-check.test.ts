@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
+import { createWriteCheck } from '#adapters/sqlite/write-check/write-check.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
 function setUp() {
   const database = temporaryDatabase();
