@@ -28,8 +28,8 @@ export type PostgresServer = {
    * (the default) rolls back and writes all to disk; `immediate` is a crash.
    */
   halt(how?: Halt): Promise<void>;
-  /** Starts it again after `halt`, at the same address. */
-  start(): Promise<void>;
+  /** Starts it again after `halt`, at the same address; as a standby it can only be read, from then on. */
+  start(role?: 'standby'): Promise<void>;
   /** Ends it, and removes all that it wrote. Idempotent. */
   stop(): Promise<void>;
 };
@@ -86,7 +86,8 @@ async function startIn(
   const port = await freePort();
   const url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
   let running: ChildProcess | undefined;
-  const start = async (): Promise<void> => {
+  const start = async (role?: 'standby'): Promise<void> => {
+    if (role === 'standby') writeFileSync(path.join(data, 'standby.signal'), '');
     const log = openSync(path.join(folder, 'log'), 'a');
     running = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
       ...options,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DAY, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
@@ -83,7 +84,8 @@ const CONFIGURE = `
     set_config('quote_all_identifiers', 'off', false),
     set_config('synchronous_commit',
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
-      false)`;
+      false),
+    pg_is_in_recovery() AS is_standby`;
 
 /** Makes a pool; nothing is connected before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -147,8 +149,18 @@ function createPool(options: DatabaseOptions): pg.Pool {
 const configure = (client: pg.ClientBase): unknown => {
   // Whoever uses a connection is told by the statement that fails; nobody else needs to know.
   client.on('error', () => undefined);
-  return client.query(CONFIGURE);
+  return setUp(client);
 };
+
+/** A standby lags: it does not know each claim, and who read there would show a lead that is deleted. */
+async function setUp(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ is_standby: boolean }>(CONFIGURE);
+  if (rows[0]?.is_standby === true)
+    throw new TrackportError('store-unavailable', {
+      detail: 'The server is a standby: store.url has to lead to the primary alone.',
+      retryAfterSeconds: 1,
+    });
+}
 
 /** A connection that is lost, or may be, is not used again. */
 async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -51,6 +51,7 @@ export async function guard<T>(call: () => Promise<T>): Promise<T> {
 
 /** The `TrackportError` for a failure of the store, else `error` itself. */
 function translate(error: unknown): unknown {
+  if (isTrackportError(error)) return error;
   const code = codeOf(error);
   const detail =
     code === undefined

@@ -387,6 +387,18 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
   });
 });
 
+test('a standby, which does not know each claim, is not read', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  await server.halt();
+  await server.start('standby');
+  const database = await connectToPostgres(server);
+  await expect(database.get('SELECT 1')).rejects.toMatchObject({
+    ...unavailable,
+    detail: expect.stringContaining('is a standby'),
+  });
+});
+
 test('a pool that is closed gives nothing any more, and closes once', async () => {
   const database = await temporaryPostgres();
   await Promise.all([database.close(), database.close()]);
