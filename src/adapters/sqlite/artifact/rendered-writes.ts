@@ -1,7 +1,7 @@
 import type { Accompaniment, ArtifactStore } from '#catalog/artifact-store.ts';
 import type { Database } from '../connection/database.ts';
 import { refuseContention } from '../connection/errors.ts';
-import { createTurns } from '../writer/turns.ts';
+import { createSharedLock } from '../writer/shared-lock.ts';
 import { artifactWrites } from './write-family.ts';
 import type { Beside, Unrendered } from './write-family.ts';
 
@@ -20,13 +20,13 @@ export function createRenderedWrites({
   'insert' | 'change' | 'remove' | 'pin' | 'unpin'
 > {
   const write = writer.open(artifactWrites, undefined);
-  const turns = createTurns();
+  const lock = createSharedLock();
   const rendered = <T extends object | undefined>(
     accompaniment: Accompaniment,
     attempt: (beside: Beside) => Promise<T | Unrendered>,
   ): Promise<T> => {
     const run = (): Promise<T> => untilRendered(accompaniment, attempt);
-    return accompaniment.toStoredRun ? turns.alone(run) : turns.together(run);
+    return accompaniment.toStoredRun ? lock.exclusive(run) : lock.shared(run);
   };
   return {
     insert: (workspaceId, version, beside) =>
@@ -35,8 +35,8 @@ export function createRenderedWrites({
       rendered(beside, (plain) => write('change', workspaceId, change, plain)),
     pin: (workspaceId, record, beside) =>
       rendered(beside, (plain) => write('pin', workspaceId, record, plain)),
-    remove: (...input) => turns.together(() => write('remove', ...input)),
-    unpin: (...input) => turns.together(() => write('unpin', ...input)),
+    remove: (...input) => lock.shared(() => write('remove', ...input)),
+    unpin: (...input) => lock.shared(() => write('unpin', ...input)),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Clock } from '#shared/clock.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Database } from '../connection/database.ts';
 import { guard, refuseContention } from '../connection/errors.ts';
-import { createTurns } from '../writer/turns.ts';
+import { createSharedLock } from '../writer/shared-lock.ts';
 import { createConsumerReader } from './read.ts';
 import type { ConsumerReader } from './read.ts';
 import { CONSUMER_COLUMNS, KEY_COLUMNS, toKey } from './rows.ts';
@@ -42,7 +42,7 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
   const reading: Reading = { ...prepare(database), reader };
   const write = database.writer.open(consumerWrites, undefined);
   const versions = createVersionSampler(reading, clock);
-  const turns = createTurns();
+  const lock = createSharedLock();
 
   /** Nobody can hold the consumer while it is decided: what was relied on is checked by the write. */
   const change = async (
@@ -68,7 +68,7 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
       await write('insert', inserted);
       versions.expire();
     },
-    change: (id, decide) => turns.alone(() => change(id, decide)),
+    change: (id, decide) => lock.exclusive(() => change(id, decide)),
     recordUses: (uses) => write('recordUses', uses),
   };
 }
