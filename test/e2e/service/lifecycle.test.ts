@@ -166,8 +166,9 @@ test('a caller who never finishes does not hold the stop up', async () => {
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
+  const signature = `X-Hub-Signature-256: sha256=${'ab'.repeat(32)}`; // what lacks one is refused unread
   socket.write(
-    'POST /api/v1/webhooks/partners/crm/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n{',
+    `POST /api/v1/webhooks/github HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n{`,
   );
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toContain('100 Continue'); // the request is in flight now
