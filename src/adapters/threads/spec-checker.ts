@@ -32,7 +32,7 @@ function isInline(specText: string): boolean {
 
 function findingOfCost(error: unknown): Finding[] {
   if (!(error instanceof ThreadError)) throw error;
-  if (error.code !== 'CRASHED') return [tooCostly];
+  if (error.code === 'OUT_OF_TIME' || error.code === 'OUT_OF_MEMORY') return [tooCostly];
   throw new TrackportError('overloaded', {
     detail: 'The spec could not be validated.',
     retryAfterSeconds: DEADLINE_MS / SECOND,

@@ -13,15 +13,18 @@ export type JobResult =
 
 type Work = (input: unknown) => unknown;
 
-const functions = import(workerData as string) as Promise<Record<string, Work>>;
+const functions = (await import(workerData as string)) as Record<string, Work>;
 
 parentPort?.on('message', (job: Job) => {
   void resultOf(job).then((result) => parentPort?.postMessage(result));
 });
 
+// That it can begin: until now the time was not the job's.
+parentPort?.postMessage(undefined);
+
 async function resultOf({ name, input }: Job): Promise<JobResult> {
   try {
-    return { kind: 'done', value: await (await functions)[name]?.(input) };
+    return { kind: 'done', value: await functions[name]?.(input) };
   } catch (error) {
     if (!isTrackportError(error))
       return { kind: 'failed', name: error instanceof Error ? error.name : typeof error };

@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Job, JobResult } from './thread-main.ts';
 
-/** A job that takes longer is given up. */
+/** A job that takes longer is given up, and so is a thread that takes longer to start. */
 export const DEADLINE_MS = 5 * SECOND;
 const WAITING_MAX = 32;
 /** A thread that nobody needs gives its memory back. */
@@ -13,9 +13,12 @@ const IDLE_MS = 30 * SECOND;
 /** Far more than a body needs. With a small young generation the process keeps 80 MB less of one. */
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
-/** The thread did not come to an end with a job. The next job gets a new one. */
+/**
+ * The thread did not come to an end with a job. The next job gets a new one. `NOT_STARTED`: the machine
+ * is too busy to start it, which says nothing of the job.
+ */
 export class ThreadError extends Error {
-  readonly code: 'OUT_OF_TIME' | 'OUT_OF_MEMORY' | 'CRASHED';
+  readonly code: 'NOT_STARTED' | 'OUT_OF_TIME' | 'OUT_OF_MEMORY' | 'CRASHED';
 
   constructor(code: ThreadError['code'], cause?: unknown) {
     super(`a thread ended: ${code}`, { cause });
@@ -77,40 +80,49 @@ type Host = {
   rest(): void;
 };
 
+/** `loaded` resolves when the thread can begin with a job. */
+type Started = { worker: Worker; loaded: Promise<unknown> };
+
 function createHost({ module, clock }: ThreadDeps): Host {
-  let worker: Worker | undefined;
+  let started: Started | undefined;
   let resting = new AbortController();
-  const start = (): Worker => {
-    const started = startWorker(module);
-    return started.once('exit', () => {
-      if (worker === started) worker = undefined;
+  const start = (): Started => {
+    const worker = startWorker(module).once('exit', () => {
+      if (started?.worker === worker) started = undefined;
     });
+    const loaded = once(worker, 'message');
+    loaded.catch(() => undefined); // whoever waits for it learns of it
+    return { worker, loaded };
   };
   const endAfterRest = async (signal: AbortSignal): Promise<void> => {
     await sleepUntilAborted(clock, IDLE_MS, signal);
     if (signal.aborted) return;
-    void worker?.terminate();
-    worker = undefined;
+    void started?.worker.terminate();
+    started = undefined;
   };
   return {
     work: async (job, transfer) => {
       resting.abort();
-      const current = (worker ??= start());
+      const { worker, loaded } = (started ??= start());
       const done = new AbortController();
-      current.ref();
+      const inTime = createDeadline(worker, clock, done.signal);
+      worker.ref();
       try {
-        const outcome = outcomeOf(current, clock, done.signal);
-        outcome.catch(() => undefined); // in case the job cannot be posted
-        current.postMessage(job, transfer);
-        return await outcome;
+        await inTime(loaded, 'NOT_STARTED');
+        worker.postMessage(job, transfer);
+        const [result] = await inTime(
+          once(worker, 'message', { signal: done.signal }),
+          'OUT_OF_TIME',
+        );
+        return result as JobResult;
       } catch (error) {
         // Whatever it is at now, nobody waits for it.
-        worker = undefined;
-        await current.terminate();
+        started = undefined;
+        await worker.terminate();
         throw toThreadError(error);
       } finally {
         done.abort();
-        current.unref();
+        worker.unref();
       }
     },
     rest: () => {
@@ -129,31 +141,24 @@ function startWorker(module: URL): Worker {
   return worker.on('error', () => undefined);
 }
 
-async function outcomeOf(
-  worker: Worker,
-  clock: Pick<Clock, 'sleep'>,
-  signal: AbortSignal,
-): Promise<JobResult> {
-  const [result] = (await Promise.race([
-    once(worker, 'message', { signal }),
-    once(worker, 'exit', { signal }).then(crashed),
-    clock.sleep(DEADLINE_MS, { signal, unref: true }).then(outOfTime),
-  ])) as [JobResult];
-  return result;
+type InTime = <T>(outcome: Promise<T>, codeWhenLate: ThreadError['code']) => Promise<T>;
+
+function createDeadline(worker: Worker, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): InTime {
+  const fail = (code: ThreadError['code']) => (): never => {
+    throw new ThreadError(code);
+  };
+  const ended = once(worker, 'exit', { signal }).then(fail('CRASHED'));
+  ended.catch(() => undefined); // when nobody waits any more
+  return (outcome, codeWhenLate) => {
+    const late = clock.sleep(DEADLINE_MS, { signal, unref: true }).then(fail(codeWhenLate));
+    return Promise.race([outcome, ended, late]);
+  };
 }
 
 function open(result: JobResult): unknown {
   if (result.kind === 'done') return result.value;
   if (result.kind === 'refused') throw new TrackportError(result.code, result.facts);
   throw new Error(`a job failed in its thread: ${result.name}`);
-}
-
-function outOfTime(): never {
-  throw new ThreadError('OUT_OF_TIME');
-}
-
-function crashed(): never {
-  throw new ThreadError('CRASHED');
 }
 
 /** @see https://nodejs.org/api/errors.html#err_worker_out_of_memory */

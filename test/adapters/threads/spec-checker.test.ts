@@ -39,6 +39,7 @@ test('others go on while a big spec is validated', async () => {
 test('a spec that takes too long is given up, and the next one is validated', async () => {
   const clock = createFakeClock();
   const check = createSpecChecker({ clock });
+  await check(document({ paths: wrongPaths(5000) })); // the thread has started
   const [given, next] = [check(slow), check(document({ paths: wrongPaths(200) }))];
   await nextTurn();
   await clock.advance(5000);
@@ -50,10 +51,22 @@ test('so is one of AsyncAPI', async () => {
   const clock = createFakeClock();
   const tags = Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` }));
   const info = { title: 'x', version: '1', tags };
-  const given = createSpecChecker({ clock })(JSON.stringify({ asyncapi: '3.0.0', info }));
+  const check = createSpecChecker({ clock });
+  await check('{"asyncapi":"4.0.0"}'); // the thread has started
+  const given = check(JSON.stringify({ asyncapi: '3.0.0', info }));
   await nextTurn();
   await clock.advance(5000);
   expect(await given).toEqual([expect.objectContaining({ pointer: '#/spec', code: 'too-costly' })]);
+});
+
+test('a machine too busy to start the thread is told as such, not as a fault of the spec', async () => {
+  const clock = createFakeClock();
+  const check = createSpecChecker({ clock });
+  const given = check(slow).catch((error: unknown) => error);
+  await nextTurn();
+  await clock.advance(5000);
+  expect(await given).toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
+  expect(await check(document({ paths: wrongPaths(200) }))).toHaveLength(101);
 });
 
 test('only so many big specs wait', async () => {
