@@ -8,25 +8,16 @@ const src = new URL('../src/', import.meta.url).href;
 
 registerHooks({
   resolve: (specifier, context, resolve) => {
-    const found = ours(specifier, context.parentURL) ?? nothing(specifier, context.parentURL);
-    return found ? { ...found, shortCircuit: true } : resolve(specifier, context);
+    const url = specifier.endsWith('.ts') ? urlOf(specifier, context.parentURL) : undefined;
+    if (url === undefined) return resolve(specifier, context);
+    return { url, format: 'module-typescript', shortCircuit: true };
   },
 });
 
 /** `#folder/…` stands for `src/folder/…`, but for the sandbox, which an install may lack: Node says that. */
-function ours(specifier, parentUrl) {
-  if (!specifier.endsWith('.ts')) return undefined;
-  const format = 'module-typescript';
+function urlOf(specifier, parentUrl) {
   if (specifier.startsWith('#'))
-    return specifier.startsWith('#sandbox/')
-      ? undefined
-      : { url: src + specifier.slice(1), format };
+    return specifier.startsWith('#sandbox/') ? undefined : src + specifier.slice(1);
   const isOurs = specifier.startsWith('.') && parentUrl?.startsWith(src);
-  return isOurs ? { url: new URL(specifier, parentUrl).href, format } : undefined;
-}
-
-/** What zod says in 60 languages, a file each. It takes the English ones, which stay, by their own name. */
-function nothing(specifier, parentUrl) {
-  const isUnused = specifier === '../locales/index.js' && parentUrl?.includes('/node_modules/zod/');
-  return isUnused ? { url: 'data:text/javascript,', format: 'module' } : undefined;
+  return isOurs ? new URL(specifier, parentUrl).href : undefined;
 }

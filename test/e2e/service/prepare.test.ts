@@ -146,30 +146,3 @@ test('imports of the program lead where Node finds them, without a look at the d
   expect(plain.asked.filter((name) => name.endsWith('.ts')).length).toBeGreaterThan(500);
   expect(prepared.asked.filter((name) => name.endsWith('.ts'))).toEqual([]);
 });
-
-/** The files with zod's messages that a service loads, and one of those messages. */
-const MESSAGES = `
-import { registerHooks } from 'node:module';
-const loaded = [];
-registerHooks({
-  load: (url, context, next) => {
-    if (url.includes('/zod/v4/locales/')) loaded.push(url.slice(url.lastIndexOf('/') + 1));
-    return next(url, context);
-  },
-});
-await import(process.argv[2]);
-const { z } = await import(process.argv[3]);
-console.log(JSON.stringify({ loaded, message: z.number().safeParse('').error.issues[0].message }));
-`;
-
-test("of zod's messages in 60 languages only the English ones are loaded", () => {
-  const program = path.join(temporaryFolder(), 'program.mjs');
-  writeFileSync(program, MESSAGES);
-  const files = ['bin/prepare.js', 'node_modules/zod/index.js'];
-  const urls = files.map((file) => pathToFileURL(file).href);
-  const printed = execFileSync(process.execPath, [program, ...urls], { encoding: 'utf8' });
-  expect(JSON.parse(printed)).toEqual({
-    loaded: ['en.js'],
-    message: 'Invalid input: expected number, received string',
-  });
-});
