@@ -15,8 +15,8 @@ const leadSchema = z.strictObject({
    * `removed`: the tracker said that it is done.
    */
   removal: z.enum(['tried', 'removed', 'impossible']).optional(),
-  /** An earlier try was refused the deletion, in a way that may pass. */
-  isDoubted: z.boolean().optional(),
+  /** How many tries were refused the deletion, in a way that may pass. */
+  removalRefusals: z.int().optional(),
   isCommented: z.boolean().optional(),
   /** Since when the issue is not found, in ms: a replica that lags looks the same. */
   missingSince: z.int().optional(),

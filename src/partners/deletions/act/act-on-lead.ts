@@ -17,6 +17,9 @@ export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MIN
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
+/** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
+const REMOVAL_REFUSALS_BELIEVED = 3;
+
 export type LeadDeps = {
   editor: IssueEditor;
   labels: DeletionLabels;
@@ -116,11 +119,14 @@ async function removeIssue(
     deps.pacer.noteWrite();
   }
   const removed = await deps.editor.remove(issue.nodeId);
-  if (removed.kind === 'impossible' && !removed.isCertain && !task.lead.isDoubted)
-    return {
-      lead: { ...task.lead, isDoubted: true },
-      delay: { kind: 'transient', code: 'delete-refused' },
-    };
+  if (removed.kind === 'impossible' && !removed.isCertain) {
+    const removalRefusals = (task.lead.removalRefusals ?? 0) + 1;
+    if (removalRefusals < REMOVAL_REFUSALS_BELIEVED)
+      return {
+        lead: { ...task.lead, removalRefusals },
+        delay: { kind: 'transient', code: 'delete-refused' },
+      };
+  }
   if (removed.kind === 'impossible') return { lead: { ...task.lead, removal: 'impossible' } };
   if (removed.kind !== 'done') return refused(deps, { ...task, lead: tried }, removed);
   const lead: LeadProgress = { ...task.lead, removal: 'removed' };

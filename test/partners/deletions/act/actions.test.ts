@@ -96,7 +96,7 @@ describe('delete', () => {
   test.each([
     ['without an admin token', undefined, 1],
     ['with a token that may not', WRITER, 1],
-    ['with a token that is refused twice', 'no-such-token', 2],
+    ['with a token that is refused again and again', 'no-such-token', 3],
   ])('is impossible %s, and the rest is done', async (_name, adminToken, attempts) => {
     const world = await runningWorld({
       actions: ['relabel', 'close', 'delete'],
@@ -119,6 +119,16 @@ describe('delete', () => {
       world.tracker.fault({ kind: 'reset', path: 'graphql', when: 'after' }),
     );
     expect(event).toMatchObject({ outcome: 'DONE', erasure: 'complete', attempts: 2 });
+  });
+
+  test('goes on when it was refused twice for reasons that pass', async () => {
+    const world = await runningWorld({ actions: ['relabel', 'delete'], adminToken: ADMIN });
+    const { number, event } = await deleteOne(world, () => {
+      world.tracker.fault({ kind: 'bad-credentials', path: 'graphql' });
+      world.tracker.fault({ kind: 'status', status: 403, path: 'graphql' });
+    });
+    expect(event).toMatchObject({ outcome: 'DONE', erasure: 'complete', attempts: 3 });
+    expect(world.tracker.readIssue(number)).toBeUndefined();
   });
 
   test('is tried again when the tracker stumbles', async () => {
