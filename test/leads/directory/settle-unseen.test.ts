@@ -26,7 +26,7 @@ const byEmail = (number: number) =>
 /** A world after its first crawl of `count` leads. */
 async function filledWorld(count: number) {
   const clock = createFakeClock();
-  const world = await openDeletions({ clock });
+  const world = await openDeletions({ clock, tracker: { clock } });
   for (let number = 1; number <= count; number += 1)
     world.tracker.createIssue(leadIssue({ email: emailOf(number) }));
   world.filler.start();
