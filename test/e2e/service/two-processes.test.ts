@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import { claimTransaction } from '#adapters/postgres/locks.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -56,14 +58,14 @@ const expectDeletedOnce = (tracker: Tracker, number: number): void => {
 };
 
 /**
- * Freezes a process between two of its writes: one that has SQLite's own lock lets nobody write, which
- * is not what is tested.
+ * Freezes a process between two of its writes: one that has the store's lock lets nobody write for a
+ * while, which is not what is tested.
  */
-async function freeze({ child }: Trackport, file?: string): Promise<void> {
+async function freeze({ child }: Trackport, canWrite: () => Promise<boolean>): Promise<void> {
   for (;;) {
     child.kill('SIGSTOP');
     await eventually(() => expect(stateOf(child.pid)).toBe('T'));
-    if (file === undefined || canWrite(file)) return;
+    if (await canWrite()) return;
     child.kill('SIGCONT');
     await setImmediate();
   }
@@ -74,7 +76,8 @@ function stateOf(pid = 0): string | undefined {
   return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
 }
 
-function canWrite(file: string): boolean {
+async function canWriteFile(config: string): Promise<boolean> {
+  const file = path.join(path.dirname(config), 'data', 'trackport.db');
   const handle = new BetterSqlite3(file, { timeout: 0 });
   try {
     handle.exec('BEGIN IMMEDIATE; ROLLBACK');
@@ -86,9 +89,21 @@ function canWrite(file: string): boolean {
   }
 }
 
-const fileOf = (config: string): string => path.join(path.dirname(config), 'data', 'trackport.db');
+async function canWritePostgres(url: string): Promise<boolean> {
+  const database = openDatabase({ url });
+  try {
+    await claimTransaction(database, async () => undefined);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await database.close();
+  }
+}
 
-const stores = {
+type StoreSettings = { store?: { url: string }; secretKey?: string };
+
+const stores: Record<string, () => Promise<StoreSettings>> = {
   SQLite: async () => ({}), // a file of its own
   PostgreSQL: async () => ({
     store: { url: (await emptyPostgres()).url },
@@ -96,110 +111,118 @@ const stores = {
   }),
 };
 
-describe.each(Object.entries(stores))('on %s', { timeout: TIMEOUT_MS }, (engine, storeSettings) => {
-  test('one works and the other stands by; a killed worker is followed without a second comment', async () => {
-    const { tracker, config, key } = await createWorld({
-      ...settings,
-      ...(await storeSettings()),
-    });
-    const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
-    const [byFirst = 0, bySecond = 0, atTheEnd = 0] = numbers;
-    const first = await serve(config);
-    const second = await serve(config);
-    expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
-    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
-    await eventually(async () => {
-      const metrics = await (await fetch(`${second.url}/metrics`)).text();
-      expect(metrics).toContain('trackport_lead_directory_complete 1');
-      expect(metrics).toContain('trackport_worker_active 0');
-    });
-    for (const { url } of [first, second])
-      expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
+describe.each(Object.entries(stores))(
+  'on %s',
+  { timeout: TIMEOUT_MS },
+  (_engine, storeSettings) => {
+    test('one works and the other stands by; a killed worker is followed without a second comment', async () => {
+      const { tracker, config, key } = await createWorld({
+        ...settings,
+        ...(await storeSettings()),
+      });
+      const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+      const [byFirst = 0, bySecond = 0, atTheEnd = 0] = numbers;
+      const first = await serve(config);
+      const second = await serve(config);
+      expect(await workerOf(first.url)).toEqual({ status: 200, worker: 'ok' });
+      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+      await eventually(async () => {
+        const metrics = await (await fetch(`${second.url}/metrics`)).text();
+        expect(metrics).toContain('trackport_lead_directory_complete 1');
+        expect(metrics).toContain('trackport_worker_active 0');
+      });
+      for (const { url } of [first, second])
+        expect(new Set(await idsAt(url, key))).toEqual(new Set(numbers));
 
-    // Each accepts, and what one claims is out of sight in the other from then on.
-    const accepted = [await deleteLead(first.url, byFirst), await deleteLead(second.url, bySecond)];
-    expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
-    expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
-    for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([atTheEnd]);
-    await eventually(() => {
-      for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
+      // Each accepts, and what one claims is out of sight in the other from then on.
+      const accepted = [
+        await deleteLead(first.url, byFirst),
+        await deleteLead(second.url, bySecond),
+      ];
+      expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
+      expect(await deleteLead(second.url, byFirst)).toEqual(accepted[0]);
+      for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([atTheEnd]);
+      await eventually(() => {
+        for (const number of [byFirst, bySecond]) expectDeletedOnce(tracker, number);
+      });
+
+      // The worker dies with a comment under way that the tracker gets and nobody hears of.
+      const gate = tracker.hold({ method: 'POST', path: '/comments$' });
+      await deleteLead(second.url, atTheEnd);
+      await gate.arrived();
+      first.run.child.kill('SIGKILL');
+      await first.run.exited;
+      gate.open();
+      await eventually(async () => {
+        expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
+        const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
+          environment,
+        });
+        const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+        expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
+      });
+      for (const number of numbers) expectDeletedOnce(tracker, number);
     });
 
-    // The worker dies with a comment under way that the tracker gets and nobody hears of.
-    const gate = tracker.hold({ method: 'POST', path: '/comments$' });
-    await deleteLead(second.url, atTheEnd);
-    await gate.arrived();
-    first.run.child.kill('SIGKILL');
-    await first.run.exited;
-    gate.open();
-    await eventually(async () => {
-      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
-      const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
+    test('a graceful stop hands the work over, and a revoked key is refused by both', async () => {
+      const { tracker, config, key } = await createWorld({
+        ...settings,
+        ...(await storeSettings()),
+      });
+      const number = makeLead(tracker);
+      const first = await serve(config);
+      const second = await serve(config);
+      for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
+
+      const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
         environment,
       });
-      const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
-      expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
-    });
-    for (const number of numbers) expectDeletedOnce(tracker, number);
-  });
-
-  test('a graceful stop hands the work over, and a revoked key is refused by both', async () => {
-    const { tracker, config, key } = await createWorld({
-      ...settings,
-      ...(await storeSettings()),
-    });
-    const number = makeLead(tracker);
-    const first = await serve(config);
-    const second = await serve(config);
-    for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
-
-    const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
-      environment,
-    });
-    const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
-    await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
-      environment,
-    });
-    for (const { url } of [first, second])
-      await eventually(async () => {
-        const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
-        expect(answer.status).toBe(401);
+      const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
+      await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
+        environment,
       });
+      for (const { url } of [first, second])
+        await eventually(async () => {
+          const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+          expect(answer.status).toBe(401);
+        });
 
-    first.run.child.kill('SIGTERM');
-    expect(await first.run.exited).toBe(0);
-    await second.run.logged('the other process is gone: this one works now');
-    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
-    expect((await deleteLead(second.url, number)).status).toBe(202);
-    await eventually(() => expectDeletedOnce(tracker, number));
-  });
-
-  test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
-    const { tracker, config, key } = await createWorld({
-      ...settings,
-      ...(await storeSettings()),
-    });
-    const [number, other] = [makeLead(tracker), makeLead(tracker)];
-    const first = await serve(config);
-    const second = await serve(config);
-    expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
-    expect(new Set(await idsAt(second.url, key))).toEqual(new Set([number, other]));
-    await freeze(first.run, engine === 'SQLite' ? fileOf(config) : undefined);
-    try {
+      first.run.child.kill('SIGTERM');
+      expect(await first.run.exited).toBe(0);
+      await second.run.logged('the other process is gone: this one works now');
+      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
       expect((await deleteLead(second.url, number)).status).toBe(202);
-      expect(await idsAt(second.url, key)).toEqual([other]); // at once: nobody is there to do it later
-      const detail = await fetch(`${second.url}/api/v1/leads/${number}`, {
-        headers: { 'x-api-key': key },
-      });
-      expect(detail.status).toBe(404);
-      expect(tracker.readIssue(number)?.state).toBe('open');
-    } finally {
-      first.run.child.kill('SIGCONT');
-    }
-    expect(await idsAt(first.url, key)).toEqual([other]);
-    await eventually(() => expectDeletedOnce(tracker, number));
-  });
-});
+      await eventually(() => expectDeletedOnce(tracker, number));
+    });
+
+    test('what a standby answers 202 is out of sight while the worker is frozen', async () => {
+      const storeOf = await storeSettings();
+      const { tracker, config, key } = await createWorld({ ...settings, ...storeOf });
+      const [number, other] = [makeLead(tracker), makeLead(tracker)];
+      const first = await serve(config);
+      const second = await serve(config);
+      expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'standby' });
+      expect(new Set(await idsAt(second.url, key))).toEqual(new Set([number, other]));
+      const url = storeOf.store?.url;
+      await freeze(first.run, () =>
+        url === undefined ? canWriteFile(config) : canWritePostgres(url),
+      );
+      try {
+        expect((await deleteLead(second.url, number)).status).toBe(202);
+        expect(await idsAt(second.url, key)).toEqual([other]); // at once: nobody is there to do it later
+        const detail = await fetch(`${second.url}/api/v1/leads/${number}`, {
+          headers: { 'x-api-key': key },
+        });
+        expect(detail.status).toBe(404);
+        expect(tracker.readIssue(number)?.state).toBe('open');
+      } finally {
+        first.run.child.kill('SIGCONT');
+      }
+      expect(await idsAt(first.url, key)).toEqual([other]);
+      await eventually(() => expectDeletedOnce(tracker, number));
+    });
+  },
+);
 
 // On PostgreSQL: `instances.test.ts`.
 test(
@@ -215,7 +238,7 @@ test(
     const gate = tracker.hold({ method: 'GET', path: '/comments$' });
     expect((await deleteLead(frozen.url, byFrozen)).status).toBe(202);
     await gate.arrived();
-    await freeze(frozen.run, fileOf(config));
+    await freeze(frozen.run, () => canWriteFile(config));
     gate.open();
     expect((await deleteLead(other.url, byOther)).status).toBe(202);
     await other.run.logged('the other process is gone: this one works now');
