@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
   axeFindingsInBothSchemes,
@@ -49,14 +49,14 @@ describeInBrowser('the overview', (open) => {
     const { url } = await startSandboxPortal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal', person: 'owner' });
-    const sizes: number[] = [];
-    page.on('response', (response) => {
-      expect(new URL(response.url()).origin).toBe(url);
-      void response.body().then((body) => sizes.push(body.length));
-    });
+    await page.waitForLoadState('networkidle'); // what is under way cannot be read after the reload
+    const responses: Response[] = [];
+    page.on('response', (response) => responses.push(response));
     await page.reload({ waitUntil: 'networkidle' });
-    expect(sizes.length).toBeGreaterThan(0);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BYTES_MAX);
+    for (const response of responses) expect(new URL(response.url()).origin).toBe(url);
+    const bodies = await Promise.all(responses.map((response) => response.body()));
+    expect(bodies.length).toBeGreaterThan(0);
+    expect(bodies.reduce((sum, body) => sum + body.length, 0)).toBeLessThan(BYTES_MAX);
   });
 
   test('leads a keyboard past the navigation to the content first', async () => {
