@@ -1,4 +1,5 @@
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import { isVisible } from '#shared/text/visible.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
   ID_CHARACTERS_MAX,
@@ -106,9 +107,10 @@ function lineOf(value: unknown, max: number): string | undefined {
   return textOf(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
 }
 
-/** Shortened, without control characters; undefined when nothing is left. */
+/** Shortened, without control characters; undefined when nothing that can be seen is left. */
 function textOf(value: unknown, max: number): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.replaceAll(/[^\P{Cc}\t\n\r]/gu, '').trim();
-  return text.slice(0, max).toWellFormed().trim() || undefined;
+  const short = text.slice(0, max).toWellFormed().trim();
+  return isVisible(short) ? short : undefined;
 }

@@ -44,6 +44,17 @@ describe('an OpenAPI document', () => {
     expect(json({ openapi: '3.0.0', info }, 'The File.v1.json').id).toBe(id);
   });
 
+  test('a text that nobody can see counts as none', () => {
+    const unseen = '\u200b\u{e0101}';
+    const info = { title: unseen, description: unseen, 'x-owner': unseen, contact: { name: 'b' } };
+    const { title, description, owner } = json({ openapi: '3.0.0', info }, 'pets.json');
+    expect({ title, description, owner }).toEqual({
+      title: 'pets',
+      description: undefined,
+      owner: 'b',
+    });
+  });
+
   test.each([
     ['1.2.3', '1.2.3'],
     ['1.0.0+build 7', '1.0.0-build-7'],
