@@ -4,30 +4,14 @@ import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
 import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
 import { importFiles } from '#catalog/import/import-files.ts';
 import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
+import type { ImportServer } from '#catalog/import/import-server.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Secret } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';
-
-/** A Trackport server elsewhere, and who comes to it. */
-export type CatalogServer = {
-  /** Its root, without a slash at its end. */
-  server: string;
-  credential:
-    | { kind: 'token'; token: Secret }
-    | {
-        kind: 'client';
-        issuer: string;
-        clientId: string;
-        clientSecret: Secret;
-        scope: string;
-        audience?: string;
-      };
-};
 
 /** Imports into the catalog of a server, by its HTTP API. Specs are judged here. */
 export async function openCatalogServer(
-  { server, credential }: CatalogServer,
+  { server, credential }: ImportServer,
   clock: Clock,
 ): Promise<{ importFiles(request: ImportRequest): Promise<ImportReport> }> {
   const tokens = await createTokens(credential, clock);
@@ -41,7 +25,7 @@ export async function openCatalogServer(
 const RENEW_BEFORE_END_MS = 30 * SECOND;
 
 async function createTokens(
-  credential: CatalogServer['credential'],
+  credential: ImportServer['credential'],
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<TokenSource> {
   if (credential.kind === 'token') return { token: async () => credential.token.reveal() };

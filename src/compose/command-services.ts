@@ -1,4 +1,5 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
+import type { ImportServer } from '#catalog/import/import-server.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -9,7 +10,6 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
-import type { CatalogServer } from './catalog-server.ts';
 import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
@@ -123,7 +123,7 @@ function createStoreServices(clock: Clock) {
           catalog: await composeCatalog({ rules: () => config.catalog, clock, store }),
         }))(config);
       },
-      remote: async (server: CatalogServer) =>
+      remote: async (server: ImportServer) =>
         (await import('./catalog-server.ts')).openCatalogServer(server, clock),
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({

@@ -8,26 +8,15 @@ import {
   None,
 } from 'openid-client';
 
+import type { MachineClient } from '#catalog/import/import-server.ts';
 import { TargetFailure } from '#catalog/import/import-target.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { Secret } from '#shared/crypto/secret.ts';
 
 import { createBoundedFetch } from './bounded-fetch.ts';
 import { clientAuthOf } from './client-auth.ts';
 import { toSignInFailure } from './failure.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 15;
-
-export type MachineClient = {
-  /** Exactly as the issuer names itself; whoever hands over an `http:` address takes the risk. */
-  issuer: string;
-  clientId: string;
-  clientSecret: Secret;
-  /** With blanks between them. */
-  scope: string;
-  /** For issuers that want to be told what the token is for. */
-  audience?: string;
-};
 
 /** `lifetimeMs` is absent where the issuer does not tell it. */
 export type MachineToken = { token: string; lifetimeMs?: number };

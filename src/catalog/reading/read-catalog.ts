@@ -27,6 +27,9 @@ export type CatalogFilters = ListFilter & {
 
 export type PageRequest = { limit: number; cursor?: string };
 
+/** `id`: of the artifact. */
+type ArtifactPageRequest = PageRequest & { id: string };
+
 /**
  * One page of the catalog, newest artifacts first (with every version: newest versions first).
  * Rows keep their place, so that a walk neither skips nor repeats what stays a member.
@@ -59,17 +62,16 @@ export async function listCatalog(
  * @throws {invalid-cursor}
  */
 export async function listVersions(
-  { store, cursors }: ReadDeps,
-  { workspaceId }: Reader,
-  { id, limit, cursor }: PageRequest & { id: string },
+  deps: ReadDeps,
+  reader: Reader,
+  request: ArtifactPageRequest,
 ): Promise<Page<VersionRecord>> {
-  const seal = sealFor(cursors, ['catalog-versions/1', [workspaceId, foldId(id)]]);
-  const after = cursor === undefined ? undefined : toVersionPosition(seal.open(cursor));
-  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
-  const listed = await store.listVersions(workspaceId, { id, ...page });
-  if (!listed) refuseUnknown('no-artifact');
-  const { items, last } = cutPage(listed, limit);
-  return { items, pagination: paginationOf(last && seal.seal(positionOf(last))) };
+  return pageOfArtifact(deps, reader, request, {
+    kind: 'catalog-versions/1',
+    list: (page) => deps.store.listVersions(reader.workspaceId, page),
+    positionOf,
+    toPosition: toVersionPosition,
+  });
 }
 
 /**
@@ -78,17 +80,16 @@ export async function listVersions(
  * @throws {invalid-cursor}
  */
 export async function listListers(
-  { store, cursors }: ReadDeps,
-  { workspaceId }: Reader,
-  { id, limit, cursor }: PageRequest & { id: string },
+  deps: ReadDeps,
+  reader: Reader,
+  request: ArtifactPageRequest,
 ): Promise<Page<Lister>> {
-  const seal = sealFor(cursors, ['catalog-listers/1', [workspaceId, foldId(id)]]);
-  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
-  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
-  const listed = await store.listers(workspaceId, { id, ...page });
-  if (!listed) refuseUnknown('no-artifact');
-  const { items, last } = cutPage(listed, limit);
-  const pagination = paginationOf(last && seal.seal(last.position));
+  const { items, pagination } = await pageOfArtifact(deps, reader, request, {
+    kind: 'catalog-listers/1',
+    list: (page) => deps.store.listers(reader.workspaceId, page),
+    positionOf: ({ position }) => position,
+    toPosition,
+  });
   return { items: items.map(({ lister }) => lister), pagination };
 }
 
@@ -98,18 +99,44 @@ export async function listListers(
  * @throws {invalid-cursor}
  */
 export async function listAudit(
-  { store, cursors }: ReadDeps,
-  { workspaceId }: Reader,
-  { id, limit, cursor }: PageRequest & { id: string },
+  deps: ReadDeps,
+  reader: Reader,
+  request: ArtifactPageRequest,
 ): Promise<Page<AuditEntry>> {
-  const seal = sealFor(cursors, ['catalog-audit/1', [workspaceId, foldId(id)]]);
-  const after = cursor === undefined ? undefined : toPosition(seal.open(cursor));
-  const page = { limit: limit + 1, ...(after !== undefined && { after }) };
-  const listed = await store.listAudit(workspaceId, { id, ...page });
+  const { items, pagination } = await pageOfArtifact(deps, reader, request, {
+    kind: 'catalog-audit/1',
+    list: (page) => deps.store.listAudit(reader.workspaceId, page),
+    positionOf: ({ position }) => position,
+    toPosition,
+  });
+  return { items: items.map(({ entry }) => entry), pagination };
+}
+
+/** Rows that an artifact has, each with its position in their order. */
+type ArtifactRows<Row, Position> = {
+  /** Of its cursors, with a number that changes with their shape. */
+  kind: string;
+  /** Undefined: there is no such artifact. */
+  list: (page: { id: string; limit: number; after?: Position }) => Promise<Row[] | undefined>;
+  positionOf: (row: Row) => unknown;
+  /** @throws {invalid-cursor} */
+  toPosition: (value: unknown) => Position;
+};
+
+async function pageOfArtifact<Row, Position>(
+  { cursors }: Pick<ReadDeps, 'cursors'>,
+  { workspaceId }: Reader,
+  { id, limit, cursor }: ArtifactPageRequest,
+  rows: ArtifactRows<Row, Position>,
+): Promise<Page<Row>> {
+  const binding = JSON.stringify([workspaceId, foldId(id)]);
+  const after =
+    cursor === undefined ? undefined : rows.toPosition(cursors.open(rows.kind, binding, cursor));
+  const listed = await rows.list({ id, limit: limit + 1, ...(after !== undefined && { after }) });
   if (!listed) refuseUnknown('no-artifact');
   const { items, last } = cutPage(listed, limit);
-  const pagination = paginationOf(last && seal.seal(last.position));
-  return { items: items.map(({ entry }) => entry), pagination };
+  const next = last && cursors.seal(rows.kind, binding, rows.positionOf(last));
+  return { items, pagination: paginationOf(next) };
 }
 
 function requireTerms(q: string): string[] {
@@ -121,14 +148,6 @@ function requireTerms(q: string): string[] {
       detail: `The search has 1 to ${SEARCH_TERMS_MAX} words of letters and digits.`,
     },
   ]);
-}
-
-function sealFor(cursors: CatalogDeps['cursors'], [kind, bound]: [string, unknown[]]) {
-  const binding = JSON.stringify(bound);
-  return {
-    seal: (position: unknown) => cursors.seal(kind, binding, position),
-    open: (cursor: string) => cursors.open(kind, binding, cursor),
-  };
 }
 
 function toPosition(value: unknown): number {

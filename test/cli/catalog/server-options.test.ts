@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readImportPlan } from '#cli/commands/catalog/import-options.ts';
-import { readConnection } from '#cli/commands/catalog/server-options.ts';
+import { readServer } from '#cli/commands/catalog/server-options.ts';
 
 const server = 'https://trackport.example.com/';
 const client = { issuer: 'https://id.example.com', clientId: 'ci' };
@@ -9,17 +9,17 @@ const TOKEN = 'secret token';
 describe('who comes to a server', () => {
   test('is a token of the command line before one of the environment', () => {
     const environment = { TRACKPORT_TOKEN: 'two' };
-    const given = readConnection({ server, token: 'one' }, environment, 'import');
+    const given = readServer({ server, token: 'one' }, environment, 'import');
     expect(given?.server).toBe('https://trackport.example.com');
     expect(given?.credential.kind === 'token' && given.credential.token.reveal()).toBe('one');
-    const found = readConnection({ server }, { TRACKPORT_TOKEN: 'two\n' }, 'import')?.credential;
+    const found = readServer({ server }, { TRACKPORT_TOKEN: 'two\n' }, 'import')?.credential;
     expect(found?.kind === 'token' && found.token.reveal()).toBe('two');
   });
 
   test('is a client with no more scopes than the work needs', () => {
     const environment = { TRACKPORT_CLIENT_SECRET: 's', TRACKPORT_TOKEN: 'ignored' };
     const scopeOf = (work: 'check' | 'plan' | 'import' | 'publish', more = {}) => {
-      const read = readConnection({ server, ...client, ...more }, environment, work)?.credential;
+      const read = readServer({ server, ...client, ...more }, environment, work)?.credential;
       return read?.kind === 'client' ? read.scope : undefined;
     };
     expect(scopeOf('check')).toBe('catalog:read');
@@ -41,7 +41,7 @@ describe('who comes to a server', () => {
     [{ token: 'a' }, {}, '--token belongs to --server'],
     [{ allowHttp: true }, {}, '--allow-http belongs to --server'],
   ])('is refused with %j in the environment %j', (options, environment, message) => {
-    const read = () => readConnection(options, environment, 'import');
+    const read = () => readServer(options, environment, 'import');
     expect(read).toThrow(expect.objectContaining({ name: 'UsageError' }));
     expect(read).toThrow(message);
     expect(read).not.toThrow(TOKEN);
@@ -50,7 +50,7 @@ describe('who comes to a server', () => {
 
 describe('the address of a server', () => {
   const root = (address: string, more = {}) =>
-    readConnection({ server: address, token: 'a', ...more }, {}, 'import')?.server;
+    readServer({ server: address, token: 'a', ...more }, {}, 'import')?.server;
 
   test.each([
     ['https://a.example', 'https://a.example'],
@@ -79,8 +79,7 @@ describe('the address of a server', () => {
     expect(root('http://a.example', { allowHttp: true })).toBe('http://a.example');
     const issuer = { ...client, issuer: 'http://id.example' };
     const environment = { TRACKPORT_CLIENT_SECRET: 's' };
-    const read = (more = {}) =>
-      readConnection({ server, ...issuer, ...more }, environment, 'check');
+    const read = (more = {}) => readServer({ server, ...issuer, ...more }, environment, 'check');
     expect(() => read()).toThrow('--issuer is not https');
     expect(read({ allowHttp: true })?.credential).toMatchObject({ issuer: 'http://id.example' });
   });

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Catalog } from '#catalog/index.ts';
 import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
 import { TargetFailure } from '#catalog/import/import-target.ts';
+import type { ImportServer } from '#catalog/import/import-server.ts';
 
 import { CommandFailure, UsageError } from '../../command.ts';
 import type { ConfigOptions, Open, Register, RunContext } from '../../command.ts';
@@ -13,15 +14,14 @@ import type { FoundFile } from './import-folder.ts';
 import { addImportOptions, readImportPlan } from './import-options.ts';
 import type { ImportOptions, ImportPlan } from './import-options.ts';
 import { printReport } from './import-report.ts';
-import { readConnection } from './server-options.ts';
-import type { Connection } from './server-options.ts';
+import { readServer } from './server-options.ts';
 
 type Importer = { importFiles(request: ImportRequest): Promise<ImportReport> };
 
 /** What the `catalog` commands work on: the store of a configuration, or a server elsewhere. */
 export type CatalogServices = {
   local: Open<{ catalog: Pick<Catalog, 'importFiles'> }>;
-  remote: (connection: Connection) => Promise<Importer>;
+  remote: (server: ImportServer) => Promise<Importer>;
 };
 
 /** Adds `catalog import`. */
@@ -64,13 +64,13 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   const { json, config } = command.optsWithGlobals<ConfigOptions>();
   const options = command.opts<ImportOptions>();
   const plan = readImportPlan(options, json === true);
-  const connection = readConnection(options, context.environment, plan.work);
+  const elsewhere = readServer(options, context.environment, plan.work);
   const files = listImportFiles(command.args[0] ?? '');
-  if (connection) {
+  if (elsewhere) {
     if (config !== undefined)
       throw new UsageError('--config does not go with --server: nothing of it would be used.');
-    const importer = await context.services.remote(connection);
-    return run(context, { files, plan, importer, server: connection.server });
+    const importer = await context.services.remote(elsewhere);
+    return run(context, { files, plan, importer, server: elsewhere.server });
   }
   const { workspaceId } = plan;
   const action = context.actionOf(context.services.local)(async ({ services, actor }) => {

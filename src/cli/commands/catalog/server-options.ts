@@ -1,6 +1,7 @@
 /** Which server an import goes to, and who comes to it. */
 import type { Environment } from '#config/interpolate.ts';
 import type { ImportWork } from '#catalog/import/import-draft.ts';
+import type { ImportServer } from '#catalog/import/import-server.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
 
@@ -16,23 +17,6 @@ export type ServerOptions = {
   allowHttp?: boolean;
 };
 
-/** A server and a credential. */
-export type Connection = {
-  /** Its root, without a slash at its end. */
-  server: string;
-  credential: TokenCredential | ClientCredential;
-};
-
-type TokenCredential = { kind: 'token'; token: Secret };
-type ClientCredential = {
-  kind: 'client';
-  issuer: string;
-  clientId: string;
-  clientSecret: Secret;
-  scope: string;
-  audience?: string;
-};
-
 /** What a work needs and no more, so that a check can have a client that only reads. */
 const SCOPES: Readonly<Record<ImportWork, string>> = {
   check: 'catalog:read',
@@ -45,11 +29,11 @@ const NO_CREDENTIAL =
   'Say who comes to the server: a token in TRACKPORT_TOKEN (or --token), or --issuer and --client-id with the secret in TRACKPORT_CLIENT_SECRET.';
 
 /** Undefined without `--server`. @throws {UsageError} */
-export function readConnection(
+export function readServer(
   options: ServerOptions,
   environment: Environment,
   work: ImportWork,
-): Connection | undefined {
+): ImportServer | undefined {
   const { server, ...others } = options;
   if (server === undefined) {
     const given = Object.keys(others).find((name) => Object.hasOwn(OPTION_NAMES, name));
@@ -78,7 +62,7 @@ function readCredential(
   options: ServerOptions,
   environment: Environment,
   work: ImportWork,
-): Connection['credential'] {
+): ImportServer['credential'] {
   const { token, clientId, issuer } = options;
   if (token !== undefined && clientId !== undefined)
     throw new UsageError('Give either --token or --client-id.');
@@ -90,7 +74,7 @@ function readCredential(
 }
 
 /** A header with anything else would be refused with the token in the message. */
-function toToken(text: string): TokenCredential {
+function toToken(text: string): ImportServer['credential'] {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return { kind: 'token', token: new Secret(token) };
   throw new UsageError('The token is empty, or has blanks or other characters that no token has.');
@@ -100,7 +84,7 @@ function toClient(
   { issuer, clientId, scope, audience, allowHttp }: ServerOptions,
   environment: Environment,
   work: ImportWork,
-): ClientCredential {
+): ImportServer['credential'] {
   const secret = environment['TRACKPORT_CLIENT_SECRET'] ?? '';
   if (issuer === undefined || clientId === undefined || secret === '')
     throw new UsageError(
