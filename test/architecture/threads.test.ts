@@ -38,7 +38,7 @@ test('the writing thread loads little: its driver and no other package', () => {
 
 test('the thread of specs loads no package before it validates one', () => {
   const { files, packages } = loadedBy('src/adapters/threads/spec-functions.ts');
-  expect(files).toContain('src/catalog/spec/spec-check.ts');
+  expect(files).toContain('src/catalog/spec/validation/spec-check.ts');
   expect(files.size).toBeLessThan(25);
   expect([...packages]).toEqual([]);
 });

@@ -20,7 +20,7 @@ export function createSpecChecker({ clock }: { clock: Pick<Clock, 'sleep'> }): S
   const thread = createThread<typeof functions>({ module, clock });
   return async (specText) => {
     if (!isInline(specText)) return thread.run('check', specText).catch(findingOfCost);
-    const { findingsOf } = await import('#catalog/spec/spec-check.ts');
+    const { findingsOf } = await import('#catalog/spec/validation/spec-check.ts');
     return findingsOf(specText);
   };
 }

@@ -1,5 +1,5 @@
-import { fragmentOf } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { fragmentOf } from '../finding.ts';
+import type { Finding } from '../finding.ts';
 
 const DETAIL_CHARACTERS_MAX = 300;
 

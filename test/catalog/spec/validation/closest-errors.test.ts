@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { closestErrors } from '#catalog/spec/closest-errors.ts';
-import type { SchemaError } from '#catalog/spec/schema-errors.ts';
+import { closestErrors } from '#catalog/spec/validation/closest-errors.ts';
+import type { SchemaError } from '#catalog/spec/validation/schema-errors.ts';
 
 const AT = '/a';
 const error = (keyword: string, instancePath = AT, params: object = {}): SchemaError => ({

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findingsOf } from '#catalog/spec/spec-check.ts';
+import { findingsOf } from '#catalog/spec/validation/spec-check.ts';
+import { treesOf } from './trees.ts';
 
 const info = { title: 'Orders', version: '1' };
 const check = async (document: object) => findingsOf(JSON.stringify(document));
@@ -263,28 +264,8 @@ test('a place as deep as a document goes has its findings once', async () => {
 });
 
 test('whatever stands in a document, it is checked and never thrown at', async () => {
-  const key = fc.constantFrom(
-    '$ref',
-    '$id',
-    'oneOf',
-    'type',
-    'payload',
-    'schema',
-    'items',
-    'a/~b',
-    '',
-  );
-  const leaf = fc.oneof(
-    fc.jsonValue({ maxDepth: 1 }),
-    fc.constantFrom('#', '#/', 'object', 'http'),
-  );
-  const tree = fc.letrec((tie) => ({
-    node: fc.oneof(
-      leaf,
-      fc.dictionary(key, tie('node'), { maxKeys: 3 }),
-      fc.array(tie('node'), { maxLength: 3 }),
-    ),
-  })).node;
+  const names = ['$ref', '$id', 'oneOf', 'type', 'payload', 'schema', 'items', 'a/~b', ''];
+  const tree = treesOf(names, ['#', '#/', 'object', 'http']);
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('2.0.0', '2.6.0', '3.1.0'), tree, async (asyncapi, node) => {
       const channels = { a: node, b: { publish: { message: node } }, c: { messages: { m: node } } };
