@@ -14,8 +14,11 @@ export type Compatibility = {
   against?: { version: string; serial: number };
   /** Changes that break who relies on that one, at most 1,000; `NOT_COMPARED` alone where nobody knows. */
   breaking: Change[];
-  /** How many changes nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents. */
-  unclassified: number;
+  /**
+   * How many changes nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents.
+   * Absent where they could not be counted in time.
+   */
+  unclassified?: number;
 };
 
 const NOTHING: Compatibility = { breaking: [], unclassified: 0 };
@@ -93,7 +96,7 @@ async function judgeSpecs(
     };
   } catch (error) {
     if (!isTrackportError(error, 'overloaded')) throw error;
-    return { breaking: [NOT_COMPARED], unclassified: 0 };
+    return { breaking: canBreak(specs.before) && canBreak(specs.after) ? [NOT_COMPARED] : [] };
   }
 }
 

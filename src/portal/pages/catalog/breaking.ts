@@ -41,12 +41,14 @@ export function breakingRemark(
 }
 
 /** What cannot be judged may break all the same. */
-function nothingKnown(version: string, unclassified: number): Html {
+function nothingKnown(version: string, unclassified: number | undefined): Html {
   if (unclassified === 0) return remark('ok', html`It breaks nothing of ${code(version)}`);
   return remark(
     'wait',
     html`Nothing is known to break ${code(version)}`,
-    `Look at ${counted(unclassified, 'change')} that nobody can judge: compare the two versions.`,
+    unclassified === undefined
+      ? 'Nobody can judge its changes, and they are too many to be counted in time.'
+      : `Look at ${counted(unclassified, 'change')} that nobody can judge: compare the two versions.`,
   );
 }
 

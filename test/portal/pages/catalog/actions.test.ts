@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { catalogRules } from '../../../support/catalog.ts';
 import { origin, setUp } from './support.ts';
 
@@ -317,6 +318,28 @@ describe('a version', () => {
     expect(body).toContain('Nothing is known to break <code>1.0.0</code>');
     expect(body).toContain('Look at 2 changes that nobody can judge');
     expect(body).not.toContain('breaks nothing');
+  });
+
+  test('that could not be compared in time asks to accept that only where it may break', async () => {
+    const diffSpecs = async () => {
+      throw new TrackportError('overloaded', { detail: 'Too slow.', retryAfterSeconds: 5 });
+    };
+    const rules = () => ({ ...catalogRules, compatibility: 'block' as const });
+    const { owner, create, publish, confirm, read } = await open({ rules, diffSpecs });
+    await create({ specText: '{"asyncapi":"3.0.0","info":{"title":"Events","version":"1"}}' });
+    await publish('1.0.0');
+    await create({ version: '1.1.0', specText: '{"events":[]}' });
+    const page = await owner.get(at('publish', '1.1.0'));
+    expect(page.body).toContain('Nobody can judge its changes');
+    expect(page.body).not.toContain('name="breaking"');
+    await confirm(at('publish', '1.1.0'));
+    expect((await read('1.1.0')).record.lifecycle).toBe('PUBLISHED');
+    await create({ version: '2.0.0', specText: api('/pets') });
+    await publish('2.0.0');
+    await create({ version: '2.1.0', specText: api('/pets', '/dogs') });
+    const other = await owner.get(at('publish', '2.1.0'));
+    expect(other.body).toContain('Nobody knows what it breaks.');
+    expect(other.body).toContain('name="breaking"');
   });
 
   test('is published only as it was seen', async () => {
