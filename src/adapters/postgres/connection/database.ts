@@ -1,23 +1,15 @@
-import pg from 'pg';
-import { DAY, SECOND } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import type pg from 'pg';
+import { DAY } from '#shared/clock.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
+import { clientOf, openPool } from './pool.ts';
+import type { Pool, PoolOptions } from './pool.ts';
 import { hasOwnConnections } from './pooling.ts';
-import { createStatementRunner, types } from './run-statement.ts';
+import { createStatementRunner } from './run-statement.ts';
 import type { Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 import type { Values } from './statement.ts';
-
-export type DatabaseOptions = {
-  /** `postgres://user:password@host:port/database`. */
-  url: string;
-  /** Connections at most, default 10. */
-  connectionsMax?: number;
-  /** How long a call waits for one of them, with the time to make it, in ms; default 3 s. */
-  connectTimeoutMs?: number;
-};
 
 /**
  * Runs statements with named parameters (`@name`); the columns of rows come in camel case. Every call
@@ -59,37 +51,11 @@ export type Database = Session & {
   close(): Promise<void>;
 };
 
-const CONNECTIONS_MAX = 10;
-const CONNECT_TIMEOUT_MS = 3 * SECOND;
-const LOCK_TIMEOUT_MS = 3 * SECOND;
-const STATEMENT_TIMEOUT_MS = 10 * SECOND;
-/** Longer than the server's own: for a server that does not respond any more. */
-const ANSWER_TIMEOUT_MS = 15 * SECOND;
-const IDLE_MS = 30 * SECOND;
 const TRIES = 3;
 
-/**
- * What was acknowledged with 202 survives a crash of the server; what waits for replicas too stays. Nor do
- * other defaults of the server, the database or the user change what a statement means: whoever waited
- * for a lock sees what was committed meanwhile, and an array holds NULL.
- */
-const CONFIGURE = `
-  SELECT set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
-    set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
-    set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', false),
-    set_config('default_transaction_isolation', 'read committed', false),
-    set_config('array_nulls', 'on', false),
-    set_config('extra_float_digits', '1', false),
-    set_config('standard_conforming_strings', 'on', false),
-    set_config('quote_all_identifiers', 'off', false),
-    set_config('synchronous_commit',
-      CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
-      false),
-    pg_is_in_recovery() AS is_standby`;
-
 /** Makes a pool; nothing is connected before the first statement. */
-export function openDatabase(options: DatabaseOptions): Database {
-  const pool = createPool(options);
+export function openDatabase(options: PoolOptions): Database {
+  const pool = openPool(options);
   const read = createStatementReader();
   const runner = createStatementRunner();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
@@ -120,50 +86,8 @@ async function runUnhurried(client: pg.PoolClient, text: string): Promise<Result
   return { names: [], rows: [], rowCount: 0 };
 }
 
-function clientOf({
-  url,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
-}: DatabaseOptions): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: 'trackport',
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    keepAlive: true,
-  };
-}
-
-function createPool(options: DatabaseOptions): pg.Pool {
-  const { connectionsMax = CONNECTIONS_MAX } = options;
-  const pool = new pg.Pool({
-    ...clientOf(options),
-    max: connectionsMax,
-    idleTimeoutMillis: IDLE_MS,
-    types,
-    onConnect: configure,
-  });
-  return pool.on('error', () => undefined); // an idle connection broke: the pool makes another
-}
-
-/** The pool waits for it, whatever its types say. */
-const configure = (client: pg.ClientBase): unknown => {
-  // Whoever uses a connection is told by the statement that fails; nobody else needs to know.
-  client.on('error', () => undefined);
-  return setUp(client);
-};
-
-/** A standby lags: it does not know each claim, and who read there would show a lead that is deleted. */
-async function setUp(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ is_standby: boolean }>(CONFIGURE);
-  if (rows[0]?.is_standby === true)
-    throw new TrackportError('store-unavailable', {
-      detail: 'The server is a standby: store.url has to lead to the primary alone.',
-      retryAfterSeconds: 1,
-    });
-}
-
 /** A connection that is lost, or may be, is not used again. */
-async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await guard(() => pool.connect());
   try {
     const result = await work(client);

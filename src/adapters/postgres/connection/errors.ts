@@ -72,7 +72,7 @@ function reachability(error: unknown): string | undefined {
 }
 
 /** The SQLSTATE of what the server reported. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 

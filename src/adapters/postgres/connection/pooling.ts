@@ -1,6 +1,7 @@
 /** What a pooler between Trackport and PostgreSQL does to connections. */
 import type pg from 'pg';
 import { TrackportError } from '#shared/errors.ts';
+import type { Pool } from './pool.ts';
 
 /**
  * Refuses a pooler that lets clients share connections. Each carries settings, among them those that
@@ -17,7 +18,7 @@ export async function refuseSharedConnections(database: {
 }
 
 /** False where clients of the pool share connections; true where it has but one. */
-export async function hasOwnConnections(pool: Pick<pg.Pool, 'connect'>): Promise<boolean> {
+export async function hasOwnConnections(pool: Pick<Pool, 'connect'>): Promise<boolean> {
   const one = await pool.connect();
   const other = await pool.connect().catch(() => undefined);
   let isBroken = true;

@@ -1,0 +1,128 @@
+/** The connections to one database: how they are made, and what is done where the server gives no more. */
+import pg from 'pg';
+import { SECOND, systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { codeOf } from './errors.ts';
+import { types } from './run-statement.ts';
+
+export type PoolOptions = {
+  /** `postgres://user:password@host:port/database`. */
+  url: string;
+  /** Connections at most, default 10. */
+  connectionsMax?: number;
+  /** How long a call waits for one of them, with the time to make it, in ms; default 3 s. */
+  connectTimeoutMs?: number;
+  /** Default: the system's. */
+  clock?: Pick<Clock, 'monotonicMs'>;
+};
+
+/** What it gives throws what the driver throws. */
+export type Pool = {
+  /** One that is free, or a new one; else waits for one. To be released by whoever asked for it. */
+  connect(): Promise<pg.PoolClient>;
+  /** Waits for those that are in use. */
+  end(): Promise<void>;
+};
+
+const CONNECTIONS_MAX = 10;
+const CONNECT_TIMEOUT_MS = 3 * SECOND;
+const LOCK_TIMEOUT_MS = 3 * SECOND;
+const STATEMENT_TIMEOUT_MS = 10 * SECOND;
+/** Longer than the server's own: for a server that does not respond any more. */
+const ANSWER_TIMEOUT_MS = 15 * SECOND;
+const IDLE_MS = 30 * SECOND;
+/** How long a pool that was refused another connection does with those that it has. */
+const FEWER_MS = 10 * SECOND;
+
+const TOO_MANY_CONNECTIONS = '53300';
+
+/**
+ * What was acknowledged with 202 survives a crash of the server; what waits for replicas too stays. Nor do
+ * other defaults of the server, the database or the user change what a statement means: whoever waited
+ * for a lock sees what was committed meanwhile, and an array holds NULL.
+ */
+const CONFIGURE = `
+  SELECT set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+    set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
+    set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', false),
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('array_nulls', 'on', false),
+    set_config('extra_float_digits', '1', false),
+    set_config('standard_conforming_strings', 'on', false),
+    set_config('quote_all_identifiers', 'off', false),
+    set_config('synchronous_commit',
+      CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+      false),
+    pg_is_in_recovery() AS is_standby`;
+
+/** Nothing is connected before it is asked for. */
+export function openPool(options: PoolOptions): Pool {
+  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const pool = new pg.Pool({
+    ...clientOf(options),
+    max: connectionsMax,
+    idleTimeoutMillis: IDLE_MS,
+    types,
+    onConnect: configure,
+  });
+  pool.on('error', () => undefined); // an idle connection broke: the pool makes another
+  return { connect: createConnect(pool, options), end: () => pool.end() };
+}
+
+/** How a connection is made that is not one of the pool. */
+export function clientOf({
+  url,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+}: PoolOptions): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'trackport',
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}
+
+/** The pool waits for it, whatever its types say. */
+const configure = (client: pg.ClientBase): unknown => {
+  // Whoever uses a connection is told by the statement that fails; nobody else needs to know.
+  client.on('error', () => undefined);
+  return setUp(client);
+};
+
+/** A standby lags: it does not know each claim, and who read there would show a lead that is deleted. */
+async function setUp(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ is_standby: boolean }>(CONFIGURE);
+  if (rows[0]?.is_standby === true)
+    throw new TrackportError('store-unavailable', {
+      detail: 'The server is a standby: store.url has to lead to the primary alone.',
+      retryAfterSeconds: 1,
+    });
+}
+
+/**
+ * A role, a database or a server may give fewer connections than the pool may have, or others have them. Then
+ * it counts as full with those that it has, so that calls wait for one of them; after a while it tries again.
+ */
+function createConnect(
+  pool: pg.Pool,
+  { connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock }: PoolOptions,
+): Pool['connect'] {
+  const { max } = pool.options;
+  let refusedAt = -Infinity;
+  const connect = async (untilMs: number): Promise<pg.PoolClient> => {
+    if (clock.monotonicMs() - refusedAt >= FEWER_MS) pool.options.max = max;
+    try {
+      return await pool.connect();
+    } catch (error) {
+      const now = clock.monotonicMs();
+      if (codeOf(error) !== TOO_MANY_CONNECTIONS || pool.totalCount === 0 || now >= untilMs)
+        throw error;
+      refusedAt = now;
+      pool.options.max = Math.min(pool.options.max, pool.totalCount);
+      return connect(untilMs);
+    }
+  };
+  return () => connect(clock.monotonicMs() + connectTimeoutMs);
+}

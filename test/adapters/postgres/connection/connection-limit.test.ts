@@ -1,0 +1,91 @@
+/** The server gives the store's user fewer connections than its pool may have. */
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Database, Session } from '#adapters/postgres/connection/database.ts';
+import { newUuid } from '#shared/ids.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import {
+  cleanPostgres,
+  connectToPostgres,
+  emptyPostgres,
+} from '../../../support/postgres/database.ts';
+
+const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
+
+/** A pool of a user who may have `limit` connections, and what changes that. */
+async function limitedTo(limit: number) {
+  const own = await emptyPostgres();
+  const admin = await connectToPostgres(own);
+  const user = `limited_${newUuid().replaceAll('-', '')}`;
+  await admin.exec(`CREATE ROLE ${user} LOGIN PASSWORD 'secret' CONNECTION LIMIT ${limit}`);
+  cleanPostgres(own, [`DROP ROLE ${user}`]);
+  const url = new URL(own.url);
+  url.username = user;
+  url.password = 'secret';
+  const clock = createFakeClock();
+  const database = openDatabase({ url: url.href, connectTimeoutMs: 1000, clock });
+  onTestFinished(() => database.close());
+  const setLimit = (to: number): Promise<void> =>
+    admin.exec(`ALTER ROLE ${user} CONNECTION LIMIT ${to}`);
+  return { database, clock, setLimit };
+}
+
+const PID = 'SELECT pg_backend_pid() AS pid';
+
+/** So many transactions that wait for each other, each on a connection of its own. */
+async function together(database: Database, count: number): Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let begun = 0;
+  const meet = async (session: Session): Promise<void> => {
+    await session.get(PID);
+    begun += 1;
+    if (begun === count) all.resolve();
+    await all.promise;
+  };
+  await Promise.all(Array.from({ length: count }, () => database.transaction(meet)));
+}
+
+test('calls take turns on those that there are, whether the pool has them yet or not', async () => {
+  const { database } = await limitedTo(2);
+  for (const _round of [1, 2]) {
+    const calls = Array.from({ length: 40 }, () => database.get<{ pid: number }>(PID));
+    const pids = (await Promise.all(calls)).map((row) => row?.pid);
+    expect(new Set(pids).size).toBe(2);
+  }
+});
+
+test('who gets no turn in time is told to come again', async () => {
+  const { database } = await limitedTo(1);
+  await database.transaction(async (session) => {
+    await session.get(PID);
+    for (const _try of [1, 2])
+      await expect(database.get(PID)).rejects.toMatchObject({
+        ...unavailable,
+        cause: { message: expect.stringContaining('timeout') },
+      });
+  });
+  await database.get(PID);
+});
+
+test('a pool that has none says so, and has one as soon as there is one', async () => {
+  const { database, setLimit } = await limitedTo(0);
+  await expect(database.get(PID)).rejects.toMatchObject({
+    ...unavailable,
+    detail: 'The store has no resources left.',
+  });
+  await setLimit(1);
+  await database.get(PID);
+});
+
+test('a pool takes more a while after the limit was raised, and no more than it may', async () => {
+  const { database, clock, setLimit } = await limitedTo(2);
+  await Promise.all([1, 2, 3].map(() => database.get(PID)));
+  await setLimit(20);
+  await clock.advance(10_000);
+  await together(database, 10);
+  await database.transaction(async () => {
+    const others = Array.from({ length: 20 }, () => database.get<{ pid: number }>(PID));
+    const pids = (await Promise.all(others)).map((row) => row?.pid);
+    expect(new Set(pids).size).toBe(9);
+  });
+});
