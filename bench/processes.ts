@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import packageFile from '#package.json' with { type: 'json' };
+import { endAtExit } from '../test/support/at-exit.ts';
 
 /** What `npm start` gives the program: `env NAME=value … node --option … bin/trackport.js`. */
 const [, variables = '', options = ''] =
@@ -35,11 +36,13 @@ export async function start(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Running> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...optionsFor(args), ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...startEnv, ...env },
-  });
+  const child = endAtExit(
+    spawn(process.execPath, [...optionsFor(args), ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...startEnv, ...env },
+    }),
+  );
   const url = await firstUrl(child, args);
   const readyMs = performance.now() - startedAt;
   return {
@@ -71,8 +74,8 @@ function processorMsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + processorMsOf(child), own);
 }
 
-/** Every thread of a process may have started some. */
-function childrenOf(pid: number): number[] {
+/** The processes that a process has started and that run; every thread of it may have started some. */
+export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`)
     .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
     .flatMap((text) => text.split(' ').filter(Boolean).map(Number));
@@ -97,10 +100,12 @@ function urlIn(line: string): string | undefined {
 
 /** Runs `node <args>` to its end and returns its standard output. */
 export async function output(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = endAtExit(
+    spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  const [code] = (await once(child, 'exit')) as [number | null];
+  const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
   return text;
 }

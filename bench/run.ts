@@ -1,5 +1,6 @@
 /** `npm run bench`: every figure, in one table with a column for each store. CONTRIBUTING.md says how they are read. */
 import { systemClock } from '#shared/clock.ts';
+import { exitAtSignals } from '../test/support/at-exit.ts';
 import { groupsOf } from './groups.ts';
 import { readOptions, refuse, whole } from './options.ts';
 import { createMeasuring, showOnStandardError } from './progress.ts';
@@ -27,6 +28,7 @@ const pattern = toPattern(values.only);
 const chosen = groups.filter(([name]) => pattern.test(name));
 if (chosen.length === 0) refuse('--only picks none of the groups');
 
+exitAtSignals();
 const inTurn = createMeasuring({
   total: chosen.length * runs,
   clock: systemClock,

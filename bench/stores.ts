@@ -1,7 +1,5 @@
 /** Empty stores of both engines, and what is opened on them inside the bench. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { systemClock } from '#shared/clock.ts';
@@ -9,6 +7,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
 import { openServiceStore } from '../src/compose/store.ts';
 import type { ServiceStore } from '../src/compose/store.ts';
+import { scratchFolder } from '../test/support/at-exit.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import type { BenchRow, StoreName } from './row.ts';
 
@@ -89,12 +88,8 @@ function named(store: StoreName, rows: readonly BenchRow[]): BenchRow[] {
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = scratchFolder('bench');
+  return await work(folder.path);
 }
 
 /** The store as a service has it, with the newest schema. The caller closes it. */

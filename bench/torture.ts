@@ -1,5 +1,6 @@
 /** `npm run torture`: what becomes of deletions on bad days. `--help` says what it does to the program. */
 import { positive, readOptions, refuse, whole } from './options.ts';
+import { exitAtSignals } from '../test/support/at-exit.ts';
 import { torture } from '../test/torture/torture.ts';
 import type { StoreChoice } from '../test/torture/store.ts';
 import { showOnStandardError } from './progress.ts';
@@ -29,7 +30,7 @@ const seed = positive('seed', values.seed);
 const instances = whole('instances', values.instances);
 const store = chooseStore();
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+exitAtSignals();
 
 const onProgress = showOnStandardError();
 const report = await torture({ seconds: minutes * 60, seed, instances, store, onProgress });

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createApp } from '#http/app.ts';
@@ -19,13 +16,13 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
+import { output } from '../processes.ts';
 import { openBenchStore } from '../stores.ts';
 import type { BenchEngine } from '../stores.ts';
 
 const CONNECTIONS = 50;
 const BATCH = 100;
 const PAGE = 1000;
-const loadScript = fileURLToPath(new URL('delivery-load.ts', import.meta.url));
 
 /** How long each figure is measured, and how often those that are compared. */
 export type IntakeBenchScale = {
@@ -171,9 +168,9 @@ type Load = { port: number; seconds: number; connections?: number; events?: numb
 
 /** Events per second. */
 async function load({ port, seconds, connections = CONNECTIONS, events = 1 }: Load) {
-  const args = [loadScript, port, connections, seconds, events].map(String);
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  const result = JSON.parse(stdout) as { calls: number; refused: number; seconds: number };
+  const args = ['bench/intake/delivery-load.ts', port, connections, seconds, events].map(String);
+  type Sent = { calls: number; refused: number; seconds: number };
+  const result = JSON.parse(await output(args)) as Sent;
   if (result.refused > 0) throw new Error(`${result.refused} deliveries were not accepted`);
   return (result.calls * events) / result.seconds;
 }

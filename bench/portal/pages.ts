@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { scratchFolder } from '../../test/support/at-exit.ts';
 import { start } from '../processes.ts';
 import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
@@ -24,7 +24,7 @@ const PAGES: readonly [string, RegExp?][] = [
 
 /** Bytes of each page of the portal, and how long its first byte takes, as the sandbox fills them. */
 export async function measurePages(scale: PageScale): Promise<BenchRow[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
+  using folder = scratchFolder('bench');
   const service = await start(['bin/trackport.js', 'sandbox', '--port', '0']);
   try {
     const cookie = await signIn(service.url);
@@ -34,13 +34,17 @@ export async function measurePages(scale: PageScale): Promise<BenchRow[]> {
       const below = first && first.exec(html)?.[1];
       for (const page of below === undefined ? [list] : [list, below]) {
         const name = page === list ? list : `${list}/:id`;
-        rows.push(...(await measurePage({ url: service.url, page, name, cookie, folder }, scale)));
+        rows.push(
+          ...(await measurePage(
+            { url: service.url, page, name, cookie, folder: folder.path },
+            scale,
+          )),
+        );
       }
     }
     return rows;
   } finally {
     await service.stop();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,14 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { scratchFolder } from '../../test/support/at-exit.ts';
 import { partners } from '../partner.ts';
-import { start } from '../processes.ts';
+import { output, start } from '../processes.ts';
 import { median } from '../row.ts';
 import type { BenchRow, StoreName } from '../row.ts';
 import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
@@ -20,7 +19,6 @@ const READERS = 8;
 /** A reader reads again this long after its last response: the processor must not be the limit. */
 const PAUSE_MS = 5;
 const WRITERS = 8;
-const loadScript = fileURLToPath(new URL('../intake/delivery-load.ts', import.meta.url));
 const script = fileURLToPath(new URL('slow-fsync.c', import.meta.url));
 
 export type SlowDiskBenchScale = { seconds: number; rounds: number };
@@ -31,17 +29,13 @@ type World = { url: string; key: string; fsyncs: () => Fsyncs };
 
 /** Hot reads alone and beside intake, on a disk whose fsync takes 5 ms more. */
 export async function measureSlowDisk(scale: SlowDiskBenchScale): Promise<BenchRow[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-bench-'));
-  try {
-    const slow = slowFsync(folder);
-    if (slow === undefined) return [leftOut('there is no C compiler (cc)')];
-    return [
-      ...(await onSqlite((engine) => measureOn(engine, slow, scale))),
-      ...(await measureOnPostgres(slow, scale)),
-    ];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = scratchFolder('bench');
+  const slow = slowFsync(folder.path);
+  if (slow === undefined) return [leftOut('there is no C compiler (cc)')];
+  return [
+    ...(await onSqlite((engine) => measureOn(engine, slow, scale))),
+    ...(await measureOnPostgres(slow, scale)),
+  ];
 }
 
 const what = `p99 of hot reads beside ${WRITERS} connections of deletions ÷ alone, fsync + ${FSYNC_MS} ms`;
@@ -208,9 +202,8 @@ function readOnce(
 
 /** How many were accepted. */
 async function sendDeletions(url: string, seconds: number): Promise<number> {
-  const args = [loadScript, new URL(url).port, WRITERS, seconds].map(String);
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  const { calls, refused } = JSON.parse(stdout) as { calls: number; refused: number };
+  const args = ['bench/intake/delivery-load.ts', new URL(url).port, WRITERS, seconds].map(String);
+  const { calls, refused } = JSON.parse(await output(args)) as { calls: number; refused: number };
   if (refused > 0) throw new Error(`${refused} deliveries were not accepted`);
   return calls;
 }

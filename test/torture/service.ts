@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
+import { endAtExit } from '../support/at-exit.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,8 +22,9 @@ export type Child = {
 
 /** Starts `node <args>` and waits for its address. */
 export async function startChild(args: readonly string[]): Promise<Child> {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  const child = endAtExit(
+    spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
   let text = '';
   const url = Promise.withResolvers<string>();
   let isListening = false;
@@ -35,18 +37,9 @@ export async function startChild(args: readonly string[]): Promise<Child> {
   };
   child.stdout.on('data', take);
   child.stderr.on('data', take);
-  child.once('exit', () => {
-    running.delete(child);
-    url.reject(new Error(`${args.join(' ')} ended early:\n${text}`));
-  });
+  child.once('exit', () => url.reject(new Error(`${args.join(' ')} ended early:\n${text}`)));
   return { url: await url.promise, output: () => text, ...controlsOf(child) };
 }
-
-/** Whatever ends the torture ends what it has started. */
-const running = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'kill' | 'stop'> {
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;

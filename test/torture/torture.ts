@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
+import { scratchFolder } from '../support/at-exit.ts';
 import { freePort } from '../support/free-port.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
@@ -56,9 +55,8 @@ const PATIENCE = 10;
  * and byte that is left.
  */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-torture-'));
   await using held = new AsyncDisposableStack();
-  held.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder } = held.use(scratchFolder('torture'));
   const store = await openStore(options.store ?? { engine: 'sqlite' }, folder);
   held.defer(() => store.close());
   const tracker = await startRemoteTracker();

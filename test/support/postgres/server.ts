@@ -2,20 +2,13 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chownSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND } from '#shared/clock.ts';
+import { endAtExit, scratchFolder } from '../at-exit.ts';
+import type { ScratchFolder } from '../at-exit.ts';
 import { freePort } from '../free-port.ts';
 import { findBinaries } from './binaries.ts';
 
@@ -60,19 +53,20 @@ export type PostgresOptions = {
 
 /** Starts a server in a folder of its own. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trackport-postgres-'));
+  const folder = scratchFolder('postgres');
   try {
     return await startIn(folder, options);
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    folder[Symbol.dispose]();
     throw error;
   }
 }
 
 async function startIn(
-  folder: string,
+  scratch: ScratchFolder,
   { isDurable = false, environment = {} }: PostgresOptions,
 ): Promise<PostgresServer> {
+  const { path: folder } = scratch;
   const user = unprivilegedUser();
   const { folder: bin } = findBinaries(folder);
   const data = path.join(folder, 'data');
@@ -89,11 +83,14 @@ async function startIn(
   const start = async (role?: 'standby'): Promise<void> => {
     if (role === 'standby') writeFileSync(path.join(data, 'standby.signal'), '');
     const log = openSync(path.join(folder, 'log'), 'a');
-    running = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+    const args = ['-D', data, '-p', String(port), ...settings];
+    const env = { ...process.env, ...environment };
+    const child = spawn(path.join(bin, 'postgres'), args, {
       ...options,
-      env: { ...process.env, ...environment },
+      env,
       stdio: ['ignore', log, log],
     });
+    running = endAtExit(child, HALT_SIGNALS.immediate);
     closeSync(log);
     await waitUntilReady(url, running, path.join(folder, 'log'));
   };
@@ -112,7 +109,7 @@ async function startIn(
     halt,
     stop: async () => {
       await halt();
-      rmSync(folder, { recursive: true, force: true });
+      scratch[Symbol.dispose]();
     },
   };
 }
