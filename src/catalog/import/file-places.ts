@@ -77,20 +77,46 @@ export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   }
 }
 
-/** Where V8 stopped reading: it says so, but for a text that ends too early. */
+/** Where V8 stopped reading: it says so, but neither for a wrong token nor for a text that ends too early. */
 function jsonFault(text: string): FileFinding | undefined {
+  const message = jsonError(text);
+  if (message === undefined) return undefined;
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  if (line !== undefined)
+    return { line: Number(line), column: Number(column), detail: 'This is not one JSON text.' };
+  if (isWrongToken(message))
+    return { ...placeOfLast(untilWrongToken(text)), detail: 'This is not one JSON text.' };
+  const rows = text.split('\n');
+  return { line: rows.length, column: 1, detail: 'The JSON ends before it is complete.' };
+}
+
+/** What V8 says is wrong with a text; undefined for JSON. */
+function jsonError(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(messageOf(error)) ?? [];
-    if (line !== undefined)
-      return { line: Number(line), column: Number(column), detail: 'This is not one JSON text.' };
-    const rows = text.split('\n');
-    return { line: rows.length, column: 1, detail: 'The JSON ends before it is complete.' };
+    return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : '';
   }
 }
 
-function messageOf(error: unknown): string {
-  return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : '';
+function isWrongToken(message: string): boolean {
+  return message.startsWith('Unexpected token');
+}
+
+/** The shortest beginning of a text that has its wrong token: shorter ones end before it. */
+function untilWrongToken(text: string): string {
+  let before = 0;
+  let within = text.length;
+  while (within - before > 1) {
+    const middle = Math.floor((before + within) / 2);
+    if (isWrongToken(jsonError(text.slice(0, middle)) ?? '')) within = middle;
+    else before = middle;
+  }
+  return text.slice(0, within);
+}
+
+function placeOfLast(text: string): TextPlace {
+  const lineStart = text.lastIndexOf('\n', text.length - 2) + 1;
+  return { line: text.slice(0, lineStart).split('\n').length, column: text.length - lineStart };
 }
