@@ -18,7 +18,7 @@ export function toUnreachable(server: string, error: unknown): TargetFailure {
 export function toError(server: string, response: ServerResponse): Error {
   const { status, headers } = response;
   const found = problemOf(response);
-  if (status < 400) {
+  if (status >= 300 && status < 400) {
     const to = URL.parse(headers.get('location') ?? '', server)?.origin ?? 'another address';
     return new TargetFailure(`${server} redirects to ${to}: name that address in --server.`);
   }

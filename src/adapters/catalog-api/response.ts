@@ -24,7 +24,6 @@ const problem = z.object({
 });
 
 /** One wrong part of a request, as a server says it. */
-/** What a problem document says. */
 export type ProblemField = z.infer<typeof field>;
 
 /** What a problem document says. */
@@ -41,6 +40,11 @@ export async function readResponse(response: Response): Promise<ServerResponse> 
   }
   const { status, headers } = response;
   return { status, headers, bytes: Buffer.concat(chunks) };
+}
+
+/** Every success of Trackport is JSON; a page for people comes from something else at its address. */
+export function isSuccess({ status, headers }: ServerResponse): boolean {
+  return status < 300 && /^application\/json\b/i.test(headers.get('content-type') ?? '');
 }
 
 /** The problem that a response is; undefined when it is none. */

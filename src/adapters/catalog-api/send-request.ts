@@ -4,7 +4,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Random } from '#shared/resilience/backoff.ts';
 
 import { toError, toUnreachable } from './request-errors.ts';
-import { readResponse } from './response.ts';
+import { isSuccess, readResponse } from './response.ts';
 import type { ServerResponse } from './response.ts';
 import { isWorthRetrying, waitMsBeforeRetry } from './retries.ts';
 
@@ -48,7 +48,7 @@ export async function sendRequest(
   let isRenewed = false;
   for (let failures = 0; ;) {
     const { response, error } = await attempt(deps, request);
-    if (response && response.status < 300) return response;
+    if (response && isSuccess(response)) return response;
     if (response?.status === 401 && deps.tokens.renew && !isRenewed) {
       isRenewed = true;
       deps.tokens.renew();

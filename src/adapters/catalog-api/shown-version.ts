@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TargetFailure } from '#catalog/import/import-target.ts';
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
+import type { SpecBody } from '#catalog/spec/spec-body.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { Content, Lifecycle } from '#catalog/version/artifact.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
@@ -23,13 +24,10 @@ const versionIn = artifactOut
 
 /** Reads a response with one version. @throws {TargetFailure} when it is none */
 export function readShownVersion({ headers, bytes }: ServerResponse): ShownVersion {
-  const { value, spec } = readSpecBody(bytes);
+  const { value, spec } = readBody(bytes);
   const tag = headers.get('etag');
   const { data, error } = versionIn.safeParse(value);
-  if (!data || tag === null)
-    throw new TargetFailure('The server sent a version that this program cannot read.', {
-      cause: error,
-    });
+  if (!data || tag === null) refuseVersion(error);
   const { type, owner, title, description, source, projectId, groupPath, counts } = data;
   return {
     lifecycle: data.lifecycle,
@@ -48,4 +46,17 @@ export function readShownVersion({ headers, bytes }: ServerResponse): ShownVersi
       ...(spec && { specText: spec.text }),
     },
   };
+}
+
+/** What is wrong with a response is nothing that a file could mend. */
+function readBody(bytes: Buffer): SpecBody {
+  try {
+    return readSpecBody(bytes);
+  } catch (error) {
+    return refuseVersion(error);
+  }
+}
+
+function refuseVersion(cause: unknown): never {
+  throw new TargetFailure('The server sent a version that this program cannot read.', { cause });
 }

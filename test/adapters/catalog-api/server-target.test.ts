@@ -237,6 +237,7 @@ describe('a token', () => {
 describe('what is no Trackport', () => {
   test.each([
     ['a page', 404, '<html>', { 'content-type': 'text/html' }],
+    ['a page that is a success', 200, '<html>', { 'content-type': 'text/html' }],
     ['another path', 404, problem('not-found'), problemType],
     ['an unknown problem', 400, problem('teapot'), problemType],
     ['broken JSON', 400, '{', problemType],
@@ -252,6 +253,7 @@ describe('what is no Trackport', () => {
     ['without an entity tag', body(), { 'content-type': 'application/json' }],
     ['without a state', body({ lifecycle: 'NONE' }), json],
     ['a list', '[]', json],
+    ['that ends too early', body().slice(0, -1), json],
   ])('a version %s is not read', async (_name, reply, headers) => {
     server().get(one).reply(200, reply, headers);
     await expect(target().read(draft)).rejects.toMatchObject({ name: 'TargetFailure' });
