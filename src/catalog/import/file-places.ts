@@ -14,12 +14,12 @@ export type FileFinding = Partial<TextPlace> & { detail: string };
 const LOCATED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Fields of a version, and what they are made from in an OpenAPI or AsyncAPI document. */
-const FIELDS_OF_DOCUMENT: Readonly<Record<string, readonly string[]>> = {
-  id: ['info', 'title'],
-  title: ['info', 'title'],
-  version: ['info', 'version'],
-  description: ['info', 'description'],
-};
+const FIELDS_OF_DOCUMENT: ReadonlyMap<string, readonly string[]> = new Map([
+  ['id', ['info', 'title']],
+  ['title', ['info', 'title']],
+  ['version', ['info', 'version']],
+  ['description', ['info', 'description']],
+]);
 
 /** Places in one file; it is read when the first one is wanted, and only then. */
 export function locateIn(file: ImportFile, form: ImportForm): LocatePointer {
@@ -41,7 +41,7 @@ function pathInFile(pointer: string, form: ImportForm): readonly string[] {
   const [first = '', ...rest] = partsOf(pointer);
   if (form === 'artifact') return [first, ...rest];
   if (first === 'spec') return rest;
-  return FIELDS_OF_DOCUMENT[first] ?? ['info'];
+  return FIELDS_OF_DOCUMENT.get(first) ?? ['info'];
 }
 
 /** The names of a JSON Pointer that stands as a URI fragment (RFC 6901 §6). */

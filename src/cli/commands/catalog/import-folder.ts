@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
 
 import type { ImportFile } from '#catalog/import/import-file.ts';
@@ -35,19 +36,20 @@ function statOf(target: string) {
 }
 
 function walk(folder: string): string[] {
-  return namesIn(folder).flatMap((name) => {
+  return entriesIn(folder).flatMap((entry) => {
+    const { name } = entry;
     const file = path.join(folder, name);
-    const stat = lstatSync(file);
-    if (name.startsWith('.') || stat.isSymbolicLink()) return [];
-    if (stat.isDirectory()) return SKIPPED_FOLDERS.has(name) ? [] : walk(file);
-    return stat.isFile() && IMPORTED.test(name) ? [file] : [];
+    if (name.startsWith('.')) return [];
+    if (entry.isDirectory()) return SKIPPED_FOLDERS.has(name) ? [] : walk(file);
+    return entry.isFile() && IMPORTED.test(name) ? [file] : [];
   });
 }
 
 /** A folder that cannot be looked into would leave files out without a word. */
-function namesIn(folder: string): string[] {
+function entriesIn(folder: string): Dirent[] {
   try {
-    return readdirSync(folder).toSorted();
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.toSorted((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
     throw new UsageError(`${folder} cannot be read (${systemCodeOf(error) ?? 'unknown failure'}).`);
   }
