@@ -37,7 +37,8 @@ beforeEach(async () => {
   onTestFinished(() => issuer.close());
   ({ url } = await compose({
     apiUrl: `http://127.0.0.1:${await freePort()}`,
-    clock: createFakeClock(Date.now()),
+    // The issuer's tokens are of the real time, however long a test takes.
+    clock: { ...createFakeClock(), now: () => Date.now() },
     settings: { identity: { issuer: issuer.url, audience: issuer.audience } },
   }));
   folder = temporaryFolder();
