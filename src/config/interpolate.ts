@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-
-import { systemCodeOf } from '#shared/errors.ts';
-
+import { readFileText } from './file-text.ts';
 import { pathText } from './problems.ts';
 import type { Problem } from './problems.ts';
 import type { KeyPath } from './schema/key-tree.ts';
@@ -65,20 +62,8 @@ function resolve(name: string, environment: Environment): Resolved {
 }
 
 function readReference(path: string): Resolved {
-  try {
-    return {
-      kind: 'value',
-      value: readFileSync(path, 'utf8')
-        .replace(/^\uFEFF/, '')
-        .trim(),
-    };
-  } catch (error) {
-    return { kind: 'missing', allowed: readableFile(error) };
-  }
-}
-
-/** What is expected where reading a file failed. */
-export function readableFile(error: unknown): string {
-  const code = systemCodeOf(error) ?? 'unknown failure';
-  return `a file that can be read (${code === 'ENOENT' ? 'ENOENT: there is none' : code})`;
+  const read = readFileText(path);
+  return 'text' in read
+    ? { kind: 'value', value: read.text.trim() }
+    : { kind: 'missing', allowed: read.expected };
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import { isRecord } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { readYaml } from '#shared/text/yaml.ts';
@@ -7,7 +5,8 @@ import type { YamlFault } from '#shared/text/yaml.ts';
 
 import { crossCheck } from './schema/cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
-import { interpolate, readableFile } from './interpolate.ts';
+import { readFileText } from './file-text.ts';
+import { interpolate } from './interpolate.ts';
 import type { Environment } from './interpolate.ts';
 import { ConfigError, lookUp, pathText, toProblems } from './problems.ts';
 import type { Problem } from './problems.ts';
@@ -74,12 +73,10 @@ function toProblem({ line, column, found, wanted }: YamlFault): Problem {
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const problem = { path: file, found: 'nothing readable', allowed: readableFile(error) };
-    throw new ConfigError('--config', [problem]);
-  }
+  const read = readFileText(file);
+  if ('text' in read) return read.text;
+  const problem = { path: file, found: 'nothing readable', allowed: read.expected };
+  throw new ConfigError('--config', [problem]);
 }
 
 /** Maps are merged key by key; everything else is replaced. */
