@@ -94,11 +94,23 @@ function fieldProblem(
 ): FieldProblem {
   const tooLong = fullPath.findIndex((key) => String(key).length > NAME_CHARACTERS_MAX);
   const path = tooLong === -1 ? fullPath : fullPath.slice(0, tooLong);
-  const name = path.map(String).join('.');
   const end = /[.?!]$/.test(text) ? text : `${text}.`;
-  const subject = name === '' ? 'The body' : quote(name);
-  const detail = /^(must|is) /.test(end) ? `${subject} ${end}` : `${subject}: ${end}`;
+  const subject = subjectOf(part, path);
+  const detail = /^(must|is|has) /.test(end) ? `${subject} ${end}` : `${subject}: ${end}`;
   return { ...placeOf(part, path), code, detail };
+}
+
+const WHOLE_PART: Readonly<Record<Part, string>> = {
+  params: 'The path',
+  querystring: 'The query',
+  headers: 'The header',
+  body: 'The body',
+};
+
+function subjectOf(part: Part, path: Path): string {
+  if (path.length === 0) return WHOLE_PART[part];
+  const name = path.map(String).join('.');
+  return name === '' ? 'An empty name' : quote(name);
 }
 
 function placeOf(part: Part, path: Path): Partial<FieldProblem> {

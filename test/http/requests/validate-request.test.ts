@@ -55,6 +55,23 @@ test('every wrong part of every kind is named in one response', async () => {
   ]);
 });
 
+test('what has no name that can be shown is told by the part that it is in', async () => {
+  const long = 'n'.repeat(300);
+  const response = await post(`/things/a?=1&${long}=1`, { title: 'x', '': 1, [long]: 1 });
+  const { errors } = response.json() as { errors: { detail: string }[] };
+  expect(errors.map(({ detail }) => detail)).toEqual([
+    'An empty name is not known here. Known here: `version`.',
+    'The query has a name of more than 256 characters, which is not known here.',
+    'An empty name is not known here. Known here: `title`, `members`.',
+    'The body has a name of more than 256 characters, which is not known here.',
+  ]);
+});
+
+test('a body of the wrong kind is told as the body', async () => {
+  const { errors } = (await post('/things/a', '[]')).json();
+  expect(errors).toMatchObject([{ pointer: '#', detail: expect.stringMatching(/^The body must/) }]);
+});
+
 test('what is right goes through', async () => {
   const response = await post('/things/a?version=2', { title: 'x' });
   expect(response.statusCode).toBe(200);
