@@ -17,6 +17,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 import { leadBody } from '../e2e/support/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { connectTo } from '../support/stores.ts';
 
 const TOKEN = 'doctor-token';
 
@@ -428,6 +429,19 @@ test('the file with a key of its own making is to be backed up', async () => {
   const tracker = await trackerWith();
   const { secretKey: _, ...settings } = settingsFor(tracker);
   expect(bySubject(await examine(settings), 'store')?.detail).toContain('trackport.db.key');
+});
+
+test('that the store can be written is said of one that was written', async () => {
+  const tracker = await trackerWith();
+  const settings = settingsFor(tracker);
+  await examine(settings);
+  const { store } = loadConfig({ environment: {}, settings });
+  if (store.url.engine !== 'sqlite') throw new Error('another engine');
+  const { handle } = connectTo(store.url.path);
+  const version = () => handle.pragma('data_version', { simple: true });
+  const before = version();
+  expect(bySubject(await examine(settings), 'store')?.detail).toMatch(/can be .*written/i);
+  expect(version()).not.toBe(before);
 });
 
 test('a store that was filled with another secret key is a failure with what to do', async () => {

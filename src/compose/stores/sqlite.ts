@@ -12,7 +12,7 @@ import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
-import { createWriteCheck } from '#adapters/sqlite/write-check/write-check.ts';
+import { createWriteCheck, tryWriting } from '#adapters/sqlite/write-check/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -94,7 +94,7 @@ function toOpenStore({
     checkReading: async () => {
       await database.version();
     },
-    checkWriting: async () => database.transaction(() => undefined), // takes the write lock
+    checkWriting: () => tryWriting(database),
     readApplied: async () => readMigrationState(database).applied,
     migrated,
     close: () => closeDatabase(database),

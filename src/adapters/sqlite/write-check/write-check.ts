@@ -4,16 +4,35 @@ import type { WriteCheck } from '#shared/store/write-check.ts';
 import type { Database } from '../connection/database.ts';
 import { checkWrites } from './write-family.ts';
 
+type Writable = Pick<Database, 'writer'>;
+
+/**
+ * Resolves when the store takes more than most deliveries at this moment; leaves nothing in it.
+ * @throws {store-unavailable}
+ */
+export async function tryWriting(database: Writable): Promise<void> {
+  await openTries(database).large();
+}
+
 /** Whether SQLite takes writes. Waits for another process's lock as deliveries do. */
 export function createWriteCheck(
-  { writer }: Pick<Database, 'writer'>,
+  database: Writable,
   clock: Pick<Clock, 'monotonicMs'>,
 ): WriteCheck {
+  const tries = openTries(database);
+  return createCheck({
+    tryWriting: (hasFailed) => (hasFailed ? tries.large() : tries.small()),
+    clock,
+  });
+}
+
+function openTries({ writer }: Writable) {
   const commit = writer.open(checkWrites, undefined);
-  const tryWriting = async (hasFailed: boolean): Promise<void> => {
-    if (!hasFailed) return commit('touch');
-    await commit('makeLarge');
-    await commit('dropLarge');
+  return {
+    small: () => commit('touch'),
+    large: async (): Promise<void> => {
+      await commit('makeLarge');
+      await commit('dropLarge');
+    },
   };
-  return createCheck({ tryWriting, clock });
 }

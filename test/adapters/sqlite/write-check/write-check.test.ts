@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWriteCheck } from '#adapters/sqlite/write-check/write-check.ts';
+import { createWriteCheck, tryWriting } from '#adapters/sqlite/write-check/write-check.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
@@ -40,6 +40,15 @@ test('a write that the store failed is told until a large one has succeeded', as
   await expect(writes.check()).rejects.toMatchObject({ code: 'store-unavailable' });
   await clock.advance(2000);
   await expect(writes.check()).resolves.toBeUndefined();
+});
+
+test('a store with room for small writes alone takes no delivery', async () => {
+  const { database, handle } = setUp();
+  await expect(tryWriting(database)).resolves.toBeUndefined();
+  handle.exec('VACUUM');
+  const pages = handle.pragma('page_count', { simple: true }) as number;
+  handle.pragma(`max_page_count = ${pages + 5}`);
+  await expect(tryWriting(database)).rejects.toMatchObject({ code: 'store-unavailable' });
 });
 
 test('a write that the store took ends the failure', async () => {
