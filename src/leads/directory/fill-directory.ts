@@ -11,7 +11,7 @@ import type { CrawlDeps } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
 import { directoryChecks, toDirectoryEntry } from './lead-directory.ts';
-import type { DirectoryState, LeadDirectory } from './lead-directory.ts';
+import type { DirectoryChecks, DirectoryState, LeadDirectory } from './lead-directory.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
@@ -187,13 +187,28 @@ function createIdentify(deps: DirectoryDeps): Identify {
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = deps.clock.now();
       const id = await deps.identifyRepository();
-      await deps.directory.open(id, directoryChecks(deps.rules, deps.key), now);
+      const checks = directoryChecks(deps.rules, deps.key);
+      await warnOfAnotherKey(deps, checks);
+      await deps.directory.open(id, checks, now);
       identifiedAt = at;
     },
     forget: () => {
       identifiedAt = -Infinity;
     },
   };
+}
+
+/** Told before the directory takes over the new key: from then on nobody can tell. */
+async function warnOfAnotherKey(
+  { directory, log }: DirectoryDeps,
+  { key }: DirectoryChecks,
+): Promise<void> {
+  const stored = await directory.checks();
+  if (!stored || stored.key.equals(key)) return;
+  log.warn(
+    { key: 'secretKey' },
+    'the store was filled with another secretKey: events that wait cannot be read without that one',
+  );
 }
 
 async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: boolean }> {

@@ -297,6 +297,25 @@ describe('what the stored hashes depend on', () => {
     expect(await open(world, Buffer.alloc(32, 9))).toEqual({ has: false });
   });
 
+  test('another key is told in the log, and not any more once it is the one that counts', async () => {
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_: LogFields, text: string) => void warnings.push(text) };
+    const start = async (of?: DeletionWorld) => {
+      const world = await openDeletions({ log, ...(of && { of }) });
+      world.filler.start();
+      await complete(world);
+      await world.stop();
+      return world;
+    };
+    const first = await start();
+    expect(warnings).toEqual([]);
+    await open(first, Buffer.alloc(32, 9));
+    await start(first);
+    expect(warnings).toEqual([expect.stringContaining('filled with another secretKey')]);
+    await start(first);
+    expect(warnings).toHaveLength(1);
+  });
+
   test('another form keeps what was known; another key knows only what bodies say then', async () => {
     const first = await openDeletions();
     first.tracker.seedIssues(seeds(1));
