@@ -51,7 +51,7 @@ function headersOf(lines: string): Map<string, string> {
   const headers = new Map<string, string>();
   for (const line of lines.split('\r\n').slice(0, -1)) {
     const name = line.slice(0, line.indexOf(':')).toLowerCase();
-    if (headers.has(name) && name !== 'vary') throw new Error(`twice: ${line}`);
+    if (headers.has(name)) throw new Error(`twice: ${line}`);
     headers.set(name, line.slice(line.indexOf(':') + 2));
   }
   return headers;

@@ -14,7 +14,13 @@ afterEach(async () => {
   app = undefined;
 });
 
-type Received = { status: number | undefined; headers: IncomingHttpHeaders; body: Buffer };
+type Received = {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  /** As they came: in `headers` those that came twice are one. */
+  names: string[];
+  body: Buffer;
+};
 
 /** Over a connection, as no test within the process can tell which bytes leave. */
 async function ask(
@@ -32,6 +38,7 @@ async function ask(
         resolve({
           status: response.statusCode,
           headers: response.headers,
+          names: response.rawHeaders.filter((_, at) => at % 2 === 0),
           body: Buffer.concat(chunks),
         }),
       );
@@ -55,7 +62,8 @@ test.each([
 });
 
 test('it has the headers of every response, each once', async () => {
-  const { headers } = await ask(someLead);
+  const { headers, names } = await ask(someLead);
+  expect(names).toEqual([...new Set(names)]);
   expect(headers).toMatchObject({
     'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
     'x-content-type-options': 'nosniff',

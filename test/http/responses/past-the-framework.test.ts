@@ -1,0 +1,82 @@
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import nock from 'nock';
+import type { SendRendered } from '#http/responses/send-rendered.ts';
+import { matchesNone } from '#http/requests/precondition.ts';
+import { JSON_MEDIA_TYPE } from '#http/responses/rendered-response.ts';
+import { leadRoutes } from '#http/routes/leads/routes.ts';
+import { createServer } from '#http/server.ts';
+import { exchangeBytes } from '../../e2e/support/raw-http.ts';
+import { serverDeps } from '../../support/http/app.ts';
+import { fakeLeads, GOOD_KEY, someLead } from '../../support/http/leads.ts';
+
+// It would stand between our socket and the server.
+beforeAll(() => nock.restore());
+
+const SALES = 'https://sales.example.com';
+
+/** The same by the framework alone. */
+const sendByFramework: SendRendered = ({ request, reply }, { bytes, etag }, headers) => {
+  reply.header('etag', etag);
+  for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
+  if (matchesNone(request.headers['if-none-match'], etag)) void reply.code(304).send();
+  else
+    void reply
+      .header('content-type', JSON_MEDIA_TYPE)
+      .send(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  return reply as never;
+};
+
+/** Starts a server that serves leads, and gives its port. */
+async function serve(title: string, sendRendered?: SendRendered): Promise<number> {
+  let requests = 0;
+  const newId = () => `request-${(requests += 1)}`;
+  const { app, context } = createServer(serverDeps({ newId, corsOrigins: [SALES] }));
+  const leads = fakeLeads({ lead: { ...someLead, title } });
+  const routes = leadRoutes({ ...context, ...(sendRendered && { sendRendered }) }, leads);
+  void app.register(async (scope) => routes(scope));
+  onTestFinished(() => app.close());
+  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
+}
+
+/** All that comes back: the lines of each head in order, without those that the clock sets. */
+async function receive(port: number, text: string): Promise<string[]> {
+  const { received } = await exchangeBytes(port, Buffer.from(text));
+  return received
+    .replaceAll(/^(date: |ratelimit: ).*/gim, '$1')
+    .split(/(?=HTTP\/1\.1 )/)
+    .map((response) => {
+      const end = response.indexOf('\r\n\r\n');
+      return [...response.slice(0, end).split('\r\n').toSorted(), response.slice(end)].join('\n');
+    });
+}
+
+const head = (method: string, path = '/api/v1/leads/7', version = '1.1'): string =>
+  `${method} ${path} HTTP/${version}\r\nHost: a\r\nX-API-KEY: ${GOOD_KEY}\r\n`;
+
+test.each([
+  ['a GET', `${head('GET')}\r\n`],
+  ['a GET of a list', `${head('GET', '/api/v1/leads')}\r\n`],
+  ['a HEAD', `${head('HEAD')}\r\n`],
+  ['a caller that has it', `${head('GET')}If-None-Match: *\r\n\r\n`],
+  ['a HEAD of a caller that has it', `${head('HEAD')}If-None-Match: *\r\n\r\n`],
+  ['a browser', `${head('GET')}Origin: ${SALES}\r\n\r\n`],
+  ['another page', `${head('GET')}Origin: https://other.example.com\r\nIf-None-Match: *\r\n\r\n`],
+  ['a client of HTTP/1.0', `${head('GET', undefined, '1.0')}\r\n`],
+  ['one that stays', `${head('GET', undefined, '1.0')}Connection: keep-alive\r\n\r\n`],
+  ['one that goes', `${head('GET')}Connection: close\r\n\r\n`],
+  ['one that sends a body', `${head('GET')}Content-Length: 5\r\n\r\nhello`],
+  [
+    'one that asks before it sends one',
+    `${head('GET')}Expect: 100-continue\r\nContent-Length: 5\r\n\r\n`,
+  ],
+  [
+    'many requests at once',
+    `${head('HEAD')}\r\n${head('GET', '/none')}\r\n`.repeat(3) + `${head('GET')}\r\n`,
+  ],
+])('%s gets what the framework would have sent, byte for byte', async (_who, text) => {
+  for (const title of ['Zoë 🌻', '🌻é'.repeat(5000)]) {
+    const past = await receive(await serve(title), text);
+    expect(past.join('\n')).toMatch(/^HTTP\/1\.1 (200|304) /m);
+    expect(past).toEqual(await receive(await serve(title, sendByFramework), text));
+  }
+});
