@@ -69,6 +69,23 @@ test('a machine too busy to start the thread is told as such, not as a fault of 
   expect(await check(document({ paths: wrongPaths(200) }))).toHaveLength(101);
 });
 
+test('a start that takes nearly as long as it may takes nothing off the time for the spec', async () => {
+  const clock = createFakeClock();
+  const begun = Promise.withResolvers<void>();
+  let limits = 0;
+  const sleep: typeof clock.sleep = (ms, options) => {
+    if (ms === 5000) limits += 1;
+    if (limits === 2) begun.resolve(); // the first is that of the start
+    return clock.sleep(ms, options);
+  };
+  const given = createSpecChecker({ clock: { sleep } })(document({ paths: wrongPaths(5000) }));
+  await nextTurn();
+  await clock.advance(4000);
+  await begun.promise;
+  await clock.advance(4000);
+  expect(await given).toHaveLength(101);
+});
+
 test('only so many big specs wait', async () => {
   const check = createSpecChecker({ clock: createFakeClock() });
   const text = document({ 'x-long': 'x'.repeat(20_000) });
