@@ -27,7 +27,7 @@ export type DeletionRules = {
   retryMs: BackoffSchedule;
 };
 
-export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
+export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals' | 'retryMs'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   store: Pick<

@@ -2,6 +2,7 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
+import type { BackoffSchedule } from '#shared/resilience/backoff.ts';
 import { checkEdit, commentMarker, commentText, planEdit } from '../deletion.ts';
 import type { DeletionLabels } from '../deletion.ts';
 import type { LeadProgress } from '../deletion-progress.ts';
@@ -17,7 +18,10 @@ export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MIN
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
-/** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
+/**
+ * A refusal that may pass is believed when it came so often, or as often as there are tries at all: what is
+ * given up stays in the issue.
+ */
 const REMOVAL_REFUSALS_BELIEVED = 3;
 
 export type LeadDeps = {
@@ -33,6 +37,8 @@ export type LeadDeps = {
   isListed(number: number): Promise<boolean | undefined>;
   /** Ascending; after the last one an issue that is still not found, and not listed, is gone. */
   missingLooksMs: readonly number[];
+  /** After the last wait the event is given up. */
+  retryMs: BackoffSchedule;
   clock: Pick<Clock, 'now'>;
   log: Log;
 };
@@ -121,7 +127,8 @@ async function removeIssue(
   const removed = await deps.editor.remove(issue.nodeId);
   if (removed.kind === 'impossible' && !removed.isCertain) {
     const removalRefusals = (task.lead.removalRefusals ?? 0) + 1;
-    if (removalRefusals < REMOVAL_REFUSALS_BELIEVED)
+    const believedAfter = Math.min(REMOVAL_REFUSALS_BELIEVED, deps.retryMs.length + 1);
+    if (removalRefusals < believedAfter)
       return {
         lead: { ...task.lead, removalRefusals },
         delay: { kind: 'transient', code: 'delete-refused' },

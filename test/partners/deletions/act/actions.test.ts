@@ -107,6 +107,17 @@ describe('delete', () => {
     expect(world.tracker.readIssue(number)?.state).toBe('closed');
   });
 
+  test('that is refused as often as it is tried at all is impossible, too, and the rest is done', async () => {
+    const world = await runningWorld({
+      actions: ['relabel', 'close', 'delete'],
+      adminToken: 'no-such-token',
+      worker: { retryMs: [20] },
+    });
+    const { number, event } = await deleteOne(world);
+    expect(event).toMatchObject({ outcome: 'DONE', erasure: 'impossible', attempts: 2 });
+    expect(world.tracker.readIssue(number)?.state).toBe('closed');
+  });
+
   test('that is impossible still tells of what redact achieved', async () => {
     const world = await runningWorld({ actions: every });
     const { event } = await deleteOne(world);

@@ -17,6 +17,7 @@ const depsOf = (world: DeletionWorld): LeadDeps => ({
   refusals: { noteSuccess: () => undefined },
   isListed: async () => false,
   missingLooksMs: [],
+  retryMs: [],
   clock: systemClock,
   log: silentLog,
 });
