@@ -35,11 +35,20 @@ const WORTH_A_LINE_MS = MINUTE;
 /** @see TrackerClock */
 export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>): TrackerClock {
   const report = createReport(log);
+  const currentSetting = (): number => clock.now() - clock.monotonicMs();
+  let settingMs = currentSetting();
   let readings: readonly number[] = [];
   let skew: number | undefined;
-  let settingMs = 0;
+  /** What is added to our clock. It stays while the readings explain it: time does not go to and fro. */
+  let correctionMs = 0;
 
-  const currentSetting = (): number => clock.now() - clock.monotonicMs();
+  const take = (all: readonly number[]): void => {
+    readings = all;
+    skew = medianOf(all);
+    const ms = skew ?? 0;
+    const isExplained = skew !== undefined && Math.abs(ms - correctionMs) <= EXPLAINED_MS;
+    if (!isExplained) correctionMs = Math.abs(ms) > EXPLAINED_MS ? ms : 0;
+  };
   /**
    * Our clock was set. Ahead, or the machine slept: what was read before says nothing of how it goes now.
    * Back: the tracker's goes on as it did, and what was due by it is due no earlier.
@@ -48,27 +57,28 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
     const movedMs = Math.round(currentSetting() - settingMs);
     if (Math.abs(movedMs) <= EXPLAINED_MS) return;
     settingMs += movedMs;
-    readings = movedMs > 0 ? [] : readings.map((aheadMs) => aheadMs - movedMs);
-    skew = medianOf(readings);
-  };
-  const skewMs = (): number | undefined => {
-    if (skew !== undefined) followSetting();
-    return skew;
-  };
-  const correctionMs = (): number => {
-    const ms = skewMs() ?? 0;
-    return Math.abs(ms) > EXPLAINED_MS ? ms : 0;
+    if (movedMs > 0) return take([]);
+    correctionMs -= movedMs;
+    take(readings.map((aheadMs) => aheadMs - movedMs));
   };
   return {
-    clock: { ...clock, now: () => clock.now() + correctionMs() },
-    skewMs,
+    clock: {
+      ...clock,
+      now: () => {
+        followSetting();
+        return clock.now() + correctionMs;
+      },
+    },
+    skewMs: () => {
+      followSetting();
+      return skew;
+    },
     note: ({ dateMs, durationMs }) => {
       if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;
       followSetting();
       settingMs = currentSetting();
       const aheadMs = dateMs + SECOND / 2 - (clock.now() - durationMs / 2);
-      readings = [...readings, Math.round(aheadMs)].slice(-READINGS);
-      skew = medianOf(readings);
+      take([...readings, Math.round(aheadMs)].slice(-READINGS));
       report(skew ?? 0);
     },
   };

@@ -44,6 +44,23 @@ test('what whole seconds and the way explain changes nothing', () => {
   expect(lines).toEqual([]);
 });
 
+test.each([
+  ['about as far apart as can be measured', 10 * SECOND, [400, -400]],
+  ['far apart, and told by responses that take their time', 30 * MINUTE, [-2000, 2000, 0]],
+])('a clock that is %s is not moved to and fro', (_how, aheadMs, errorsMs) => {
+  const { own, tracker, respond } = createWorld();
+  const corrections = new Set<number>();
+  for (let turn = 0; turn < 30; turn += 1) {
+    respond(aheadMs + (errorsMs[turn % errorsMs.length] ?? 0));
+    corrections.add(tracker.clock.now() - own.now());
+  }
+  for (let turn = 0; turn < 5; turn += 1) {
+    respond(aheadMs + 2000);
+    corrections.add(tracker.clock.now() - own.now());
+  }
+  expect([...corrections]).toHaveLength(1);
+});
+
 test('one response that is wrong, or was long under way, counts for nothing', () => {
   const { own, tracker, respond } = createWorld();
   respond(0);
