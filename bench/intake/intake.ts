@@ -132,6 +132,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     work: unserved,
     workerLock: unserved,
     filler: unserved,
+    learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,
     cursors: unserved,

@@ -107,11 +107,12 @@ function trackerPorts({
   config,
   tracker,
   clock,
-}: PartnersDeps): Pick<PartnersPorts, 'editor' | 'writeIntervalMs'> {
+}: PartnersDeps): Pick<PartnersPorts, 'editor' | 'writeIntervalMs' | 'learnTime'> {
   const { client, adminClient, repository } = tracker;
   return {
     editor: createIssueEditor({ client, adminClient, repository, clock }),
     writeIntervalMs: config.tracker.writeInterval,
+    learnTime: () => tracker.learnTime(),
   };
 }
 

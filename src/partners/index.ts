@@ -37,6 +37,8 @@ export type PartnersPorts = {
   work: WorkerDeps['store'];
   workerLock: WorkerLock;
   filler: DirectoryFiller;
+  /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
+  learnTime(): void;
   traffic: Pick<Traffic, 'record' | 'read'>;
   cursors: CursorSealer;
   /** The sub-key that status addresses are sealed with: 32 bytes. */
@@ -117,7 +119,11 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       fillDirectory();
       purger.start();
     },
-    standBy: () => filler.readStatus(),
+    standBy: async () => {
+      // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
+      if (partners().all().length > 0) ports.learnTime();
+      await filler.readStatus();
+    },
     stop: async () => {
       await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
     },

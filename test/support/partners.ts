@@ -111,6 +111,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
     outcomeCounts: createOutcomeCounts(database),
     workerLock: createWorkerLock({ database, instance: INSTANCE, clock }),
     filler: unserved,
+    learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,
     readDelivery,

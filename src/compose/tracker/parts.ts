@@ -38,6 +38,8 @@ export type TrackerParts = {
   clockSkewMs(): number | undefined;
   /** Finds out whether the tracker's failures are over, now and then. */
   probe(): void;
+  /** Finds out what time it is there, unless a response has told. */
+  learnTime(): void;
 };
 
 export type TrackerDeps = {
@@ -86,6 +88,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     watch,
   );
   const leadTracker = watch.watch(createLeadTracker({ client, repository }));
+  const probe = createTrackerProbe(leadTracker, clock);
   return {
     client,
     adminClient: () => admin()?.client,
@@ -99,7 +102,10 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     lastFailure: () => watch.lastFailure(),
     clock,
     clockSkewMs: () => trackerClock.skewMs(),
-    probe: createTrackerProbe(leadTracker, clock),
+    probe,
+    learnTime: () => {
+      if (trackerClock.skewMs() === undefined) probe();
+    },
   };
 }
 

@@ -13,47 +13,56 @@ import { leadBody } from '../support/world.ts';
 const SECRET = 'a-secret-of-crm-two';
 const crmTwo = { scheme: 'signature-v3', secrets: [SECRET], fields: { leadId: '/leadId' } };
 
+/** A tracker with a lead, whose clock is right. */
+async function openTracker() {
+  const trackers = createFakeClock();
+  const tracker = await startTracker({
+    clock: trackers,
+    tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
+  });
+  onTestFinished(() => tracker.close());
+  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+  const { number } = tracker.createIssue({
+    title: 'Lead',
+    body: leadBody('a@example.org'),
+    labels: ['approved'],
+  });
+  return { tracker, trackers, number };
+}
+
+const settings = { partners: { 'crm-two': crmTwo } };
+
+async function skewMinutes(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Math.round(Number(/^trackport_clock_skew_seconds (\S+)$/m.exec(metrics)?.[1]) / 60);
+}
+
+/** Sends a deletion that was signed at `now`. */
+function sendSigned(url: string, leadId: number, now: number): Promise<Response> {
+  const uri = `${url}/api/v1/webhooks/partners/crm-two/deletions`;
+  const body = Buffer.from(JSON.stringify({ leadId }));
+  const partner = createPartner('crm-two', {
+    scheme: 'signature-v3',
+    secrets: [{ value: new Secret(SECRET) }],
+  });
+  const headers = signRequest(partner, { uri, body }, now) ?? {};
+  return fetch(uri, { method: 'POST', headers, body });
+}
+
 test.each([
   ['behind', -30 * MINUTE],
   ['ahead', 30 * MINUTE],
 ])(
   'half an hour %s: a signed deletion is taken and done, and people hear of it',
   async (_, off) => {
-    const trackers = createFakeClock();
-    const tracker = await startTracker({
-      clock: trackers,
-      tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
-    });
-    onTestFinished(() => tracker.close());
-    for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
-    const { number } = tracker.createIssue({
-      title: 'Lead',
-      body: leadBody('a@example.org'),
-      labels: ['approved'],
-    });
-    const { url, clock, logText } = await compose({
-      apiUrl: tracker.url,
-      clock: createFakeClock(trackers.now() + off),
-      settings: { partners: { 'crm-two': crmTwo } },
-    });
-    const skewOf = async () =>
-      /^trackport_clock_skew_seconds (\S+)$/m.exec(
-        await (await fetch(`${url}/metrics`)).text(),
-      )?.[1];
-    await eventually(async () =>
-      expect(Math.round(Number(await skewOf()) / 60)).toBe(-off / MINUTE),
-    );
+    const { tracker, trackers, number } = await openTracker();
+    const own = createFakeClock(trackers.now() + off);
+    const { url, clock, logText } = await compose({ apiUrl: tracker.url, clock: own, settings });
+    await eventually(async () => expect(await skewMinutes(url)).toBe(-off / MINUTE));
     const lines = logText().split('\n');
     expect(lines.filter((line) => line.includes("machine's clock is not"))).toHaveLength(1);
 
-    const uri = `${url}/api/v1/webhooks/partners/crm-two/deletions`;
-    const body = Buffer.from(JSON.stringify({ leadId: number }));
-    const partner = createPartner('crm-two', {
-      scheme: 'signature-v3',
-      secrets: [{ value: new Secret(SECRET) }],
-    });
-    const headers = signRequest(partner, { uri, body }, trackers.now()) ?? {};
-    const answer = await fetch(uri, { method: 'POST', headers, body });
+    const answer = await sendSigned(url, number, trackers.now());
     expect(answer.status).toBe(202);
     const { receivedAt } = (await answer.json()) as { receivedAt: string };
     expect(Math.abs(Date.parse(receivedAt) - trackers.now())).toBeLessThan(MINUTE);
@@ -63,3 +72,12 @@ test.each([
     });
   },
 );
+
+test('a process that stands by knows the time of the tracker, though it asks it nothing else', async () => {
+  const { tracker, trackers, number } = await openTracker();
+  const clock = createFakeClock(trackers.now() - 30 * MINUTE);
+  const { storePath } = await compose({ apiUrl: tracker.url, clock, settings });
+  const { url } = await compose({ apiUrl: tracker.url, clock, settings, storePath });
+  await eventually(async () => expect(await skewMinutes(url)).toBe(30));
+  expect((await sendSigned(url, number, trackers.now())).status).toBe(202);
+});

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { loadConfig } from '#config/load.ts';
+import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { onTestFinished } from 'vitest';
 import { startService } from '../../../src/compose.ts';
@@ -32,6 +33,8 @@ export type ComposedOptions = {
   apiUrl: string;
   repository?: string;
   clock?: FakeClock;
+  /** Its store; default a new one. */
+  storePath?: string;
   /** Real time that a call to the tracker may take; default one minute, for machines that are busy. */
   requestTimeout?: string;
   /** Sections of the configuration file. */
@@ -40,12 +43,12 @@ export type ComposedOptions = {
   writerModule?: URL;
 };
 
-/** Composes the service as the program does, on a port of its own and an empty store. */
+/** Composes the service as the program does, on a port of its own. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
   const { writerModule } = options;
   const clock = options.clock ?? createFakeClock();
-  const storePath = path.join(temporaryFolder(), 'trackport.db');
+  const storePath = options.storePath ?? path.join(temporaryFolder(), 'trackport.db');
   const config = loadConfig({
     environment: {},
     port: '0',
@@ -68,7 +71,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   const service = await startService(deps);
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
-    { name: 'sales', grants: [{ action: 'leads:read' }] },
+    { name: `sales ${newUuid()}`, grants: [{ action: 'leads:read' }] },
     { actor: { kind: 'system', subject: 'test' } },
   );
   const key = issued.key.reveal();
