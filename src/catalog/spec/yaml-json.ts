@@ -5,9 +5,9 @@ import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 /** `refuse` gets in words why a text is not one document. */
 type Refuse = (reason: string) => never;
 
-/** YAML 1.2 core as JSON text. Whole numbers keep every digit. Throws as `refuse` does. */
+/** YAML 1.2 core as JSON text. Numbers keep every digit. Throws as `refuse` does. */
 export function jsonOfYaml(text: string, refuse: Refuse): Buffer {
-  const read = readYaml(text, { intAsBigInt: true });
+  const read = readYaml(text, { exactNumbers: true });
   if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
   const writeNumber = (_key: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return rawNumber(value.toString());

@@ -1,14 +1,19 @@
 import { isAlias, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 
+import { rawNumber } from './raw-number.ts';
+
 /** One thing that is wrong with a text of YAML: where, what is there, and what to write instead. */
 export type YamlFault = { line: number; column: number; found: string; wanted: string };
 
 export type YamlOptions = {
   /** `<<` takes over the keys of another map. Default false. */
   merge?: boolean;
-  /** Whole numbers come as `bigint`, so that they keep every digit. Default false. */
-  intAsBigInt?: boolean;
+  /**
+   * Numbers keep every digit: whole ones come as `bigint`, others that a double writes otherwise as
+   * `rawNumber`. Default false.
+   */
+  exactNumbers?: boolean;
 };
 
 /** More are refused, so that none can explode. */
@@ -20,7 +25,7 @@ const ALIASES_MAX = 100;
  */
 export function readYaml(
   text: string,
-  { merge = false, intAsBigInt = false }: YamlOptions = {},
+  { merge = false, exactNumbers = false }: YamlOptions = {},
 ): { value: unknown } | { faults: YamlFault[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -28,7 +33,7 @@ export function readYaml(
     prettyErrors: false,
     logLevel: 'error',
     merge,
-    intAsBigInt,
+    intAsBigInt: exactNumbers,
   });
   const source: Source = { text, document, lines };
   const found = [
@@ -37,11 +42,25 @@ export function readYaml(
   ];
   const faults = found.filter(({ line }, at) => found.findIndex((one) => one.line === line) === at);
   if (faults.length > 0) return { faults };
+  if (exactNumbers) keepWrittenNumbers(document);
   try {
     return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) };
   } catch {
     return { faults: [{ ...placeOf(source, 0), ...badReferences }] };
   }
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Values only: the name of a member is text whatever it looks like. */
+function keepWrittenNumbers(document: Document): void {
+  visit(document, {
+    Scalar: (place, scalar) => {
+      const { value, source = '' } = scalar;
+      if (place === 'key' || typeof value !== 'number' || String(value) === source) return;
+      if (JSON_NUMBER.test(source)) scalar.value = rawNumber(source);
+    },
+  });
 }
 
 /** `line 3, column 1: found a tab, expected spaces`. */

@@ -136,8 +136,14 @@ test('what is right comes as plain values', () => {
   expect(readYaml('a: [1, x, null, true]\nb: &b { c: 1 }\nd: *b')).toEqual({
     value: { a: [1, 'x', null, true], b: { c: 1 }, d: { c: 1 } },
   });
-  expect(readYaml('n: 12345678901234567890', { intAsBigInt: true })).toEqual({
+  expect(readYaml('n: 12345678901234567890', { exactNumbers: true })).toEqual({
     value: { n: 12345678901234567890n },
   });
+  const floats = '{ f: [1.10, -1e400, .5, 1.5], 1.10: &f 2.50, g: *f, h: +1.5, i: "1.10" }';
+  const read = readYaml(floats, { exactNumbers: true });
+  expect(JSON.stringify(read)).toBe(
+    '{"value":{"f":[1.10,-1e400,0.5,1.5],"1.1":2.50,"g":2.50,"h":1.5,"i":"1.10"}}',
+  );
+  expect(readYaml('f: 1.10')).toEqual({ value: { f: 1.1 } });
   expect(readYaml('')).toEqual({ value: null });
 });
