@@ -46,7 +46,7 @@ export function parseImportFile({ name, bytes }: ImportFile): {
   if (specKindOf(document) === 'other')
     return { form: 'artifact', draft: { version: FIRST_VERSION, ...toArtifactDraft(document) } };
   const draft = toSpecDraft(document as Record<string, unknown>, name);
-  return { form: 'document', draft };
+  return { form: 'document', draft: { ...draft, version: versionOf(document, json) } };
 }
 
 function textOfBytes(bytes: Uint8Array): string {
@@ -60,14 +60,13 @@ function textOfBytes(bytes: Uint8Array): string {
 /** @throws {malformed-json} always */
 const refuseFile = (reason: string): never => refuseYaml('The file', reason);
 
-function toSpecDraft(document: Record<string, unknown>, fileName: string): ImportedDraft {
+function toSpecDraft(document: Record<string, unknown>, fileName: string): Draft {
   const info = objectOf(document['info']);
   const baseName = fileName.replace(/\.[^.]+$/, '');
   const title = lineOf(info['title'], TITLE_CHARACTERS_MAX) ?? baseName;
   const description = textOf(info['description'], DESCRIPTION_CHARACTERS_MAX);
   return {
     id: toId(title) ?? toId(baseName) ?? '',
-    version: toVersion(info['version']),
     type: specKindOf(document) === 'openapi' ? 'API' : 'EVENT',
     owner:
       lineOf(info['x-owner'], OWNER_CHARACTERS_MAX) ??
@@ -88,7 +87,20 @@ function toId(text: string): string | undefined {
   return trimToWord(id) || undefined;
 }
 
-/** `1.0.0+build 7` → `1.0.0-build-7`. A number in YAML or JSON is taken as it is written. */
+/** A number is taken as it is written: 1.10 is another version than 1.1, though no other number. */
+function versionOf(document: unknown, json: Uint8Array): string {
+  const version = versionIn(document);
+  if (typeof version !== 'number') return toVersion(version);
+  const asWritten = (key: string, value: unknown, context?: { source?: string }): unknown =>
+    key === 'version' && typeof value === 'number' ? context?.source : value;
+  return toVersion(versionIn(JSON.parse(new TextDecoder().decode(json), asWritten)));
+}
+
+function versionIn(document: unknown): unknown {
+  return objectOf(objectOf(document)['info'])['version'];
+}
+
+/** `1.0.0+build 7` → `1.0.0-build-7`. */
 function toVersion(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const version = text.slice(0, VERSION_SOURCE_CHARACTERS_MAX).replaceAll(/[^0-9A-Za-z._-]+/g, '-');

@@ -80,17 +80,28 @@ describe('an OpenAPI document', () => {
     expect(json({ openapi: '3.0.0', info }).owner).toBe(owner);
   });
 
+  test.each(['1.10', '2.0', '1.0e2', '12345678901234567890.10'])(
+    'with the number %s as its version gets what is written, in YAML and in JSON',
+    (version) => {
+      const document = `{ "openapi": "3.0.3", "info": { "version": ${version} }, "x-version": 1 }`;
+      expect(yaml(document).version).toBe(version);
+      expect(parseImportFile({ name: 'a.json', bytes: Buffer.from(document) }).draft.version).toBe(
+        version,
+      );
+    },
+  );
+
   test('is the same in YAML as in JSON, digit by digit', () => {
     const text = `
 openapi: 3.0.3
 info: &info { title: Pets, version: "1.10" }
 paths: {}
 x-info: *info
-x-values: { big: 12345678901234567890, hex: 0x10, none: ~, yes: yes, date: 2026-01-01, 200: ok, f: 1.50 }
+x-values: { big: 12345678901234567890, hex: 0x10, none: ~, yes: yes, date: 2026-01-01, 200: ok, f: 1.50, long: 0.1234567890123456789 }
 `;
     expect(yaml(text)).toMatchObject({ id: 'pets', version: '1.10', type: 'API' });
     expect(yaml(text).specText).toBe(
-      '{"openapi":"3.0.3","info":{"title":"Pets","version":"1.10"},"paths":{},"x-info":{"title":"Pets","version":"1.10"},"x-values":{"200":"ok","big":12345678901234567890,"hex":16,"none":null,"yes":"yes","date":"2026-01-01","f":1.5}}',
+      '{"openapi":"3.0.3","info":{"title":"Pets","version":"1.10"},"paths":{},"x-info":{"title":"Pets","version":"1.10"},"x-values":{"200":"ok","big":12345678901234567890,"hex":16,"none":null,"yes":"yes","date":"2026-01-01","f":1.5,"long":0.1234567890123456789}}',
     );
   });
 

@@ -238,7 +238,10 @@ test.each([
 });
 
 test('an empty folder and a wrong workspace are wrong command lines', async () => {
-  expect((await run([folder])).failure).toMatch(/^UsageError: .* holds no/);
+  symlinkSync('/dev/null', path.join(folder, 'link.yaml'));
+  expect((await run([folder])).failure).toMatch(
+    /^UsageError: .* holds no .*symbolic links are left out/,
+  );
   put('a.json', artifact());
   expect((await run([folder, '--workspace', 'a b'])).failure).toMatch(/^UsageError: --workspace/);
 });

@@ -23,7 +23,10 @@ export type FoundFile = { shown: string; path: string };
 export function listImportFiles(target: string): FoundFile[] {
   if (!statOf(target).isDirectory()) return [{ shown: target, path: target }];
   const files = walk(target).map((file) => ({ shown: path.relative(target, file), path: file }));
-  if (files.length === 0) throw new UsageError(`${target} holds no .yaml, .yml or .json file.`);
+  if (files.length === 0)
+    throw new UsageError(
+      `${target} holds no .yaml, .yml or .json file. Hidden names, node_modules and symbolic links are left out.`,
+    );
   return files;
 }
 
