@@ -1,4 +1,4 @@
-# The program and its production dependencies, about 120 MB, on Node's image. Build and run it with
+# The program and its production dependencies, about 130 MB, on Node's image. Build and run it with
 #   docker build -t trackport .
 #   docker run --read-only --tmpfs /tmp -v trackport-data:/var/lib/trackport \
 #     -v ./trackport.yaml:/etc/trackport/trackport.yaml:ro -p 8080:8080 trackport

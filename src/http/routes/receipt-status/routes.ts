@@ -21,8 +21,7 @@ export function receiptStatusRoutes(
       const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
       const headers = ['cache-control', 'private, no-cache'];
       if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
-      sendRendered({ request, reply }, render(status), headers);
-      return reply;
+      return sendRendered({ request, reply }, render(status), headers);
     });
   };
 }
