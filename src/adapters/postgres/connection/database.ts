@@ -31,7 +31,8 @@ export type Database = Session & {
   /**
    * Runs `work` in one transaction, in which every statement sees what was committed before it
    * (READ COMMITTED). Rolled back when `work` throws; run once more when another transaction stood
-   * in its way. `lock` is a statement without parameters that takes a lock for all of it.
+   * in its way. `lock` is a statement without parameters that takes a lock for all of it. The session is of no
+   * use any more when `work` has ended.
    * @throws {store-unavailable} nothing was committed, or nobody can know: the connection was lost
    * while the commit was under way
    */
@@ -111,19 +112,29 @@ async function inTransaction<T>(
   lock?: string,
 ): Promise<T> {
   let begun: Promise<unknown> | undefined;
+  let isOver = false;
   const begin = (): Promise<unknown> => {
     const all = ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run(sql, {}));
     const opened = Promise.all(all);
     opened.catch(() => undefined); // the statement that it begins with fails with it
     return opened;
   };
+  /** What would come behind the end would be in nobody's transaction, or in somebody else's. */
+  const refuseLate = (): void => {
+    if (isOver) throw new Error('the transaction is over');
+  };
   const runInside: Run = async (sql, values) => {
+    refuseLate();
     begun ??= begin();
     if (!values || !gathers()) await begun;
+    refuseLate();
     return run(sql, values);
   };
+  const session = createSession(runInside);
   try {
-    const result = await work(createSession(runInside));
+    const result = await work(session).finally(() => {
+      isOver = true;
+    });
     if (begun) await run('COMMIT', {});
     return result;
   } catch (error) {

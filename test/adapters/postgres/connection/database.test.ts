@@ -220,6 +220,38 @@ describe('a transaction', () => {
     expect(await count(database)).toBe(0);
   });
 
+  test('serves nobody any more once it is over: its connection is somebody else’s by then', async () => {
+    const database = await openedAlone();
+    const left = Promise.withResolvers<Session>();
+    const begun = database.transaction(async (session) => {
+      left.resolve(session);
+      await insert(session, 1);
+      throw new Error('a mistake');
+    });
+    await expect(begun).rejects.toThrow('a mistake');
+    const former = await left.promise;
+    await database.transaction(async (session) => {
+      await insert(session, 2);
+      for (const late of [insert(former, 3), former.exec('SELECT 1')])
+        await expect(late).rejects.toThrow('the transaction is over');
+    });
+    expect(await database.all('SELECT id FROM note')).toEqual([{ id: 2 }]);
+  });
+
+  test('writes nothing that its work asked for, and did not wait for, before it failed', async () => {
+    const database = await openedAlone();
+    for (const turn of [1, 2, 3]) {
+      let written: Promise<unknown> | undefined;
+      const failing = database.transaction(async (session) => {
+        written = insert(session, turn).catch(() => undefined);
+        throw new Error('a mistake');
+      });
+      await expect(failing).rejects.toThrow('a mistake');
+      await written;
+      expect(await count(database)).toBe(0);
+    }
+  });
+
   test('that breaks a rule of the schema says so, and its connection serves on', async () => {
     const database = await openedAlone();
     const pid = () => database.get('SELECT pg_backend_pid() AS pid');
