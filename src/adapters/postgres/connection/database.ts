@@ -84,7 +84,7 @@ export function openDatabase(options: PoolOptions): Database {
 async function runUnhurried(client: pg.PoolClient, text: string): Promise<Result> {
   const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: DAY };
   await client.query(query);
-  return { names: [], rows: [], rowCount: 0 };
+  return { names: [], rows: [], rowCount: 0, tag: '' };
 }
 
 /** A connection that is lost, or may be, is not used again. */
@@ -135,12 +135,18 @@ async function inTransaction<T>(
     const result = await work(session).finally(() => {
       isOver = true;
     });
-    if (begun) await run('COMMIT', {});
+    if (begun) await commit(run);
     return result;
   } catch (error) {
     if (begun && !isConnectionLost(error)) await run('ROLLBACK', {});
     throw error;
   }
+}
+
+/** The server rolls back what a statement failed in, and calls that no failure. */
+async function commit(run: Run): Promise<void> {
+  const { tag } = await run('COMMIT', {});
+  if (tag !== 'COMMIT') throw new Error('a statement failed: the transaction was not committed');
 }
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {

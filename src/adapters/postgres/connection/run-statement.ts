@@ -15,6 +15,8 @@ export type Result = {
   rows: readonly (readonly unknown[])[];
   /** How many rows were changed, or read. */
   rowCount: number;
+  /** What the server says that it did: `COMMIT`, `UPDATE`; with numbers behind it, or without. */
+  tag: string;
 };
 
 const INT8 = 20;
@@ -77,7 +79,8 @@ export function createStatementRunner(): StatementRunner {
       const result = await pipeline.alone(() => client.query<unknown[]>(query));
       const described = toColumns(result.fields);
       if (name !== undefined) prepared.set(name, described);
-      return { names: described.names, rows: result.rows, rowCount: result.rowCount ?? 0 };
+      const { rows, rowCount, command: tag } = result;
+      return { names: described.names, rows, rowCount: rowCount ?? 0, tag };
     },
     gathers: (client) => connectionOf(client).pipeline.gathers(),
   };
@@ -85,7 +88,7 @@ export function createStatementRunner(): StatementRunner {
 
 function toResult({ texts, tag }: Response, columns: Columns): Result {
   const rows = texts.map((row) => toCells(row, columns));
-  return { names: columns.names, rows, rowCount: rowCountOf(tag) };
+  return { names: columns.names, rows, rowCount: rowCountOf(tag), tag };
 }
 
 const asArrays = { rowMode: 'array' } as const;

@@ -252,6 +252,18 @@ describe('a transaction', () => {
     }
   });
 
+  test('that passes over a failure of one of its statements fails all the same', async () => {
+    const database = await openedAlone();
+    for (const _turn of [1, 2, 3])
+      await expect(
+        database.transaction(async (session) => {
+          await insert(session, 1);
+          await session.get('SELECT 1 / @by::integer', { by: 0 }).catch(() => undefined);
+        }),
+      ).rejects.toThrow('was not committed');
+    expect(await count(database)).toBe(0);
+  });
+
   test('that breaks a rule of the schema says so, and its connection serves on', async () => {
     const database = await openedAlone();
     const pid = () => database.get('SELECT pg_backend_pid() AS pid');
