@@ -13,3 +13,16 @@ export function payloadIdentity(receiptId: string, position: number): string {
 export function createPayloadSealer(key: Buffer): PayloadSealer {
   return createSealer(key);
 }
+
+/** The bytes of an event; undefined when they were sealed under another secret key. */
+export function openPayload(
+  sealer: PayloadSealer,
+  { receiptId, position }: { receiptId: string; position: number },
+  sealed: Buffer,
+): Buffer | undefined {
+  try {
+    return sealer.open(payloadIdentity(receiptId, position), sealed);
+  } catch {
+    return undefined;
+  }
+}

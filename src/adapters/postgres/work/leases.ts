@@ -1,6 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import { payloadIdentity } from '#partners/receipts/payload.ts';
+import { openPayload } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -91,17 +91,4 @@ function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
     ...(progress && { progress }),
     ...(traceparent !== null && { traceparent }),
   };
-}
-
-/** Undefined when it was sealed under another secret key. */
-function openPayload(
-  sealer: PayloadSealer,
-  { receiptId, position }: LeasedRow,
-  sealed: Buffer,
-): Buffer | undefined {
-  try {
-    return sealer.open(payloadIdentity(receiptId, position), sealed);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import type { NewId } from '#shared/ids.ts';
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import { payloadIdentity } from '#partners/receipts/payload.ts';
+import { openPayload } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { matchLeads } from '#partners/deletions/match/match.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
@@ -148,19 +148,6 @@ function toItem({ sealer }: Runtime, row: DueRow & { lease: string }): WorkItem 
     ...(progress && { progress }),
     ...(row.traceparent !== null && { traceparent: row.traceparent }),
   };
-}
-
-/** Undefined when it was sealed under another secret key. */
-function openPayload(
-  sealer: PayloadSealer,
-  { receiptId, position }: DueRow,
-  sealed: Buffer,
-): Buffer | undefined {
-  try {
-    return sealer.open(payloadIdentity(receiptId, position), sealed);
-  } catch {
-    return undefined;
-  }
 }
 
 function toCounts(row: ReturnType<WorkReads['counts']['get']>) {
