@@ -24,8 +24,11 @@ const PAGES: readonly [string, RegExp?][] = [
 
 /** Bytes of each page of the portal, and how long its first byte takes, as the sandbox fills them. */
 export async function measurePages(scale: PageScale): Promise<BenchRow[]> {
-  using folder = scratchFolder('bench');
-  const service = await start(['bin/trackport.js', 'sandbox', '--port', '0']);
+  using scratch = scratchFolder('bench');
+  const { path: folder } = scratch;
+  // It has a folder of its own, which must go with ours.
+  const sandbox = ['bin/trackport.js', 'sandbox', '--port', '0'];
+  const service = await start(sandbox, { TMPDIR: folder });
   try {
     const cookie = await signIn(service.url);
     const rows: BenchRow[] = [];
@@ -34,12 +37,7 @@ export async function measurePages(scale: PageScale): Promise<BenchRow[]> {
       const below = first && first.exec(html)?.[1];
       for (const page of below === undefined ? [list] : [list, below]) {
         const name = page === list ? list : `${list}/:id`;
-        rows.push(
-          ...(await measurePage(
-            { url: service.url, page, name, cookie, folder: folder.path },
-            scale,
-          )),
-        );
+        rows.push(...(await measurePage({ url: service.url, page, name, cookie, folder }, scale)));
       }
     }
     return rows;
