@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { SECOND } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
@@ -9,6 +9,8 @@ import type { Alarm } from '../alarm.ts';
 import type { Stage } from '../work-store.ts';
 
 const STORE_RETRY_MS = SECOND;
+/** A store that is away fails every turn: the same failure is logged once in so long. */
+const LOG_AGAIN_MS = MINUTE;
 
 export type LoopName = Stage | 'look';
 
@@ -29,10 +31,12 @@ export type LoopDeps = {
  * the next one, in ms; the loop's alarm ends the wait. Never throws: a turn that fails is taken again.
  */
 export async function runLoop(
-  { alarms, clock, failures, log, stopping }: LoopDeps,
+  deps: LoopDeps,
   name: LoopName,
   turn: () => Promise<number>,
 ): Promise<void> {
+  const { alarms, clock, failures, stopping } = deps;
+  const logFailure = createFailureLog(deps, name);
   while (!stopping.aborted) {
     let waitMs = STORE_RETRY_MS;
     try {
@@ -41,9 +45,23 @@ export async function runLoop(
     } catch (error) {
       const code = isTrackportError(error) ? error.code : 'internal-error';
       failures.set(name, { code, since: failures.get(name)?.since ?? clock.now() });
-      log.error({ stage: name, ...errorFields(error) }, 'the worker met an error and goes on');
+      logFailure(error);
     }
     if (waitMs > 0) await alarms[name].wait(waitMs, stopping);
     else await setImmediate(); // the store responds without a pause: others must get their turn
   }
+}
+
+function createFailureLog({ clock, log }: LoopDeps, stage: LoopName): (error: unknown) => void {
+  const loggedAt = new Map<string, number>();
+  return (error) => {
+    const now = clock.monotonicMs();
+    for (const [failure, at] of loggedAt) if (now - at >= LOG_AGAIN_MS) loggedAt.delete(failure);
+    const fields = { stage, ...errorFields(error) };
+    const failure = JSON.stringify(fields);
+    if (loggedAt.has(failure)) return;
+    loggedAt.set(failure, now);
+    const level = isTrackportError(error) ? 'warn' : 'error';
+    log[level](fields, 'the worker met an error and goes on');
+  };
 }
