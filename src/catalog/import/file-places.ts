@@ -1,6 +1,7 @@
 import { isRecord } from '#shared/text/json.ts';
 import { readPlaces } from '#shared/text/yaml-places.ts';
-import type { FindPlace, TextPlace } from '#shared/text/yaml-places.ts';
+import type { FindPlace } from '#shared/text/yaml-places.ts';
+import type { TextPlace } from '#shared/text/yaml-document.ts';
 import { readYaml } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';
 
@@ -64,17 +65,13 @@ export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   const text = new TextDecoder().decode(bytes);
   const broken = /\.json$/i.test(name) ? jsonFault(text) : undefined;
   if (broken) return [broken];
-  try {
-    const read = readYaml(text);
-    if (!('faults' in read)) return [];
-    return read.faults.map(({ line, column, found, wanted }) => ({
-      line,
-      column,
-      detail: `found ${found}, expected ${wanted}`,
-    }));
-  } catch {
-    return [];
-  }
+  const read = readYaml(text);
+  if (!('faults' in read)) return [];
+  return read.faults.map(({ line, column, found, wanted }) => ({
+    line,
+    column,
+    detail: `found ${found}, expected ${wanted}`,
+  }));
 }
 
 /** Where V8 stopped reading: it says so, but neither for a wrong token nor for a text that ends too early. */

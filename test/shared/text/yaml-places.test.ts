@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readPlaces } from '#shared/text/yaml-places.ts';
+import { stepsOf } from '../../support/work/steps.ts';
 
 const text = `# a remark
 top:
@@ -25,13 +26,22 @@ test.each([
   [['top', 'list', '9'], 3, 3],
   [['top', 'list', '-1'], 3, 3],
 ])('%j stands in line %i, column %i', (path, line, column) => {
-  expect(readPlaces(text)?.(path)).toEqual({ line, column });
+  expect(readPlaces(text)(path)).toEqual({ line, column });
 });
 
 test('JSON, CRLF and an empty text have places too', () => {
-  expect(readPlaces('{\r\n "a": [1,\r\n  {"b": 2}]}')?.(['a', '1', 'b'])).toEqual({
+  expect(readPlaces('{\r\n "a": [1,\r\n  {"b": 2}]}')(['a', '1', 'b'])).toEqual({
     line: 3,
     column: 4,
   });
-  expect(readPlaces('')?.(['a'])).toEqual({ line: 1, column: 1 });
+  expect(readPlaces('')(['a'])).toEqual({ line: 1, column: 1 });
+});
+
+test('a place of every key: four times as many take four times as many steps', () => {
+  const stepsFor = (count: number): number => {
+    const keys = Array.from({ length: count }, (_, at) => `k${at}`);
+    const find = readPlaces(keys.map((key) => `${key}: 1\n`).join(''));
+    return stepsOf(() => keys.forEach((key) => void find([key])));
+  };
+  expect(stepsFor(2000) / stepsFor(500)).toBeLessThan(6);
 });

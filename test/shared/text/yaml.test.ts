@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import type { YamlOptions } from '#shared/text/yaml.ts';
+import { stepsOf } from '../../support/work/steps.ts';
 
 function faultsOf(text: string, options?: YamlOptions): string[] {
   const read = readYaml(text, options);
@@ -74,6 +75,26 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     expect(faultsOf(text)).toEqual([fault]);
   });
 
+  const deep = 'found more than 65 levels, expected lists and maps that nest less deep';
+  test.each([
+    ['[', '['.repeat(100_000), `line 1, column 66: ${deep}`],
+    ['{a: ', `b: ${'{a: '.repeat(100_000)}`, `line 1, column 260: ${deep}`],
+    ['- ', `b:\n- ${'- '.repeat(100_000)}`, `line 2, column 129: ${deep}`],
+    [
+      'lines',
+      Array.from({ length: 2000 }, (_, at) => `${' '.repeat(at)}a:\n`).join(''),
+      `line 66, column 66: ${deep}`,
+    ],
+  ])('what nests too deep, without reading on: %s', (_name, text, fault) => {
+    expect(faultsOf(text)).toEqual([fault]);
+  });
+
+  test('what comes before it is the fault, not that it nests', () => {
+    const lines = faultsOf('a: b: c\n'.repeat(100));
+    expect(lines[0]).toContain('line 1, column 4: found a second key on the same line');
+    expect(lines.join()).not.toContain('65 levels');
+  });
+
   test('each line once, however many faults follow from one', () => {
     expect(faultsOf('a: [\n- b\n]\n')).toHaveLength(2);
     expect(faultsOf('a: 1\n- b\n')).toHaveLength(1);
@@ -130,6 +151,35 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
       expect(faults).not.toMatch(/implicit|flow|plain value|block|scalar|node|token|unresolved/i);
     }
   });
+});
+
+const lines = (count: number, line: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('');
+
+test.each<[string, (count: number) => string]>([
+  ['keys', (count) => lines(count, (at) => `k${at}: 1`)],
+  ['faults', (count) => lines(count, () => '\ta: 1')],
+  ['lists that are not closed', (count) => lines(count, (at) => `k${at}: [`)],
+  ['keys that stand twice', (count) => lines(count, (at) => `- { k${at}: 1, k${at}: 1 }`)],
+])('%s: four times as many take four times as many steps', (_name, make) => {
+  const stepsFor = (text: string): number => stepsOf(() => readYaml(text));
+  const few = stepsFor(make(500));
+  const many = stepsFor(make(2000));
+  // Numbers have more digits, too.
+  expect(many / few).toBeGreaterThan(3);
+  expect(many / few).toBeLessThan(6);
+});
+
+test('65 levels are read', () => {
+  const text = `${'[{a: '.repeat(32)}[]${'}]'.repeat(32)}`;
+  expect(JSON.stringify(readYaml(text))).toContain('[]');
+});
+
+test('a key that is a list is a text, and no warning quotes it', () => {
+  const warn = vi.spyOn(process, 'emitWarning');
+  onTestFinished(() => warn.mockRestore());
+  expect(readYaml('? [secret, b]\n: 1')).toEqual({ value: { '[ secret, b ]': 1 } });
+  expect(warn).not.toHaveBeenCalled();
 });
 
 test('what is right comes as plain values', () => {
