@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Span, Tracing } from '#shared/tracing.ts';
 import type { HttpApp } from '../http-app.ts';
 import { routeOf } from './request-log.ts';
@@ -9,7 +9,18 @@ import { routeOf } from './request-log.ts';
  */
 export function traceRequests(app: HttpApp, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>();
-  app.addHook('onRequest', (request, _reply, done) => {
+  const end = (request: FastifyRequest, reply: FastifyReply, errorType?: string): void => {
+    const span = spans.get(request);
+    if (!span) return;
+    spans.delete(request);
+    const receiptId = request.logFacts?.['receiptId'];
+    span.set({
+      ...(reply.raw.headersSent && { 'http.response.status_code': reply.statusCode }),
+      ...(receiptId !== undefined && { 'trackport.receipt_id': receiptId }),
+    });
+    span.end(errorType);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.isOperation === true) return done();
     const route = routeOf(request);
     const { traceparent } = request.headers;
@@ -24,16 +35,13 @@ export function traceRequests(app: HttpApp, tracing: Tracing): void {
       },
     });
     spans.set(request, span);
+    // Where the caller goes away before it has the response, no hook is called.
+    reply.raw.once('close', () => end(request, reply, 'aborted'));
     span.run(done);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const span = spans.get(request);
-    const receiptId = request.logFacts?.['receiptId'];
-    span?.set({
-      'http.response.status_code': reply.statusCode,
-      ...(receiptId !== undefined && { 'trackport.receipt_id': receiptId }),
-    });
-    span?.end(reply.statusCode >= 500 ? errorTypeOf(request, reply.statusCode) : undefined);
+    const { statusCode } = reply;
+    end(request, reply, statusCode >= 500 ? errorTypeOf(request, statusCode) : undefined);
     done();
   });
 }
