@@ -24,9 +24,13 @@ beforeEach(async () => {
 
 /** Runs `trackport claim …` on a connection of its own. */
 async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
+  return (await runClaim(args, how)).out;
+}
+
+async function runClaim(args: string[], how: { json?: boolean } = {}) {
   const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
   const services = { claimedLeads: createClaimedLeads({ claims, cursors, clock }) };
-  return (await runCommand(registerClaim, { args, services, clock, ...how })).out;
+  return runCommand(registerClaim, { args, services, clock, ...how });
 }
 
 test('`list` shows lead, instant and receipts', async () => {
@@ -83,6 +87,12 @@ test('`release` gives the lead back and says who did it in the audit log', async
       subject: 'claim/12',
     },
   ]);
+});
+
+test('`release` names every step on the tracker after which readers see the lead', async () => {
+  claimLeads(database, { numbers: [12], at });
+  const { notes } = await runClaim(['release', '12']);
+  expect(notes).toMatch(/approved label and not the deleted one/);
 });
 
 test('`release` fails for a lead that is not claimed, and for what is no number', async () => {

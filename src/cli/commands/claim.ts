@@ -56,7 +56,7 @@ async function release({ services, terminal, isJson, args, actor }: ClaimTask) {
   if (isJson) return printJson(terminal, { leadId, released: true });
   terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(
-    'Readers see it again once its issue carries the approved label; set that, and open it, on the tracker.',
+    'Readers see it again once its issue carries the approved label and not the deleted one: set the one, take off the other, and open it, on the tracker.',
   );
 }
 

@@ -72,7 +72,7 @@ const releaseRoute = forOperators(
     operationId: 'releaseClaim',
     summary: 'Give a lead back to readers after a wrong match',
     description:
-      'All claims on it end; its issue stays as it is, so that readers see it again once it is approved there. The events that had claimed it leave it alone from then on; a new deletion claims it anew. A repeat is 404, because nothing is claimed any more.',
+      'All claims on it end; its issue stays as it is, so that readers see it again once it is approved there and does not carry the deleted label. The events that had claimed it leave it alone from then on; a new deletion claims it anew. A repeat is 404, because nothing is claimed any more.',
     request: { params: leadParams },
     ok: { 204: { description: 'It is released.' } },
     problems: ['not-found', ...bodyProblems, ...bearerProblems],

@@ -117,7 +117,7 @@ const NOTES: Readonly<Record<EventNote, { heading: string; text: string }>> = {
   },
   'claim-released': {
     heading: 'An operator gave a lead back',
-    text: 'Readers see it again once it is approved; this event leaves it alone.',
+    text: 'Readers see it again once it is approved and does not carry the deleted label; this event leaves it alone.',
   },
 };
 
