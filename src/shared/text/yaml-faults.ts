@@ -95,21 +95,30 @@ function describe(source: Source, { code, pos, message }: YAMLError): YamlFault 
   return { ...place, found: sign, wanted: `a value here, or ${quoted} has such a sign in it` };
 }
 
-/** Which keys stand twice in a map, and where they stood first. */
+/** Which keys stand twice in a map, and where they stood first: `200` and `"200"` are one name of an object. */
 function repeatedKeys({ document, lines }: Source): YamlFault[] {
   const faults: YamlFault[] = [];
   visit(document, {
     Map: (_key, { items }) => {
-      const seen = new Map<unknown, Pair>();
+      const seen = new Map<string, Pair>();
       for (const pair of items) {
-        if (!isScalar(pair.key)) continue;
-        const first = seen.get(pair.key.value);
+        const name = isScalar<Key>(pair.key) ? memberNameOf(pair.key.value) : undefined;
+        if (name === undefined) continue;
+        const first = seen.get(name);
         if (first) faults.push(repeatedKey(lines, first, pair));
-        else seen.set(pair.key.value, pair);
+        else seen.set(name, pair);
       }
     },
   });
   return faults;
+}
+
+type Key = string | number | bigint | boolean | symbol | null;
+
+/** Undefined for `<<` where it merges: a symbol, which may come more than once. */
+function memberNameOf(key: Key): string | undefined {
+  if (typeof key === 'symbol') return undefined;
+  return key === null ? '' : String(key);
 }
 
 function repeatedKey(lines: LineCounter, first: Pair, second: Pair): YamlFault {

@@ -95,6 +95,21 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     expect(lines.join()).not.toContain('65 levels');
   });
 
+  test.each(['200: a\n"200": b', '16: a\n0x10: b', '~: a\n"": b', 'true: a\n"true": b'])(
+    'one name of an object by two keys: %j',
+    (text) => {
+      for (const exactNumbers of [false, true])
+        expect(faultsOf(text, { exactNumbers })).toEqual([
+          expect.stringMatching(/^line 2, .* again, expected each key once: it stands in line 1$/),
+        ]);
+    },
+  );
+
+  test('but not two merges', () => {
+    const text = 'a: &a { b: 1 }\nc: &c { d: 2 }\ne:\n  <<: *a\n  <<: *c';
+    expect(readYaml(text, { merge: true })).toMatchObject({ value: { e: { b: 1, d: 2 } } });
+  });
+
   test('each line once, however many faults follow from one', () => {
     expect(faultsOf('a: [\n- b\n]\n')).toHaveLength(2);
     expect(faultsOf('a: 1\n- b\n')).toHaveLength(1);
