@@ -3,9 +3,9 @@ import { specKindOf } from '#catalog/spec/spec-kind.ts';
 import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { refuseThread } from './heavy-body.ts';
 import type * as functions from './spec-functions.ts';
-import { createThread, DEADLINE_MS, ThreadError } from './thread.ts';
+import { createThread, DEADLINE_MS, isTooCostly } from './thread.ts';
 
 /** Shorter specs take a few milliseconds at most, whatever stands in them. */
 const INLINE_CHARACTERS_MAX = 16 * 1024;
@@ -31,13 +31,8 @@ function isInline(specText: string): boolean {
 }
 
 function findingOfCost(error: unknown): Finding[] {
-  if (!(error instanceof ThreadError)) throw error;
-  if (error.code === 'OUT_OF_TIME' || error.code === 'OUT_OF_MEMORY') return [tooCostly];
-  throw new TrackportError('overloaded', {
-    detail: 'The spec could not be validated.',
-    retryAfterSeconds: DEADLINE_MS / SECOND,
-    cause: error,
-  });
+  if (isTooCostly(error)) return [tooCostly];
+  return refuseThread(error, 'The spec could not be validated.');
 }
 
 const tooCostly: Finding = {

@@ -27,6 +27,12 @@ export class ThreadError extends Error {
   }
 }
 
+/** True where the job itself takes too much, and will again; false where the machine is busy. */
+export function isTooCostly(error: unknown): boolean {
+  if (!(error instanceof ThreadError)) return false;
+  return error.code === 'OUT_OF_TIME' || error.code === 'OUT_OF_MEMORY';
+}
+
 type ThreadDeps = {
   /** The module whose exported functions it runs. */
   module: URL;

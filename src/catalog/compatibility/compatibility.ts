@@ -1,4 +1,3 @@
-import { isTrackportError } from '#shared/errors.ts';
 import type { Change } from '../diff/change.ts';
 import { canBreak } from '../diff/diff-specs.ts';
 import type { SpecPair } from '../diff/diff-specs.ts';
@@ -80,24 +79,19 @@ export async function judgeBreaking(
   return canBreak(before) ? judgeSpecs(deps, { before, after }) : NOTHING;
 }
 
-/**
- * What the later spec of a pair breaks. A pair that takes too long takes too long each time: that must keep
- * nobody from publishing.
- */
+/** What the later spec of a pair breaks. A pair that is too costly must keep nobody from publishing. */
 async function judgeSpecs(
   { diffSpecs }: Pick<Deps, 'diffSpecs'>,
   specs: SpecPair,
 ): Promise<Judged> {
-  try {
-    const { changes } = await diffSpecs(specs);
-    return {
-      breaking: changes.filter(({ impact }) => impact === 'breaking'),
-      unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
-    };
-  } catch (error) {
-    if (!isTrackportError(error, 'overloaded')) throw error;
+  const compared = await diffSpecs(specs);
+  if (compared === 'too-costly')
     return { breaking: canBreak(specs.before) && canBreak(specs.after) ? [NOT_COMPARED] : [] };
-  }
+  const { changes } = compared;
+  return {
+    breaking: changes.filter(({ impact }) => impact === 'breaking'),
+    unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
+  };
 }
 
 const FINDINGS_MAX = 100;

@@ -8,8 +8,11 @@ import { openApiJudge } from './openapi-impact.ts';
 /** The specs as they are stored; undefined for none. */
 export type SpecPair = { before: string | undefined; after: string | undefined };
 
-/** `diffSpecs`, wherever it runs. */
-export type SpecDiffer = (specs: SpecPair) => Promise<Changes>;
+/**
+ * `diffSpecs`, wherever it runs. `too-costly`: this pair takes too much time or memory, and will again.
+ * @throws {overloaded} too many big ones wait
+ */
+export type SpecDiffer = (specs: SpecPair) => Promise<Changes | 'too-costly'>;
 
 /** What changed between two specs. Only of OpenAPI documents anything is said to break or not to. */
 export function diffSpecs({ before, after }: SpecPair): Changes {

@@ -1,4 +1,4 @@
-import { refuse } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from '../version/artifact.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import { isReadable } from '../version/order/default-version.ts';
@@ -34,6 +34,7 @@ export async function diffVersions(
   const version = wanted.from ?? (await versionBelow(deps, reader, latter.record));
   const former = await readRecord(deps, reader, { id, version, withSpec: true });
   const specs = await deps.diffSpecs({ before: former.specText, after: latter.specText });
+  if (specs === 'too-costly') refuseCost();
   const own = fieldChanges(former.record, latter.record);
   const { changes, truncated } = orderChanges([...own, ...specs.changes]);
   return {
@@ -43,6 +44,14 @@ export async function diffVersions(
     changes,
     truncated: truncated || specs.truncated,
   };
+}
+
+/** @throws {overloaded} always */
+function refuseCost(): never {
+  throw new TrackportError('overloaded', {
+    detail: 'The specs could not be compared in time.',
+    retryAfterSeconds: 5,
+  });
 }
 
 async function versionBelow(deps: Deps, reader: Reader, record: VersionRecord): Promise<string> {

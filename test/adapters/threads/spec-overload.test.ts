@@ -7,21 +7,28 @@ import { createFakeClock } from '../../support/clock.ts';
 /** Takes the threads a while. */
 const long = JSON.stringify({ a: Array.from({ length: 200_000 }, (_, at) => ({ at })) });
 
-test.each([
-  [
-    'The specs could not be compared in time.',
-    (clock: ReturnType<typeof createFakeClock>) =>
-      createSpecDiffer({ clock })({ before: long, after: long }),
-  ],
-  [
-    'The spec could not be written as YAML in time.',
-    (clock: ReturnType<typeof createFakeClock>) => createSpecRenderer({ clock })(long),
-  ],
-])('work on specs that is given up says so to who reads: %s', async (detail, begin) => {
+test('a rendering that is given up says so to who reads', async () => {
   const clock = createFakeClock();
-  const given = begin(clock);
+  const given = createSpecRenderer({ clock })(long);
+  const detail = 'The spec could not be written as YAML in time.';
   await Promise.all([
     expect(given).rejects.toMatchObject({ code: 'overloaded', detail }),
     nextTurn().then(() => clock.advance(5000)),
   ]);
+});
+
+const events = (size: number): string => JSON.stringify({ a: 'x'.repeat(size) });
+
+test('a comparison of specs that is given up says whether it is for the specs or for the machine', async () => {
+  const clock = createFakeClock();
+  const diff = createSpecDiffer({ clock });
+  const giveUp = async (): Promise<unknown> => {
+    const given = diff({ before: long, after: long }).catch((error: unknown) => error);
+    await nextTurn();
+    await clock.advance(5000);
+    return given;
+  };
+  expect(await giveUp()).toMatchObject({ code: 'overloaded' });
+  await diff({ before: events(1), after: events(70_000) }); // the thread has started
+  expect(await giveUp()).toBe('too-costly');
 });

@@ -182,9 +182,7 @@ test('a lower version is held against the highest published one, too, a deprecat
 });
 
 describe('specs that cannot be compared in time', () => {
-  const busy = async () => {
-    throw new TrackportError('overloaded', { detail: 'Too slow.', retryAfterSeconds: 5 });
-  };
+  const giveUp = async () => 'too-costly' as const;
   const tooCostly = {
     pointer: '#/spec',
     code: 'too-costly',
@@ -192,7 +190,7 @@ describe('specs that cannot be compared in time', () => {
   };
 
   test('are published with a finding that says so', async () => {
-    const { call, publish } = await open('warn', { diffSpecs: busy });
+    const { call, publish } = await open('warn', { diffSpecs: giveUp });
     await draft(call, '1.1.0', api('/pets'));
     const published = await publish('1.1.0');
     expect(published.status).toBe(200);
@@ -200,7 +198,7 @@ describe('specs that cannot be compared in time', () => {
   });
 
   test('must be accepted where breaking changes block', async () => {
-    const { call, publish } = await open('block', { diffSpecs: busy });
+    const { call, publish } = await open('block', { diffSpecs: giveUp });
     await draft(call, '1.1.0', api('/pets'));
     const { status, body } = await publish('1.1.0');
     expect(status).toBe(422);
@@ -208,6 +206,31 @@ describe('specs that cannot be compared in time', () => {
     expect(body.detail).toMatch(/^Nobody knows what breaks who relies on 1\.0\.0/);
     expect((await publish('1.1.0', '&breaking=accept')).status).toBe(200);
   });
+
+  test('are compared by nobody who asks for their changes', async () => {
+    const { call } = await open('warn', { diffSpecs: giveUp });
+    await draft(call, '1.1.0', api('/pets'));
+    const { status, body } = await call('GET', '/petstore/diff?from=1.0.0&to=1.1.0');
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ code: 'overloaded', detail: expect.stringContaining('in time') });
+  });
+
+  test.each(['warn', 'block'] as const)(
+    'because the machine is busy are compared later, and not published before: %s',
+    async (compatibility) => {
+      let isBusy = true;
+      const { call, publish } = await open(compatibility, {
+        diffSpecs: async (specs) => {
+          if (isBusy) throw new TrackportError('overloaded', { retryAfterSeconds: 5 });
+          return diffSpecs(specs);
+        },
+      });
+      await draft(call, '1.1.0', api('/pets', '/dogs', '/cats'));
+      expect(await publish('1.1.0')).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+      isBusy = false;
+      expect(await publish('1.1.0')).toMatchObject({ status: 200 });
+    },
+  );
 });
 
 test('of two publications at once the second is held against the first', async () => {
