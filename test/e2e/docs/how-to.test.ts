@@ -4,8 +4,11 @@
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { exportedBy, hasTools, openSampleSandbox } from '../support/samples.ts';
@@ -70,11 +73,76 @@ const storedIn = (folder: string): string[] =>
     (JSON.parse(readFileSync(path.join(folder, 'leads.json'), 'utf8')) as { leads: object }).leads,
   ).sort();
 
+/**
+ * A way to the sandbox on which the first answer to a POST is lost, and the first GET meets a proxy
+ * that reaches nobody.
+ */
+async function openBadWay(target: string): Promise<string> {
+  const met = new Set<string>();
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    const isFirst = !met.has(method);
+    met.add(method);
+    void (async () => {
+      const body = await buffer(request);
+      if (isFirst && method === 'GET') return response.writeHead(502).end('<h1>Bad Gateway</h1>');
+      const names = ['content-type', 'x-partner-signature'];
+      const sent = names.map((name) => [name, String(headers[name] ?? '')] as [string, string]);
+      const answer = await fetch(`${target}${url}`, {
+        method,
+        ...(method === 'POST' && { body, headers: sent }),
+      });
+      const text = await answer.text();
+      if (isFirst) return request.socket.destroy();
+      const location = answer.headers.get('location')?.replace(target, way);
+      return response
+        .writeHead(answer.status, location === undefined ? {} : { location })
+        .end(text);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const way = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return way;
+}
+
+/** What has a program of a language believe that it is an hour later. */
+function clockAhead(folder: string): Record<string, string> {
+  const script = path.join(folder, 'clock-ahead.mjs');
+  writeFileSync(
+    script,
+    `const Real = Date;
+globalThis.Date = class extends Real {
+  constructor(...args) { super(...(args.length > 0 ? args : [Real.now() + 3_600_000])); }
+  static now() { return Real.now() + 3_600_000; }
+};`,
+  );
+  writeFileSync(
+    path.join(folder, 'sitecustomize.py'),
+    `import datetime
+Real = datetime.datetime
+class Ahead(Real):
+    @classmethod
+    def now(cls, tz=None):
+        return Real.now(tz) + datetime.timedelta(hours=1)
+datetime.datetime = Ahead
+`,
+  );
+  return { NODE_OPTIONS: `--import=${script}`, PYTHONPATH: folder };
+}
+
 /** Deletes one lead of the sandbox that has an e-mail, by the partner's program. */
-async function deleteBy(language: Language, sandbox: Sandbox): Promise<Ran & { id: string }> {
+async function deleteBy(
+  language: Language,
+  sandbox: Sandbox,
+  way = sandbox['URL'] ?? '',
+): Promise<Ran & { id: string }> {
   const lead = (await leadsOf(sandbox)).find(({ contact }) => contact.email !== undefined);
   const environment = await exportedBy(takeBlock('docs/how-to/partner.md', 'PARTNER_ID=crm-one'), {
-    TRACKPORT_URL: sandbox['URL'] ?? '',
+    TRACKPORT_URL: way,
     PARTNER_SECRET: sandbox['CRM_ONE_SECRET'] ?? '',
     LEAD_EMAIL: lead?.contact.email ?? '',
   });
@@ -94,33 +162,48 @@ for (const language of languages)
     },
   );
 
+for (const language of languages)
+  test.skipIf(!has(language))(
+    `${language.name}: a deletion whose answer is lost is sent again, and its end is seen all the same`,
+    async () => {
+      const sandbox = await openSampleSandbox();
+      const way = await openBadWay(sandbox['URL'] ?? '');
+      const { code, out, err } = await deleteBy(language, sandbox, way);
+      expect([code, err]).toEqual([0, '']);
+      expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
+    },
+  );
+
 for (const [name, program] of Object.entries(SALES_TOOLS)) {
   const language = languages.find((known) => known.name === name);
   if (!language) throw new Error(`nothing runs ${name}`);
-  test.skipIf(!has(language))(`${name}: a copy of the leads stays current`, async () => {
-    const sandbox = await openSampleSandbox();
-    const folder = temporaryFolder();
-    const exports = takeBlock('docs/how-to/sales-tool.md', 'export TRACKPORT_KEY=');
-    const environment = await exportedBy(exports, sandbox);
-    const before = (await leadsOf(sandbox)).map(({ id }) => id).sort();
+  test.skipIf(!has(language))(
+    `${name}: a copy of the leads stays current, on a machine whose clock is wrong, too`,
+    async () => {
+      const sandbox = await openSampleSandbox();
+      const folder = temporaryFolder();
+      const exports = takeBlock('docs/how-to/sales-tool.md', 'export TRACKPORT_KEY=');
+      const environment = { ...(await exportedBy(exports, sandbox)), ...clockAhead(folder) };
+      const before = (await leadsOf(sandbox)).map(({ id }) => id).sort();
 
-    const first = await run(language, program, { folder, environment });
-    expect([first.code, first.err, first.out]).toEqual([0, '', `${before.length} leads\n`]);
-    expect(storedIn(folder)).toEqual(before);
+      const first = await run(language, program, { folder, environment });
+      expect([first.code, first.err, first.out]).toEqual([0, '', `${before.length} leads\n`]);
+      expect(storedIn(folder)).toEqual(before);
 
-    const [partner = language] = languages;
-    const { id } = await deleteBy(partner, sandbox);
-    const second = await run(language, program, { folder, environment });
-    expect([second.code, second.err]).toEqual([0, '']);
-    expect(storedIn(folder)).toEqual(before.filter((number) => number !== id));
+      const [partner = language] = languages;
+      const { id } = await deleteBy(partner, sandbox);
+      const second = await run(language, program, { folder, environment });
+      expect([second.code, second.err]).toEqual([0, '']);
+      expect(storedIn(folder)).toEqual(before.filter((number) => number !== id));
 
-    const refused = await run(language, program, {
-      folder,
-      environment: { ...environment, TRACKPORT_KEY: 'tpk_wrong' },
-    });
-    expect(refused.code).toBe(1);
-    expect(refused.err).toContain('401 {');
-  });
+      const refused = await run(language, program, {
+        folder,
+        environment: { ...environment, TRACKPORT_KEY: 'tpk_wrong' },
+      });
+      expect(refused.code).toBe(1);
+      expect(refused.err).toContain('401 {');
+    },
+  );
 }
 
 test('curl: one page, and the next', async () => {
