@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 
-const REMOVALS_MAX = 20;
+const REMOVALS_MAX = 100;
+const REMOVE_AGAIN_MS = 50;
+const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 const undoings = new Set<() => void>();
 
@@ -31,8 +33,10 @@ export function scratchFolder(name: string): ScratchFolder {
   const folder = mkdtempSync(path.join(tmpdir(), `trackport-${name}-`));
   const remove = (): void => {
     // Where a child that is ending writes into it meanwhile, Node leaves the rest without a word.
-    for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries += 1)
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+    for (let tries = 1; existsSync(folder) && tries <= REMOVALS_MAX; tries += 1) {
+      if (tries > 1) Atomics.wait(nothing, 0, 0, REMOVE_AGAIN_MS);
+      rmSync(folder, { recursive: true, force: true });
+    }
   };
   undoings.add(remove);
   return {
