@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claims/claim-leads.ts';
@@ -16,6 +16,7 @@ import {
   migratedPostgres,
   replaceBySnapshot,
 } from '../../../support/postgres/database.ts';
+import { startPostgres } from '../../../support/postgres/server.ts';
 
 function insert(session: Session, { numbers, event = 1, at = 0 }: TestClaim): Promise<void> {
   const order = { repositoryId: REPOSITORY_ID, receiptId: `receipt-${event}`, event, numbers };
@@ -65,4 +66,20 @@ test('claims made after a failover to a server that lagged are seen by who knew 
   await claimIn(database, { numbers: [4, 5], event: 2 });
   const current = await claims.current();
   expect([1, 2, 3, 4, 5].filter((number) => current.has(number))).toEqual([1, 4, 5]);
+});
+
+test('all claims are read anew from a server that started since, which may be another one', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const database = await connectToPostgres(server);
+  await migrate({ database, log: silentLog });
+  await claimIn(database, { numbers: [1] });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  expect((await claims.current()).has(1)).toBe(true);
+  await server.halt();
+  await server.start();
+  // The standby that was promoted had not got the claim, and has another one by now.
+  await database.exec(`ALTER TABLE claim DISABLE TRIGGER ALL; UPDATE claim SET number = 2`);
+  const current = await claims.current();
+  expect([1, 2].filter((number) => current.has(number))).toEqual([2]);
 });

@@ -185,6 +185,16 @@ describe('a transaction that begins with a lock', () => {
     expect(await database.transaction(work, LOCK)).toBe(1);
   });
 
+  test('that it does not get fails for that reason, also in what is asked for the first time', async () => {
+    const database = await openedAlone();
+    const lock = 'SELECT 1 / (SELECT count(*) FROM note)';
+    await insert(database, 1);
+    await database.transaction(count, lock);
+    await database.run('DELETE FROM note');
+    const remove = (session: Session) => session.run('DELETE FROM note WHERE id = 1');
+    await expect(database.transaction(remove, lock)).rejects.toMatchObject({ code: '22012' });
+  });
+
   test('and asks for nothing is none', async () => {
     const database = await opened();
     expect(await database.transaction(async () => 'nothing', 'SELECT nonsense')).toBe('nothing');
@@ -196,8 +206,14 @@ describe('a transaction', () => {
     const own = await emptyPostgres();
     const { pathname } = new URL(own.url);
     const setUp = await withTable(await connectToPostgres(own));
-    for (const setting of ["default_transaction_isolation = 'serializable'", 'array_nulls = off'])
-      await setUp.exec(`ALTER DATABASE ${pathname.slice(1)} SET ${setting}`);
+    const defaults = [
+      "default_transaction_isolation = 'serializable'",
+      'array_nulls = off',
+      'extra_float_digits = -15',
+      'standard_conforming_strings = off',
+      'quote_all_identifiers = on',
+    ];
+    for (const one of defaults) await setUp.exec(`ALTER DATABASE ${pathname.slice(1)} SET ${one}`);
     const database = await connectToPostgres(own);
     const seen = await database.transaction(async (session) => {
       const before = await count(session);
@@ -205,8 +221,14 @@ describe('a transaction', () => {
       return { before, after: await count(session) };
     });
     expect(seen).toEqual({ before: 0, after: 1 });
-    const sql = 'SELECT @texts::text[] AS texts';
-    expect(await database.get(sql, { texts: ['a', null] })).toEqual({ texts: ['a', null] });
+    const sql = `SELECT @texts::text[] AS texts, 0.12345678::float8 AS part,
+      length('a\\b') AS characters, 'note'::regclass::text AS name`;
+    expect(await database.get(sql, { texts: ['a', null] })).toEqual({
+      texts: ['a', null],
+      part: 0.12345678,
+      characters: 3,
+      name: 'note',
+    });
   });
 
   test('is undone when its work fails, and passes the failure on as it is', async () => {
@@ -262,6 +284,18 @@ describe('a transaction', () => {
         }),
       ).rejects.toThrow('was not committed');
     expect(await count(database)).toBe(0);
+  });
+
+  test('is undone when it began with several statements at once, on any connection', async () => {
+    const database = await openedAlone();
+    for (const _turn of [1, 2]) {
+      const failing = database.transaction(async (session) => {
+        await session.exec("INSERT INTO note VALUES (1, ''); INSERT INTO note VALUES (2, '')");
+        throw new Error('a mistake');
+      });
+      await expect(failing).rejects.toThrow('a mistake');
+      expect(await count(database)).toBe(0);
+    }
   });
 
   test('that breaks a rule of the schema says so, and its connection serves on', async () => {
