@@ -30,6 +30,8 @@ export type DraftDeps = JudgeDeps & {
   work: ImportWork;
   /** Breaking changes are warnings. */
   acceptsBreaking: boolean;
+  /** Told once the version is there with the draft's content, or would be: its publication can still fail. */
+  onTaken: () => void;
 };
 
 /** Another change came between reading and writing. */
@@ -59,6 +61,7 @@ async function plan(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult>
   const outcome = decide(standing);
   if (outcome === 'failed') return frozen(draft);
   if (outcome !== 'unchanged') await deps.plan(draft);
+  deps.onTaken();
   if (deps.work === 'check')
     return standing && standing.lifecycle !== 'DRAFT'
       ? { outcome }
@@ -90,6 +93,7 @@ function countOf(count: number, what: string): string {
 async function write(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
   const written = await writeDraft(deps, draft);
   if (written === undefined) return frozen(draft);
+  deps.onTaken();
   const { outcome, isDraft, tag, findings } = written;
   if (deps.work === 'import' || !isDraft) return { outcome, warnings: isDraft ? findings : [] };
   const { id, version } = draft;

@@ -76,9 +76,9 @@ export async function importFiles(
 }
 
 type Run = {
-  draftDeps: DraftDeps;
-  /** Files of this import by id and version. */
-  seen: Map<string, { file: string; content: string }>;
+  draftDeps: Omit<DraftDeps, 'onTaken'>;
+  /** Files of this import by id and version. The same content fails again for the same reason, unless it is done. */
+  seen: Map<string, { file: string; content: string; isDone: boolean }>;
 };
 
 type FileResult = Omit<ImportResult, 'file'>;
@@ -114,14 +114,16 @@ async function importOnce(
   const name = `${foldId(draft.id)} ${draft.version}`;
   const content = fingerprintOf(draft);
   const former = seen.get(name);
-  if (former?.content === content)
+  if (former?.isDone === true && former.content === content)
     return { outcome: 'unchanged', detail: `The same as ${former.file}.` };
-  if (former) {
+  if (former && former.content !== content) {
     const detail = `${former.file} has the same id and version.`;
     return { outcome: 'failed', errors: [{ pointer: '#/id', code: 'repeated', detail }], detail };
   }
-  const result = await importDraft(draftDeps, draft);
-  if (result.outcome !== 'failed') seen.set(name, { file, content });
+  const own = { file, content, isDone: false };
+  const onTaken = () => void seen.set(name, own);
+  const result = await importDraft({ ...draftDeps, onTaken }, draft);
+  own.isDone = result.outcome !== 'failed';
   return result;
 }
 

@@ -108,6 +108,20 @@ describe('--publish', () => {
     expect(await stateOf('1.0.0')).toBe('PUBLISHED');
   });
 
+  test('takes one of two files with the same name, whether it can be published or not', async () => {
+    put('a.json', document('1.0.0', { a: { get } }));
+    put('b.json', document('1.0.0', { '/a': { get } }));
+    put('c.json', document('1.0.0', { a: { get } }));
+    for (const work of ['--check', '--publish']) {
+      const { out, failure } = await run(work);
+      expect(failure).toBe('3 of 3 failed.');
+      expect(out).toContain('a.json has the same id and version.');
+      expect(out).toMatch(/c\.json:7:3: error: #\/spec\/paths: /);
+    }
+    expect(await stateOf('1.0.0')).toBe('DRAFT');
+    expect(await actionsOf()).toHaveLength(1);
+  });
+
   test('tells what breaks; where that blocks it has to be accepted, which the audit keeps', async () => {
     await breakShop();
     rules = { ...rules, compatibility: 'block' };
