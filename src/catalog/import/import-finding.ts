@@ -39,10 +39,7 @@ export function toFailure(
   error: unknown,
   { locate, faults }: { locate: LocatePointer; faults: () => readonly FileFinding[] },
 ): FileFailure {
-  if (!isTrackportError(error)) {
-    const detail = `The file cannot be read: ${systemCodeOf(error) ?? String(errorFields(error)['error'])}.`;
-    return { detail, findings: [{ severity: 'error', code: 'unreadable', detail }] };
-  }
+  if (!isTrackportError(error)) return toUnexpected(error);
   const detail = error.detail ?? error.code;
   const found = error.code === 'malformed-json' ? faults() : [];
   if (found.length > 0)
@@ -51,6 +48,16 @@ export function toFailure(
       findings: found.map((fault) => ({ severity: 'error', code: error.code, ...fault })),
     };
   return { detail, findings: placeFindings(problemsOf(error), 'error', locate) };
+}
+
+/** The file system's own errors have a code; everything else is a mistake of ours, which one file met. */
+function toUnexpected(error: unknown): FileFailure {
+  const systemCode = systemCodeOf(error);
+  const [code, detail] =
+    systemCode === undefined
+      ? ['internal-error', `Unexpected failure: ${String(errorFields(error)['error'])}.`]
+      : ['unreadable', `The file cannot be read: ${systemCode}.`];
+  return { detail, findings: [{ severity: 'error', code, detail }] };
 }
 
 function problemsOf({ errors = [], code, detail = code }: TrackportError): Said[] {
