@@ -24,7 +24,7 @@ export function createScrubber({
   log,
 }: {
   store: Pick<WorkStore, 'scrub'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'monotonicMs'>;
   log: Log;
 }): Scrubber {
   let isDirty = true;
@@ -34,7 +34,7 @@ export function createScrubber({
       isDirty = true;
     },
     scrub: async () => {
-      const now = clock.now();
+      const now = clock.monotonicMs();
       if (!isDirty || now - scrubbedAt < SCRUB_EVERY_MS) return;
       scrubbedAt = now;
       try {

@@ -50,3 +50,13 @@ test.each([['is held up', false] as const, ['fails', new Error('away')] as const
     expect([scrubs(), scrubber.waitMs()]).toEqual([3, Infinity]);
   },
 );
+
+test('scrubs in time also when the clock was set back', async () => {
+  const { clock, scrubber, scrubs } = createWorld([]);
+  await scrubber.scrub();
+  scrubber.noteDropped();
+  clock.set(0);
+  await clock.advance(1000);
+  await scrubber.scrub();
+  expect(scrubs()).toBe(2);
+});
