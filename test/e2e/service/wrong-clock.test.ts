@@ -2,7 +2,7 @@
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { createPartner } from '#partners/partner.ts';
-import { MINUTE } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
@@ -70,6 +70,21 @@ test.each([
       await Promise.all([clock, trackers].map((one) => one.advance(200)));
       expect(tracker.readIssue(number)?.state).toBe('closed');
     });
+  },
+);
+
+test.each([['once', settings, 1] as const, ['never where there are no partners', {}, 0] as const])(
+  'a process that stands by asks the tracker for its time: %s',
+  async (_often, own, calls) => {
+    const { tracker, trackers } = await openTracker();
+    const clock = createFakeClock(trackers.now());
+    const { storePath } = await compose({ apiUrl: tracker.url, clock, settings: own });
+    await eventually(() => expect(tracker.calls.count({ path: /issues$/ })).toBe(calls));
+    tracker.calls.clear();
+    const { logText } = await compose({ apiUrl: tracker.url, clock, settings: own, storePath });
+    expect(logText()).toContain('this one stands by');
+    for (let seconds = 0; seconds < 60; seconds += 1) await clock.advance(SECOND);
+    await eventually(() => expect(tracker.calls.count()).toBe(calls));
   },
 );
 

@@ -37,6 +37,13 @@ test('gives back what was left half-way before anything else is leased, once', a
   expect(store.givenBack).toEqual(['a', 'b']);
 });
 
+test('gives back what was left half-way by both loops', async () => {
+  const { store, leasing } = createWorld();
+  for (const item of items) await expect(leasing.workOn([item], fail)).rejects.toThrow('half-way');
+  await leasing.lease('act', 1);
+  expect(store.givenBack).toEqual(['a', 'b']);
+});
+
 test('leases nothing until what was left half-way could be given back', async () => {
   const { store, leasing } = createWorld();
   await expect(leasing.workOn(items, fail)).rejects.toThrow('half-way');
