@@ -53,6 +53,17 @@ describe('values', () => {
     expect(Object.isFrozen(config.deletions.retry)).toBe(true);
   });
 
+  test('an address is in ASCII, as it goes over the wire, and without a last slash', () => {
+    const publicUrlOf = (publicUrl: string) =>
+      load({ tracker: needed, server: { publicUrl } }).server.publicUrl;
+    expect(publicUrlOf('https://bücher.example.com/ä/')).toBe(
+      'https://xn--bcher-kva.example.com/%C3%A4',
+    );
+    expect(publicUrlOf('https://Leads.example.com:443/a/../b/')).toBe(
+      'https://Leads.example.com:443/a/../b',
+    );
+  });
+
   test('the form keeps its order, and only message is multi-line by itself', () => {
     const form = { message: 'Message', email: 'E-mail', consent: { heading: 'Consent' } };
     expect(load({ tracker: needed, leads: { form } }).leads.form).toEqual([

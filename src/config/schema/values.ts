@@ -136,7 +136,12 @@ export function httpUrl() {
   return z
     .string({ error })
     .refine(isPlainHttpUrl, { error })
-    .transform((text) => text.replace(/\/+$/, ''));
+    .transform((text) => inAscii(text).replace(/\/+$/, ''));
+}
+
+/** As it goes over the wire and into headers: a host name in other letters has a form in ASCII (IDNA). */
+function inAscii(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text) ? text : new URL(text).href;
 }
 
 /** An address that is compared byte for byte, so it stays as it is written. */
