@@ -9,14 +9,16 @@ export const SEARCH_TERMS_MAX = 16;
 const TERM_CHARACTERS_MAX = 20;
 
 /**
- * Lower case without accents; `ß` is written as `ss`, as a person without that key does. Marks go
- * before the rest is taken apart as well: to put a long run of them in order takes quadratic time.
+ * Lower case without accents; `ß` is written as `ss`, as a person without that key does. `ẞ` is its own
+ * upper case, so all becomes lower case first. Marks go before the rest is taken apart as well: to put a
+ * long run of them in order takes quadratic time.
  */
 export function foldText(text: string): string {
   return text
     .replaceAll(/\p{M}+/gu, '')
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase();
 }
