@@ -32,7 +32,7 @@ function payloadOf(index: number): string {
     number,
     labels: [{ name: 'approved' }],
     body: `### Email\n\nperson${number}@example.com\n\n### Message\n\nPlease call me.`,
-    updated_at: new Date(updatedFrom + index * SECOND).toISOString(),
+    updated_at: new Date(updatedFrom + (first + index) * SECOND).toISOString(),
   });
   return JSON.stringify(payload);
 }
