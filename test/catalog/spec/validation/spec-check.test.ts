@@ -63,6 +63,98 @@ test('pointers lead to the place, escaped for a fragment', async () => {
   expect(findings[0]?.pointer).toBe('#/spec/paths/~1a%20b~1%C3%BC/get/responses');
 });
 
+const dialects = [{ openapi: '3.1.1' }, { openapi: '3.2.0' }];
+const faults: [unknown, string][] = [
+  [{ type: 'strng' }, '/type enum'],
+  [{ type: ['string', 'strng'] }, '/type/1 enum'],
+  [{ properties: { a: { required: 'a' } } }, '/properties/a/required type'],
+  [{ items: [{ type: 'string' }] }, '/items type'],
+  [{ allOf: [{ minLength: -1 }] }, '/allOf/0/minLength minimum'],
+  [{ exclusiveMinimum: true }, '/exclusiveMinimum type'],
+  [{ pattern: '(' }, '/pattern format'],
+  [{ discriminator: 'kind' }, '/discriminator type'],
+  [{ $defs: { a: { enum: 'b' } } }, '/$defs/a/enum type'],
+  [5, ' type'],
+];
+
+test.each(dialects.flatMap((facts) => faults.map(([schema, found]) => ({ facts, schema, found }))))(
+  'a schema of $facts is held to its own dialect: $schema has one finding',
+  async ({ facts, schema, found }) => {
+    const findings = await check(valid({ ...facts, components: { schemas: { A: schema } } }));
+    expect(findings.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
+      `#/spec/components/schemas/A${found}`,
+    ]);
+  },
+);
+
+test.each(dialects)('what a schema of %j may say has no findings', async (facts) => {
+  const schemas = {
+    Any: true,
+    Nullable: { type: ['string', 'null'], examples: ['a'], const: 'a', 'x-a': 1 },
+    Tuple: { prefixItems: [{ type: 'integer' }], items: false, unevaluatedItems: false },
+    Kinds: {
+      oneOf: [{ $ref: '#/components/schemas/Tuple', description: 'beside a reference' }],
+      discriminator: { propertyName: 'kind', mapping: { tuple: '#/components/schemas/Tuple' } },
+      xml: { name: 'kinds', wrapped: true },
+      externalDocs: { url: 'https://example.com' },
+    },
+    Elsewhere: { $schema: 'http://json-schema.org/draft-04/schema#', exclusiveMinimum: true },
+  };
+  expect(await check(valid({ ...facts, components: { schemas } }))).toEqual([]);
+});
+
+test.each([
+  [{ swagger: '2.0' }, { definitions: { A: { type: 'strng' } } }, '/definitions/A/type'],
+  [
+    { openapi: '3.0.4' },
+    { components: { parameters: { A: { name: 'a', in: 'query', schema: { type: 'strng' } } } } },
+    '/components/parameters/A/schema/type',
+  ],
+])('one fault in a document of %j is one finding', async (facts, parts, pointer) => {
+  expect(await check(valid({ ...facts, ...parts }))).toEqual([
+    expect.objectContaining({ pointer: `#/spec${pointer}`, code: 'enum' }),
+  ]);
+});
+
+test.each([
+  [{ swagger: '2.0' }],
+  [{ openapi: '3.0.4' }],
+  [{ openapi: '3.1.1' }],
+  [{ openapi: '3.2.0' }],
+])(
+  'paths and operation ids that are there twice in a document of %j are findings',
+  async (facts) => {
+    const operation = { operationId: 'read', responses: { 200: { description: 'ok' } } };
+    const twice = { '/a/{x}/b': { get: operation }, '/a/{y}/b': { put: operation }, '/a/b': {} };
+    const findings = await check(valid({ ...facts, paths: twice }));
+    expect(findings.map(({ pointer, code, detail }) => [pointer, code, detail])).toEqual([
+      [
+        '#/spec/paths/~1a~1%7By%7D~1b',
+        'equivalent-path',
+        'is the same path as /a/{x}/b: only names in braces differ',
+      ],
+      [
+        '#/spec/paths/~1a~1%7By%7D~1b/put/operationId',
+        'duplicate-operation-id',
+        'read is the operationId of get /a/{x}/b, too',
+      ],
+    ]);
+  },
+);
+
+test.each(['2.0', '3.0.0', '3.1.0'])(
+  'thousands of faults in one list of a document of %s are no work for minutes',
+  async (version) => {
+    const facts = version === '2.0' ? { swagger: version } : { openapi: version };
+    const wrong = Array.from({ length: 4000 }, () => ({ type: 5 }));
+    const named = Object.fromEntries(wrong.map((schema, at) => [`S${at}`, { allOf: [schema] }]));
+    const parts = version === '2.0' ? { definitions: named } : { components: { schemas: named } };
+    const findings = await check(valid({ ...facts, ...parts }));
+    expect(findings).toHaveLength(FINDINGS_MAX + 1);
+    expect(findings.at(-1)?.code).toBe('more');
+  },
+);
+
 test('references that lead nowhere are found, those in data, named ones and others are not', async () => {
   const schemas = {
     Good: { type: 'object', properties: { $ref: { type: 'string' } } },
