@@ -177,9 +177,7 @@ CREATE TABLE claim (
   event INTEGER NOT NULL, -- event.id
   claimedAt INTEGER NOT NULL,
   removedAt INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
-  approved INTEGER NOT NULL CHECK (approved IN (0, 1)), -- at removedAt
-  labels TEXT NOT NULL, -- at removedAt; JSON array of names in lower case
-  releasedAt INTEGER, isDescribed INTEGER NOT NULL DEFAULT 1 CHECK (isDescribed IN (0, 1)), isProvisional INTEGER NOT NULL DEFAULT 0
+  releasedAt INTEGER, isProvisional INTEGER NOT NULL DEFAULT 0
   CHECK (isProvisional IN (0, 1)), -- an operator gave the lead back
   UNIQUE (repositoryId, number, event)
 ) STRICT;
@@ -203,6 +201,13 @@ CREATE TABLE consumer_grant (
   action TEXT NOT NULL,
   labels TEXT CHECK (json_valid(labels)), -- array of label names; NULL means every lead
   PRIMARY KEY (consumerId, action)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE directory_approval (
+  repositoryId INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  labels TEXT NOT NULL, -- JSON array of names in lower case: all that it ever carried while approved
+  PRIMARY KEY (repositoryId, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_key (
@@ -399,9 +404,7 @@ CREATE INDEX catalog_version_face
 
 CREATE INDEX claim_by_event ON claim (event, repositoryId);
 
-CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL AND approved = 1;
-
-CREATE INDEX claim_undescribed ON claim (repositoryId, number) WHERE isDescribed = 0;
+CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL;
 
 CREATE INDEX consumer_by_age ON consumer (createdAt, id);
 

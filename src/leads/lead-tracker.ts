@@ -90,6 +90,6 @@ export type TrackerEvent =
   /** `isGone`: deleted, or transferred to another repository, which `isMoved` tells. */
   | { kind: 'issue'; issue: Issue; isGone: boolean; isMoved?: boolean }
   /** A label or the repository itself changed: any issue may look different now. */
-  | { kind: 'everything' }
+  | { kind: 'everything'; renamedLabel?: { from: string; to: string } }
   /** Genuine, but nothing to do (`ping`, other events, pull requests). */
   | { kind: 'ignored' };

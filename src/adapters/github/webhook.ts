@@ -67,7 +67,7 @@ const TRANSFERRED = 'transferred';
 
 /**
  * Never throws: the body is genuine, but the event's name is not signed, and the tracker adds events
- * and keys without notice. Text of the body stays in the issue; `changes` is not looked at for it.
+ * and keys without notice. Text of the body stays in the issue; `changes` is looked at for names only.
  */
 function toTrackerEvent(
   deps: WebhookVerifierDeps,
@@ -75,8 +75,21 @@ function toTrackerEvent(
   payload: unknown,
 ): TrackerEvent {
   if (!isOurs(deps, payload)) return IGNORED;
-  if (event === 'label' || event === 'repository') return { kind: 'everything' };
+  if (event === 'label') return toLabelEvent(payload);
+  if (event === 'repository') return { kind: 'everything' };
   return event === 'issues' ? toIssueEvent(payload) : IGNORED;
+}
+
+const renamedLabel = z.object({
+  label: z.object({ name: z.string() }),
+  changes: z.object({ name: z.object({ from: z.string() }) }),
+});
+
+function toLabelEvent(payload: unknown): TrackerEvent {
+  const renamed = renamedLabel.safeParse(payload).data;
+  if (!renamed) return { kind: 'everything' };
+  const { label, changes } = renamed;
+  return { kind: 'everything', renamedLabel: { from: changes.name.from, to: label.name } };
 }
 
 function toIssueEvent(payload: unknown): TrackerEvent {

@@ -1,5 +1,3 @@
-import type { DirectoryEntry } from '../directory/lead-directory.ts';
-
 /** Leads that one event claims, or gives back, as a store writes them. */
 export type ClaimOrder = {
   repositoryId: number;
@@ -11,8 +9,3 @@ export type ClaimOrder = {
 
 /** Whose claims these are until the store knows the number of the repository that is configured. */
 export const REPOSITORY_NOT_KNOWN = 0;
-
-/** What a lead is like when the directory first knows it. */
-export type DescribedLead = Pick<DirectoryEntry, 'number' | 'isApproved' | 'labels'> & {
-  repositoryId: number;
-};

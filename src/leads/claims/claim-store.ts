@@ -33,7 +33,7 @@ export type RemovalQuery = {
   since: number;
   /** Only what comes behind this removal in the feed's order. */
   after?: Removal;
-  /** Folded names; the lead carried all of them when it was claimed. */
+  /** Folded names; the lead carried each of them at some time while it was approved. */
   labels: readonly string[];
   limit: number;
 };
@@ -57,8 +57,8 @@ export type ClaimStore = ClaimView & {
    */
   release(number: number, entry: AuditEntry): Promise<number>;
   /**
-   * Leads with a claim in force that were approved when it was made, oldest removal first, then by
-   * number. @throws {store-unavailable}
+   * Leads with a claim in force that were approved at some time since the directory saw them, oldest
+   * removal first, then by number. @throws {store-unavailable}
    */
   listRemovals(query: RemovalQuery): Promise<readonly Removal[]>;
 };

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -6,7 +7,8 @@ import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
+import { carriedOf } from './lead-directory.ts';
+import type { DirectoryEntry, LabelRename, LeadDirectory } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
@@ -16,12 +18,14 @@ export type DirectoryInbox = {
    * or is too much, is left to the next catch-up.
    */
   take(issue: Issue, facts?: { isMoved?: boolean }): void;
+  /** The same for a label that has another name now. */
+  rename(label: LabelRename): void;
   /** Resolves when all that was taken is in the directory, without waiting for more to come. */
   settled(): Promise<void>;
 };
 
 export type DirectoryInboxDeps = {
-  directory: Pick<LeadDirectory, 'put' | 'noteMoved'>;
+  directory: Pick<LeadDirectory, 'put' | 'noteMoved' | 'renameLabel'>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
@@ -37,13 +41,15 @@ const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
 const NOBODY: readonly string[] = [];
 
 type State = {
-  /** By number; several states of one issue where their texts differ: identities of all count. */
+  /** By number; several states where texts or labels differ: identities and approvals of all count. */
   waiting: Map<number, Issue[]>;
   size: number;
   /** Of the bodies that wait. */
   characters: number;
   /** Numbers of those that went to another repository. */
   moved: Set<number>;
+  /** Written behind the issues that wait, which may have the old name. */
+  renames: LabelRename[];
 };
 
 /** The first issue after a quiet time is stored at once. */
@@ -53,15 +59,20 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
     size: 0,
     characters: 0,
     moved: new Set(),
+    renames: [],
   };
   const drain = createDrain({
-    hasWork: () => state.size > 0,
+    hasWork: () => state.size > 0 || state.renames.length > 0,
     work: (hurry) => putSome(deps, state, hurry),
   });
   return {
     take: (issue, { isMoved = false } = {}) => {
       if (!add(state, issue)) return;
       if (isMoved) state.moved.add(issue.number);
+      drain.start();
+    },
+    rename: (label) => {
+      state.renames.push(label);
       drain.start();
     },
     settled: () => drain.settled(),
@@ -73,7 +84,12 @@ function add(state: State, issue: Issue): boolean {
   const known = state.waiting.get(issue.number) ?? [];
   const last = known.at(-1);
   if (last?.body === issue.body && last.author === issue.author) {
-    if (issue.updatedAt >= last.updatedAt) known[known.length - 1] = shorten(issue);
+    const [newer, older] = issue.updatedAt >= last.updatedAt ? [issue, last] : [last, issue];
+    known[known.length - 1] = shorten(newer);
+    const isKnown = known.some(({ labels }) => isDeepStrictEqual(labels, older.labels));
+    if (isKnown || state.size >= WAITING_MAX) return true;
+    known.unshift(shorten({ ...older, body: '' }));
+    state.size += 1;
     return true;
   }
   const { length } = issue.body;
@@ -104,9 +120,11 @@ function shorten({ number, body, state, labels, author, ...issue }: Issue): Issu
 async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSignal): Promise<void> {
   const issues = takeSome(state);
   try {
-    await deps.directory.put(merge(await deps.toEntries(issues)));
+    if (issues.length > 0) await deps.directory.put(merge(await deps.toEntries(issues)));
     for (const { number } of issues)
       if (state.moved.delete(number)) await deps.directory.noteMoved(number);
+    const renames = state.size === 0 ? state.renames.splice(0) : [];
+    for (const label of renames) await deps.directory.renameLabel(label);
   } catch (error) {
     deps.log.error(
       { issues: issues.length, ...errorFields(error) },
@@ -129,7 +147,7 @@ function takeSome(state: State): Issue[] {
   return taken;
 }
 
-/** One entry for each issue: as it was last, with the identities that it had at any time. */
+/** One entry for each issue: as it was last, with what it had at any time. */
 function merge(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   const merged = new Map<number, DirectoryEntry>();
   for (const entry of entries) {
@@ -138,7 +156,8 @@ function merge(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
     else {
       const newer = entry.updatedAt >= other.updatedAt ? entry : other;
       const identities = [...other.identities, ...entry.identities];
-      merged.set(entry.number, { ...newer, identities });
+      const carried = [...new Set([...carriedOf(other), ...carriedOf(entry)])];
+      merged.set(entry.number, { ...newer, identities, carried });
     }
   }
   return [...merged.values()];

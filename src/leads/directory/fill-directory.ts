@@ -14,6 +14,7 @@ import { directoryChecks, toDirectoryEntry } from './lead-directory.ts';
 import type { DirectoryChecks, DirectoryState, LeadDirectory } from './lead-directory.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
+import { foldLabel } from '../model/labels.ts';
 import { mapIssues } from '../model/map-issues.ts';
 import { walkChanges } from './walk-changes.ts';
 
@@ -162,7 +163,13 @@ function apply(
   { runtime, inbox }: { runtime: Runtime; inbox: ReturnType<typeof createDirectoryInbox> },
   event: TrackerEvent,
 ): void {
-  if (event.kind === 'everything') runtime.identify.forget();
+  if (event.kind === 'everything') {
+    runtime.identify.forget();
+    const { renamedLabel: label } = event;
+    const approvedLabel = foldLabel(runtime.rules.approvedLabel);
+    if (label)
+      inbox.rename({ from: foldLabel(label.from), to: foldLabel(label.to), approvedLabel });
+  }
   // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
   // ends with the truth about that issue instead of UNMATCHED.
   if (event.kind !== 'issue' || (event.isGone && !event.isMoved)) return;

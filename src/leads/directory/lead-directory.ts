@@ -30,8 +30,21 @@ export type DirectoryEntry = {
   isApproved: boolean;
   /** Folded. */
   labels: readonly string[];
+  /** Those of all states that it was approved in, where the entry stands for several. */
+  carried?: readonly string[];
   identities: readonly HashedIdentity[];
 };
+
+/** A lead that has had so many labels gets no more of them into its history. */
+export const CARRIED_LABELS_MAX = 1000;
+
+/** By what labels the issue could be read. */
+export function carriedOf({ isApproved, labels, carried }: DirectoryEntry): readonly string[] {
+  return carried ?? (isApproved ? labels : []);
+}
+
+/** A label has another name now, on every issue, none of which tells. Folded names. */
+export type LabelRename = { from: string; to: string; approvedLabel: string };
 
 /** How far the directory is filled. Instants are milliseconds since the Unix epoch. */
 export type DirectoryState = {
@@ -55,9 +68,10 @@ export type DirectoryChecks = { key: Buffer; rules: Buffer };
 /**
  * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
  * identity that it ever had, until its row goes: a person is found by the address that somebody
- * corrected yesterday. Rows of claimed leads are frozen: no write removes them, or changes more of them
- * than when they were seen and what identities are added. Every call throws `store-unavailable` when
- * the store fails.
+ * corrected yesterday. So it does every label that it carried while it was approved, older states,
+ * claimed leads and issues that are gone among them: by these removals find their readers. Rows of
+ * claimed leads are frozen: no write removes them, or changes more of them than when they were seen
+ * and what identities are added. Every call throws `store-unavailable` when the store fails.
  */
 export type LeadDirectory = {
   /** The repository's number, as the tracker named it last. */
@@ -81,6 +95,8 @@ export type LeadDirectory = {
   put(entries: readonly DirectoryEntry[]): Promise<void>;
   /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
   putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
+  /** Takes the issues that carry the label for ones that carry it by its new name. */
+  renameLabel(rename: LabelRename): Promise<void>;
   startCrawl(at: number): Promise<void>;
   /** The same for the page of the running crawl. */
   putCrawled(entries: readonly DirectoryEntry[], reached: number): Promise<void>;

@@ -12,7 +12,7 @@ export type Change =
 /** The event without its people and its texts; undefined when there is nothing to tell. */
 export function toChange(event: TrackerEvent): Change | undefined {
   if (event.kind === 'ignored') return undefined;
-  if (event.kind === 'everything') return event;
+  if (event.kind === 'everything') return { kind: 'everything' };
   const { number, state, labels, createdAt, updatedAt, isPullRequest } = event.issue;
   const issue = { number, state, labels, createdAt, updatedAt, isPullRequest };
   return { kind: 'issue', issue, isGone: event.isGone };

@@ -50,8 +50,9 @@ export type ListRemovalsDeps = {
 };
 
 /**
- * One page of the leads that deletions took away from this consumer in the last 30 days: those that
- * were approved and that its grant covered then. A lead that was given back is not among them.
+ * One page of the leads that deletions took away in the last 30 days and that a grant like this
+ * consumer's could ever read: it may have a copy of a lead that had lost its approval by then. A lead
+ * that was given back is not among them.
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function listRemovals(

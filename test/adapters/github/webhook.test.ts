@@ -231,6 +231,18 @@ describe('the repository of an event', () => {
       });
   });
 
+  test('and tell the new name of a label, for none of its issues does', async () => {
+    const payload = { action: 'edited', repository, label: { name: 'Vest', color: '000000' } };
+    for (const [changes, event] of [
+      [{ name: { from: 'West' } }, { renamedLabel: { from: 'West', to: 'Vest' } }],
+      [{ color: { from: 'ffffff' } }, {}],
+    ] as const)
+      await expect(deliver('label', { ...payload, changes })).resolves.toEqual({
+        kind: 'everything',
+        ...event,
+      });
+  });
+
   test('says goodbye under its new name', async () => {
     const renamed = {
       action: 'renamed',

@@ -65,3 +65,16 @@ test.each(['limit=0', 'limit=101', 'since=soon', 'state=all', 'label=x', 'what=1
     expect(response.json().errors).toHaveLength(1);
   },
 );
+
+test('that a caller has already are 304, with the address of the next page', async () => {
+  serve();
+  const first = await app.inject({ url, headers: withKey });
+  const etag = String(first.headers.etag);
+  expect(etag).toMatch(/^"[\w-]+"$/);
+  const again = await app.inject({ url, headers: { ...withKey, 'if-none-match': etag } });
+  expect([again.statusCode, again.body]).toEqual([304, '']);
+  for (const name of ['etag', 'cache-control', 'vary', 'link'])
+    expect(again.headers[name]).toBe(first.headers[name]);
+  const other = await app.inject({ url, headers: { ...withKey, 'if-none-match': '"other"' } });
+  expect(other.statusCode).toBe(200);
+});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDirectoryInbox } from '#leads/directory/directory-inbox.ts';
 import { toDirectoryEntry } from '#leads/directory/lead-directory.ts';
-import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
+import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
@@ -14,6 +14,7 @@ function setUp() {
   const clock = createFakeClock();
   const commits: DirectoryEntry[][] = [];
   const moved: { number: number; after: number }[] = [];
+  const renames: (LabelRename & { after: number })[] = [];
   const failures: LogFields[] = [];
   let isBroken = false;
   const inbox = createDirectoryInbox({
@@ -23,6 +24,7 @@ function setUp() {
         commits.push([...entries]);
       },
       noteMoved: async (number) => void moved.push({ number, after: commits.length }),
+      renameLabel: async (rename) => void renames.push({ ...rename, after: commits.length }),
     },
     toEntries: async (issues) =>
       issues.map((issue) => toDirectoryEntry(issue, leadRules, directoryKey)),
@@ -33,6 +35,7 @@ function setUp() {
     clock,
     commits,
     moved,
+    renames,
     failures,
     inbox,
     breakStore: (now: boolean) => {
@@ -105,6 +108,39 @@ test('a storm about one issue becomes one row, as it was last, with all its iden
     ofFirst.flatMap(({ identities }) => identities.map(({ hash }) => hash.toString('hex'))),
   );
   expect(hashes.size).toBe(3);
+});
+
+test('no state in which an issue could be read is lost behind a later one', async () => {
+  const { commits, inbox } = setUp();
+  inbox.take(issueOf(9)); // keeps the store busy
+  const withLabels = (labels: string[], updatedAt: number) => ({
+    ...issueOf(1, 'ada@example.com', updatedAt),
+    labels,
+  });
+  for (let round = 0; round < 3000; round += 1) {
+    inbox.take(withLabels(['approved', 'EU'], 1));
+    inbox.take(withLabels(['approved', 'West'], 2));
+    inbox.take(withLabels(['spam'], 4));
+    inbox.take(withLabels(['approved', 'late'], 3)); // behind the one that came after it
+  }
+  await inbox.settled();
+  const rows = commits.flat().filter(({ number }) => number === 1);
+  expect(rows).toMatchObject([{ updatedAt: 4, isApproved: false, labels: ['spam'] }]);
+  expect(rows[0]?.carried?.toSorted()).toEqual(['approved', 'eu', 'late', 'west']);
+});
+
+test('a new name of a label counts for what was there before, and follows it', async () => {
+  const { clock, commits, inbox, renames, turn } = setUp();
+  const rename = { from: 'west', to: 'vest', approvedLabel: 'approved' };
+  inbox.take(issueOf(1));
+  for (let number = 2; number <= 300; number += 1) inbox.take(issueOf(number));
+  inbox.rename(rename);
+  await inbox.settled();
+  expect(renames).toEqual([{ ...rename, after: sizes(commits).length }]);
+  await clock.advance(1000);
+  inbox.rename(rename);
+  await turn();
+  expect(renames).toHaveLength(2);
 });
 
 test('what is too much is left to the next catch-up, and what follows is kept', async () => {

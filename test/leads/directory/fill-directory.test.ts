@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createCrawlBudget } from '#leads/directory/crawl-budget.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -268,6 +269,32 @@ describe('the tracker’s webhook', () => {
     await world.filler.settled();
     for (const email of ['person-0', 'new'])
       expect(findLeads(world.database, byEmail(`${email}@example.com`))).toEqual([1]);
+  });
+
+  test('tells who could read a lead by a label that was renamed, taken off and put on since', async () => {
+    const world = await filledWorld();
+    const repositoryId = (await world.directory.repositoryId()) ?? 0;
+    const issue = (labels: string[], seconds: number) =>
+      issueOf(world, 1, { labels, updatedAt: issueOf(world, 1).updatedAt + seconds * SECOND });
+    const take = (labels: string[], seconds: number) =>
+      world.filler.apply({ kind: 'issue', issue: issue(labels, seconds), isGone: false });
+    take(['Approved', 'West'], 1);
+    world.filler.apply({ kind: 'everything', renamedLabel: { from: 'WEST', to: 'Vest' } });
+    await world.filler.settled();
+    take(['approved', 'vip'], 2);
+    take(['spam'], 3);
+    await world.filler.settled();
+    claimLeads(world.database, { numbers: [1], repositoryId });
+    const claims = createClaimStore(world.database, { repository: REPOSITORY });
+    for (const [label, isTold] of [
+      ['west', true],
+      ['vest', true],
+      ['vip', true],
+      ['spam', false],
+    ] as const) {
+      const removals = await claims.listRemovals({ since: 0, labels: [label], limit: 9 });
+      expect(removals).toHaveLength(isTold ? 1 : 0);
+    }
   });
 
   test('of an issue that is gone keeps the row until the next crawl', async () => {

@@ -114,6 +114,7 @@ const TABLES = [
   'event',
   'receipt',
   'claim',
+  'directory_approval',
   'directory_state',
   'directory_key',
   'directory_lead',

@@ -5,37 +5,25 @@ import type { Session } from '../connection/database.ts';
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
 
 /**
- * What a lead was like when it went out of sight comes from the claim that is in force, or else from
- * the directory: later claims see an issue that the first one has changed. A removal comes behind all
- * before it, whatever the clock says: readers have read up to those. What an operator had taken from
- * this very event is not claimed again.
+ * The claims of a lead share one instant. A removal comes behind all before it, whatever the clock says:
+ * readers have read up to those. What an operator had taken from this very event is not claimed again.
  */
 const INSERT = `
-  INSERT INTO claim (repository_id, number, receipt_id, event, is_provisional, claimed_at,
-    removed_at, approved, labels, is_described)
+  INSERT INTO claim
+    (repository_id, number, receipt_id, event, is_provisional, claimed_at, removed_at)
   SELECT repository_id, number, receipt_id, event, true, at,
     coalesce(earlier_removed_at, greatest(max(at) OVER (), last_removed_at + 1) - 1
-      + dense_rank() OVER (PARTITION BY earlier_removed_at IS NULL ORDER BY first_place)),
-    coalesce(earlier_approved, seen_approved, false),
-    coalesce(earlier_labels, seen_labels, '{}'),
-    coalesce(earlier_is_described, seen_approved IS NOT NULL)
+      + dense_rank() OVER (PARTITION BY earlier_removed_at IS NULL ORDER BY first_place))
   FROM (
     SELECT given.*, version.last_removed_at,
       min(place) OVER (PARTITION BY given.repository_id, given.number) AS first_place,
-      earlier.removed_at AS earlier_removed_at, earlier.approved AS earlier_approved,
-      earlier.labels AS earlier_labels, earlier.is_described AS earlier_is_described,
-      seen.approved AS seen_approved, seen.labels AS seen_labels
+      (SELECT max(removed_at) FROM claim
+       WHERE claim.repository_id = given.repository_id AND claim.number = given.number
+         AND released_at IS NULL) AS earlier_removed_at
     FROM unnest(@repositoryIds::bigint[], @numbers::bigint[], @receiptIds::text[],
         @events::bigint[], @ats::bigint[]) WITH ORDINALITY
         AS given (repository_id, number, receipt_id, event, at, place)
       CROSS JOIN claim_version AS version
-      LEFT JOIN LATERAL (
-        SELECT removed_at, approved, labels, is_described FROM claim
-        WHERE claim.repository_id = given.repository_id AND claim.number = given.number
-          AND released_at IS NULL
-        ORDER BY id LIMIT 1) AS earlier ON true
-      LEFT JOIN directory_lead AS seen
-        ON seen.repository_id = given.repository_id AND seen.number = given.number
   ) AS found
   ORDER BY place
   ON CONFLICT (repository_id, number, event) DO NOTHING`;

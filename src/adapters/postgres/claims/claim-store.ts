@@ -20,8 +20,8 @@ const NOTE_RELEASE = "UPDATE event SET note = 'claim-released' WHERE id = ANY(@e
 
 /** Several claims of one lead share its removed_at, so that DISTINCT leaves one line. */
 const REMOVALS = `
-  SELECT DISTINCT removed_at, number FROM claim
-  WHERE released_at IS NULL AND approved AND removed_at >= @since
+  SELECT DISTINCT removed_at, number FROM claim JOIN directory_approval USING (repository_id, number)
+  WHERE released_at IS NULL AND removed_at >= @since
     AND (removed_at, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
     AND labels @> @labels
   ORDER BY removed_at, number LIMIT @limit`;

@@ -1,30 +1,43 @@
+import { carriedOf } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
-import { catchUpClaims, describeClaims, hasUndescribedClaims } from '../claims/describe.ts';
+import { redateClaims } from '../claims/claim-dates.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
 import type { Session } from '../connection/database.ts';
 import * as sql from './statements.ts';
 
-/**
- * Writes a page of entries in a few statements, whatever its length. What the directory learns of a
- * lead that is claimed already completes the claim.
- */
+/** Writes a page of entries in a few statements, whatever its length. */
 export function createEntryWriter(now: () => number) {
   return async (
     session: Session,
     id: number,
     entries: readonly DirectoryEntry[],
   ): Promise<void> => {
-    const hasUndescribed = await hasUndescribedClaims(session);
     for (const page of distinct(entries)) {
-      const put = new Set(await putLeads(session, id, page));
+      await putLeads(session, id, page);
       await putKeys(session, id, page);
-      for (const { number, isApproved, labels, updatedAt } of page) {
-        const lead = { repositoryId: id, number, isApproved, labels };
-        if (!put.has(number)) await catchUpClaims(session, { ...lead, updatedAt }, now());
-        else if (hasUndescribed) await describeClaims(session, lead, now());
-      }
+      const approvals = page.map((entry) => ({ number: entry.number, labels: carriedOf(entry) }));
+      await carry(session, { id, at: now() }, approvals);
     }
   };
+}
+
+/**
+ * Adds labels by which leads could be read. Whoever may read by what is new here learns of a removal
+ * that is there already.
+ */
+export async function carry(
+  session: Session,
+  { id, at }: { id: number; at: number },
+  approvals: readonly { number: number; labels: readonly string[] }[],
+): Promise<void> {
+  const carried = approvals.filter(({ labels }) => labels.length > 0);
+  if (carried.length === 0) return;
+  await redateClaims(session, sql.CARRY, {
+    id,
+    at,
+    numbers: carried.map(({ number }) => number),
+    labels: carried.map(({ labels }) => JSON.stringify(labels)),
+  });
 }
 
 /** One statement can change a row once: an issue that comes twice is in two parts, in their order. */
@@ -40,12 +53,11 @@ function distinct(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
   return parts.map((part) => part.entries);
 }
 
-/** Answers the numbers whose rows were written: the others are claimed, or what is stored is newer. */
 async function putLeads(
   session: Session,
   id: number,
   entries: readonly DirectoryEntry[],
-): Promise<number[]> {
+): Promise<void> {
   const rows = await session.all<{ number: number }>(sql.PUT_LEADS, {
     id,
     numbers: entries.map(({ number }) => number),
@@ -62,7 +74,6 @@ async function putLeads(
       numbers: left.map(({ number }) => number),
       updatedAts: left.map(({ updatedAt }) => updatedAt),
     });
-  return [...put];
 }
 
 async function putKeys(

@@ -4,11 +4,11 @@ import type {
   LeadDirectory,
 } from '#leads/directory/lead-directory.ts';
 import type { RowOf } from '#shared/store/row.ts';
-import { adoptClaims } from '../claims/describe.ts';
+import { ADOPT, redateClaims } from '../claims/claim-dates.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
-import { createEntryWriter } from './entries.ts';
+import { carry, createEntryWriter } from './entries.ts';
 import * as sql from './statements.ts';
 
 /** Rows of a finished crawl that are looked at at once. */
@@ -56,6 +56,16 @@ export function createLeadDirectory(
         await put(session, id, entries);
         await session.run(sql.CAUGHT_UP, { id, reached });
       }),
+    renameLabel: (rename) =>
+      write(async (session, id) => {
+        type Row = { number: number; labels: string[]; approved: boolean };
+        const rows = await session.all<Row>(sql.RENAME_LABEL, { id, ...rename });
+        await carry(
+          session,
+          { id, at: now() },
+          rows.filter(({ approved }) => approved),
+        );
+      }),
     startCrawl: (at) => write((session, id) => session.run(sql.START_CRAWL, { id, at })),
     putCrawled: (entries, reached) =>
       write(async (session, id) => {
@@ -77,7 +87,7 @@ type Opening = DirectoryChecks & { name: string; id: number; at: number };
 async function open(session: Session, opening: Opening): Promise<void> {
   const { id, at, key, rules } = opening;
   await session.run(sql.IDENTIFY, opening);
-  await adoptClaims(session, id, at);
+  await redateClaims(session, ADOPT, { repositoryId: id, at });
   const stored = await session.get<DirectoryChecks>(sql.CHECKS, { id });
   if (stored?.key.equals(key) && stored.rules.equals(rules)) return;
   if (stored && !stored.key.equals(key)) {

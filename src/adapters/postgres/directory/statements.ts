@@ -1,3 +1,5 @@
+import { CARRIED_LABELS_MAX } from '#leads/directory/lead-directory.ts';
+import { NEXT_REMOVAL } from '../claims/claim-dates.ts';
 import { NAMED } from './view.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
@@ -57,6 +59,28 @@ export const PUT_KEYS = `
   WHERE EXISTS (SELECT 1 FROM directory_state WHERE repository_id = @id)
   ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind
   WHERE directory_key.kind IS NULL`;
+
+/** Claims of leads that have got more labels by it are dated anew. */
+export const CARRY = `
+  WITH grown AS (
+    INSERT INTO directory_approval AS known (repository_id, number, labels)
+    SELECT @id::bigint, number, ARRAY(SELECT jsonb_array_elements_text(given.labels::jsonb))
+    FROM unnest(@numbers::bigint[], @labels::text[]) AS given (number, labels)
+    ON CONFLICT (repository_id, number) DO UPDATE
+      SET labels = ARRAY(SELECT unnest(known.labels) UNION SELECT unnest(excluded.labels))
+    WHERE cardinality(known.labels) < ${CARRIED_LABELS_MAX}
+      AND NOT known.labels @> excluded.labels
+    RETURNING number
+  )
+  UPDATE claim SET removed_at = ${NEXT_REMOVAL}
+  WHERE repository_id = @id AND released_at IS NULL AND number IN (SELECT number FROM grown)`;
+
+export const RENAME_LABEL = `
+  UPDATE directory_lead SET
+    labels = array_replace(labels, @from::text, @to::text),
+    approved = @to = @approvedLabel::text OR (approved AND @from <> @approvedLabel)
+  WHERE repository_id = @id AND @from = ANY(labels)
+  RETURNING number, labels, approved`;
 
 export const DROP_KEYS = `
   DELETE FROM directory_key WHERE repository_id = @id AND number = @number`;

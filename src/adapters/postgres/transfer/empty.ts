@@ -4,7 +4,13 @@ import type { Session } from '../connection/database.ts';
 import { countRows } from './rows.ts';
 
 /** A crawl fills it again: whoever started a new store once has lost nothing with it. */
-const REFILLED = ['directory_key', 'directory_lead', 'directory_state', 'tracker_repository'];
+const REFILLED = [
+  'directory_approval',
+  'directory_key',
+  'directory_lead',
+  'directory_state',
+  'tracker_repository',
+];
 
 /** Of one row, which the migrations write. */
 const COUNTERS = ['access_version', 'claim_version'];

@@ -47,12 +47,13 @@ function prepareRemovals({ handle }: Database) {
   return guard(() =>
     // Several claims of one lead share its removedAt, so that DISTINCT leaves one line.
     handle.prepare<[ReturnType<typeof toParameters>], Removal>(`
-      SELECT DISTINCT removedAt, number FROM claim
-      WHERE releasedAt IS NULL AND approved = 1 AND removedAt >= @since
+      SELECT DISTINCT removedAt, number
+      FROM claim JOIN directory_approval AS approval USING (repositoryId, number)
+      WHERE releasedAt IS NULL AND removedAt >= @since
         AND (removedAt, number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
         AND NOT EXISTS (
           SELECT 1 FROM json_each(@labels) AS wanted
-          WHERE wanted.value NOT IN (SELECT value FROM json_each(claim.labels)))
+          WHERE wanted.value NOT IN (SELECT value FROM json_each(approval.labels)))
       ORDER BY removedAt, number LIMIT @limit`),
   );
 }

@@ -38,6 +38,7 @@ export function createLeadDirectory(
     updatedAt: async (number) => guard(() => sql.updatedAt.get(number, name)),
     put: (entries) => write('put', { entries, now: now() }),
     putCaughtUp: (entries, reached) => write('putCaughtUp', { entries, now: now() }, reached),
+    renameLabel: (rename) => write('renameLabel', rename, now()),
     startCrawl: (at) => write('startCrawl', at),
     putCrawled: (entries, reached) => write('putCrawled', { entries, now: now() }, reached),
     unseen: async (after) =>

@@ -3,7 +3,9 @@ import type {
   DirectoryChecks,
   DirectoryState,
   HashedIdentity,
+  LabelRename,
 } from '#leads/directory/lead-directory.ts';
+import { CARRIED_LABELS_MAX } from '#leads/directory/lead-directory.ts';
 import type { RowOf } from '#shared/store/row.ts';
 
 type LeadKey = { id: number; number: number };
@@ -100,6 +102,7 @@ function prepareRows(handle: BetterSqlite3.Database) {
       INSERT INTO directory_key (keyHash, repositoryId, number, kind)
       VALUES (@hash, @id, @number, @kind)
       ON CONFLICT DO UPDATE SET kind = excluded.kind WHERE directory_key.kind IS NULL`),
+    ...prepareLabels(handle),
     dropKeys: handle.prepare<[LeadKey]>(
       'DELETE FROM directory_key WHERE repositoryId = @id AND number = @number',
     ),
@@ -112,6 +115,30 @@ function prepareRows(handle: BetterSqlite3.Database) {
     ),
     dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
     dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
+  };
+}
+
+function prepareLabels(handle: BetterSqlite3.Database) {
+  return {
+    carry: handle.prepare<[LeadKey & { labels: string }]>(`
+      INSERT INTO directory_approval AS known (repositoryId, number, labels)
+      VALUES (@id, @number, @labels)
+      ON CONFLICT (repositoryId, number) DO UPDATE SET labels =
+        (SELECT json_group_array(value) FROM
+          (SELECT value FROM json_each(known.labels)
+           UNION SELECT value FROM json_each(excluded.labels)))
+      WHERE json_array_length(known.labels) < ${CARRIED_LABELS_MAX} AND EXISTS
+        (SELECT value FROM json_each(excluded.labels)
+         EXCEPT SELECT value FROM json_each(known.labels))`),
+    renameLabel: handle.prepare<
+      [LabelRename & { id: number }],
+      { number: number; labels: string; approved: 0 | 1 }
+    >(`
+      UPDATE directory_lead SET
+        labels = (SELECT json_group_array(iif(value = @from, @to, value)) FROM json_each(labels)),
+        approved = @to = @approvedLabel OR (approved AND @from <> @approvedLabel)
+      WHERE repositoryId = @id AND @from IN (SELECT value FROM json_each(labels))
+      RETURNING number, labels, approved`),
   };
 }
 

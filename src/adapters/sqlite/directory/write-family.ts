@@ -1,6 +1,11 @@
-import type { DirectoryChecks, DirectoryEntry } from '#leads/directory/lead-directory.ts';
+import { carriedOf } from '#leads/directory/lead-directory.ts';
+import type {
+  DirectoryChecks,
+  DirectoryEntry,
+  LabelRename,
+} from '#leads/directory/lead-directory.ts';
 import { createClaimWriter } from '../claims/claim-leads.ts';
-import type { ClaimWriter, DescribedRow } from '../claims/claim-leads.ts';
+import type { ClaimWriter } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { prepareDirectory } from './statements.ts';
@@ -41,6 +46,11 @@ function createDirectoryWrites(connection: Connection, { name }: DirectoryWriteO
         putAll({ sql, claims }, id, batch);
         sql.caughtUp.run({ id, reached });
       }),
+    renameLabel: (rename: LabelRename, now: number) =>
+      withRepository((id) => {
+        for (const { number, labels, approved } of sql.renameLabel.all({ id, ...rename }))
+          if (approved === 1) carry({ sql, claims }, { id, number, labels }, now);
+      }),
     startCrawl: (at: number) => withRepository((id) => void sql.startCrawl.run({ id, at })),
     putCrawled: (batch: Batch, reached: number) =>
       withRepository((id) => {
@@ -55,19 +65,24 @@ function createDirectoryWrites(connection: Connection, { name }: DirectoryWriteO
 
 type Writing = { sql: DirectoryStatements; claims: ClaimWriter };
 
-/** What the directory learns of a lead that is claimed already completes the claim. */
-function putAll({ sql, claims }: Writing, id: number, { entries, now }: Batch): void {
-  const hasUndescribed = claims.hasUndescribed();
+function putAll(writing: Writing, id: number, { entries, now }: Batch): void {
   for (const entry of entries) {
-    const isPut = putEntry(sql, id, entry);
-    const lead = toDescription(id, entry);
-    if (!isPut) claims.catchUp({ ...lead, updatedAt: entry.updatedAt }, now);
-    else if (hasUndescribed) claims.describe(lead, now);
+    putEntry(writing.sql, id, entry);
+    const labels = carriedOf(entry);
+    if (labels.length > 0)
+      carry(writing, { id, number: entry.number, labels: JSON.stringify(labels) }, now);
   }
 }
 
-/** False when its row stays as it is: the lead is claimed, or what is stored is newer. */
-function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): boolean {
+type Approval = { id: number; number: number; labels: string };
+
+/** Whoever may read by what is new here learns of a removal that is there already. */
+function carry({ sql, claims }: Writing, approval: Approval, now: number): void {
+  const { id: repositoryId, number } = approval;
+  if (sql.carry.run(approval).changes > 0) claims.redate({ repositoryId, number }, now);
+}
+
+function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): void {
   const row = { id, number: entry.number };
   const { changes } = sql.putLead.run({
     ...row,
@@ -78,12 +93,6 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
   });
   if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
   for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
-  return changes > 0;
-}
-
-function toDescription(repositoryId: number, entry: DirectoryEntry): DescribedRow {
-  const { number, isApproved, labels } = entry;
-  return { repositoryId, number, isApproved, labels: JSON.stringify(labels) };
 }
 
 function dropRows(sql: DirectoryStatements, id: number): void {

@@ -4,6 +4,7 @@ import { countRows, listTables } from './tables.ts';
 
 /** A crawl fills it again: whoever started a new store once has lost nothing with it. */
 const REFILLED = new Set([
+  'directory_approval',
   'directory_key',
   'directory_lead',
   'directory_state',

@@ -6,8 +6,9 @@ import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
-import { linkNext } from '../../responses/next-link.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
+import { nextLink } from '../../responses/next-link.ts';
+import { createRenderer } from '../../responses/rendered-response.ts';
+import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
@@ -16,12 +17,18 @@ export type RemovalRoutesDeps = KeyAccessDeps & {
 
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
 export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Area {
+  const render = createRenderer(removalListOut);
+  const headers = Object.entries(revalidatedFor('X-API-KEY')).flat();
   return (app) => {
     requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
       const list = await deps.claimedLeads.listRemovals(request.query, visibilityOf(request));
-      linkNext(request, reply, { pagination: list.pagination, publicUrl: context.publicUrl() });
-      return reply.headers(revalidatedFor('X-API-KEY')).send(list);
+      const { nextCursor } = list.pagination;
+      const link =
+        nextCursor === undefined
+          ? []
+          : ['link', nextLink(request, nextCursor, context.publicUrl())];
+      return context.sendRendered({ request, reply }, render(list), [...headers, ...link]);
     });
   };
 }
@@ -39,12 +46,13 @@ const removalsRoute = describeRoute({
   operationId: 'listRemovals',
   summary: 'List leads that deletions took away',
   description:
-    'Oldest first, for 30 days. Only leads that this key could see when they were taken away; one that was given back is not among them.',
+    'Oldest first, for 30 days. Only leads that a grant like that of this key could ever read: each was approved at some time, and carried each label of the grant at some time while it was. One that was given back is not among them. It asks no tracker: read it also while `GET /api/v1/leads` is 503.',
   security: 'ApiKey',
   request: { querystring: removalListQuery },
   ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
+  notModified: true,
   responseHeaders: {
-    200: ['Cache-Control', 'Vary', ...keyHeaders, 'Link'],
+    ...headersOn([200, 304], ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link']),
     ...keyHeadersOnProblems,
   },
   problems: [
