@@ -50,12 +50,12 @@ export function createRateLimits(clock: Clock): RateLimits {
     clock.monotonicMs();
 
   const noteQuota = ({ headers, resource }: LimitFacts): void => {
-    const reported = quotaOf(headers);
+    const reported = quotaOf(headers, clock.now());
     if (!reported) return;
     const name = headers['x-ratelimit-resource']?.toString() ?? resource;
     const quota = newerOf(quotas.get(name), reported, clock.now());
     quotas.set(name, quota);
-    if (quota.remaining === 0) throttle(name, Math.min(quota.resetAt - clock.now(), WINDOW_MS));
+    if (quota.remaining === 0) throttle(name, quota.resetAt - clock.now());
   };
 
   const noteRefusal = ({ headers, resource }: LimitFacts): void => {
@@ -105,12 +105,13 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, SECOND), RETRY_AFTER_MAX_MS);
 }
 
-function quotaOf(headers: Headers): TrackerQuota | undefined {
+/** No window is longer than an hour, whatever is named: nobody shall wait for that. */
+function quotaOf(headers: Headers, now: number): TrackerQuota | undefined {
   const limit = numberOf(headers['x-ratelimit-limit']);
   const remaining = numberOf(headers['x-ratelimit-remaining']);
   const reset = numberOf(headers['x-ratelimit-reset']);
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  return { limit, remaining, resetAt: reset * SECOND };
+  return { limit, remaining, resetAt: Math.min(reset * SECOND, now + WINDOW_MS) };
 }
 
 /** Responses overtake each other: within one window the smallest remainder is the newest. */

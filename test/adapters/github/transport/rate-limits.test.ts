@@ -126,6 +126,16 @@ describe('rate limits', () => {
     expect(secondsThrottled()).toBe(3600);
   });
 
+  test('a reset that nobody lives to see counts as an hour from now, for the quota, too', async () => {
+    const { clock, limits, quota, note, secondsThrottled } = setUp();
+    note(200, { ...quota(0), 'x-ratelimit-reset': '99999999999' });
+    expect(secondsThrottled()).toBe(3600);
+    expect(limits.quota()).toMatchObject({ remaining: 0, resetAt: clock.now() + 3600 * SECOND });
+    await clock.advance(3600 * SECOND);
+    expect(secondsThrottled()).toBe(0);
+    expect(limits.quota()).toMatchObject({ remaining: 5000 });
+  });
+
   test('a reset in the past still pauses after a refusal', () => {
     const { quota, note, secondsThrottled } = setUp();
     note(403, quota(0, -5));
