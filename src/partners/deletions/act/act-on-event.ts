@@ -27,7 +27,7 @@ export type DeletionRules = {
   retryMs: BackoffSchedule;
 };
 
-export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals' | 'retryMs'> & {
+export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   store: Pick<
@@ -115,10 +115,12 @@ async function actOnLeads(
 ): Promise<ActResult> {
   const { receiptId, progress } = item;
   const leads = holdLeads(deps, item, signal);
+  const isLastTry = item.attempts >= deps.retryMs.length;
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
   for (const lead of open) {
-    const delay = await actOnOne(deps, leads, { receiptId, actions: progress.actions, lead });
+    const task = { receiptId, actions: progress.actions, lead, isLastTry };
+    const delay = await actOnOne(deps, leads, task);
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;
     if (!isAllDone) await leads.save(); // else it is settled at once

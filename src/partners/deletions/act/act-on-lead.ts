@@ -2,7 +2,6 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import type { BackoffSchedule } from '#shared/resilience/backoff.ts';
 import { checkEdit, commentMarker, commentText, planEdit } from '../deletion.ts';
 import type { DeletionLabels } from '../deletion.ts';
 import type { LeadProgress } from '../deletion-progress.ts';
@@ -18,10 +17,7 @@ export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MIN
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
-/**
- * A refusal that may pass is believed when it came so often, or as often as there are tries at all: what is
- * given up stays in the issue.
- */
+/** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
 const REMOVAL_REFUSALS_BELIEVED = 3;
 
 export type LeadDeps = {
@@ -37,8 +33,6 @@ export type LeadDeps = {
   isListed(number: number): Promise<boolean | undefined>;
   /** Ascending; after the last one an issue that is still not found, and not listed, is gone. */
   missingLooksMs: readonly number[];
-  /** After the last wait the event is given up. */
-  retryMs: BackoffSchedule;
   clock: Pick<Clock, 'now'>;
   log: Log;
 };
@@ -48,6 +42,8 @@ export type LeadTask = {
   receiptId: string;
   actions: readonly Action[];
   lead: LeadProgress;
+  /** What fails now is not tried again. */
+  isLastTry: boolean;
   /**
    * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
    * what a write depends on is read: people go on with the issue while it waits.
@@ -125,22 +121,28 @@ async function removeIssue(
     deps.pacer.noteWrite();
   }
   const removed = await deps.editor.remove(issue.nodeId);
-  if (removed.kind === 'impossible' && !removed.isCertain) {
-    const removalRefusals = (task.lead.removalRefusals ?? 0) + 1;
-    const believedAfter = Math.min(REMOVAL_REFUSALS_BELIEVED, deps.retryMs.length + 1);
-    if (removalRefusals < believedAfter)
-      return {
-        lead: { ...task.lead, removalRefusals },
-        delay: { kind: 'transient', code: 'delete-refused' },
-      };
-  }
-  if (removed.kind === 'impossible') return { lead: { ...task.lead, removal: 'impossible' } };
+  if (removed.kind === 'impossible') return removalRefused(task, removed);
+  if (removed.kind === 'transient' && task.isLastTry) return removalRefused(task);
   if (removed.kind !== 'done') return refused(deps, { ...task, lead: tried }, removed);
   const lead: LeadProgress = { ...task.lead, removal: 'removed' };
   const after = await deps.editor.read(issue.number);
   if (after.kind === 'issue' || after.kind === 'pull-request')
     return { lead, delay: { kind: 'transient', code: 'not-deleted' } };
   return refused(deps, { ...task, lead }, after);
+}
+
+/** Believed at the last try, too: better the other actions than none. */
+function removalRefused(
+  { lead, isLastTry }: LeadTask,
+  { isCertain } = { isCertain: false },
+): LeadResult {
+  const removalRefusals = (lead.removalRefusals ?? 0) + 1;
+  if (isCertain || isLastTry || removalRefusals >= REMOVAL_REFUSALS_BELIEVED)
+    return { lead: { ...lead, removal: 'impossible' } };
+  return {
+    lead: { ...lead, removalRefusals },
+    delay: { kind: 'transient', code: 'delete-refused' },
+  };
 }
 
 /** Undefined when relabel, close and redact are as they should be. */

@@ -142,6 +142,27 @@ describe('delete', () => {
     expect(world.tracker.readIssue(number)).toBeUndefined();
   });
 
+  test.each([
+    ['200', 200],
+    ['503', 503],
+  ])(
+    'that a page answers with %s at every try is impossible, and the rest is done',
+    async (_name, status) => {
+      const world = await runningWorld({
+        actions: ['relabel', 'close', 'delete'],
+        adminToken: ADMIN,
+        worker: { retryMs: [20, 20, 20, 20] },
+      });
+      const page = { kind: 'status', text: '<html><title>Sign in</title></html>' } as const;
+      const { number, event } = await deleteOne(world, () =>
+        world.tracker.fault({ ...page, status, path: 'graphql', count: 100 }),
+      );
+      expect(event).toMatchObject({ outcome: 'DONE', erasure: 'impossible', attempts: 5 });
+      expect(world.tracker.readIssue(number)?.state).toBe('closed');
+      expect(labelsOf(world, number)).toEqual(['deleted-by-partner', 'eu']);
+    },
+  );
+
   test('is tried again when the tracker stumbles', async () => {
     const world = await runningWorld({ actions: ['delete'], adminToken: ADMIN });
     const stumble = { errors: [{ message: 'Something went wrong while executing your query.' }] };

@@ -17,7 +17,6 @@ const depsOf = (world: DeletionWorld): LeadDeps => ({
   refusals: { noteSuccess: () => undefined },
   isListed: async () => false,
   missingLooksMs: [],
-  retryMs: [],
   clock: systemClock,
   log: silentLog,
 });
@@ -28,6 +27,7 @@ async function actWhilePeopleWork(world: DeletionWorld, actions: readonly Action
   let turns = 0;
   const { lead } = await actOnLead(depsOf(world), {
     receiptId: 'r',
+    isLastTry: false,
     actions,
     lead: { number, state: 'open' },
     keep: async () => undefined,
@@ -113,6 +113,7 @@ test('a comment is looked for after its turn has come, and not written a second 
   const { number } = world.tracker.createIssue(leadIssue());
   const task = {
     receiptId: 'r',
+    isLastTry: false,
     actions: ['comment'] as const,
     lead: { number, state: 'open' as const },
     keep: async () => undefined,

@@ -110,6 +110,7 @@ test('that is found once more is missing anew when it is not found again', async
   const deps = { editor, pacer: { noteWrite: () => undefined }, labels } as Partial<LeadDeps>;
   const { lead } = await actOnLead(deps as LeadDeps, {
     receiptId: 'r',
+    isLastTry: false,
     actions: ['close'],
     lead: { number: 1, state: 'open', missingSince: 1 },
     turn: async () => undefined,
