@@ -156,7 +156,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, lateLooksMs, directory },
+    match: { ...deps, unmatchedWaitsMs, lateLooksMs, directory, numbers: { retryAt: -Infinity } },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),

@@ -107,6 +107,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
     retryAt: () => 0,
   },
   filler: { learn: async () => 'absent' },
+  numbers: { retryAt: 0 },
   directoryKey,
   readDelivery,
   partners: createPartnerList([partner]),

@@ -11,6 +11,8 @@ import type { Match, MatchName } from './match.ts';
 export type MatchByNumberDeps = {
   store: Pick<WorkStore, 'match'>;
   filler: Pick<DirectoryFiller, 'learn'>;
+  /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
+  numbers: { retryAt: number };
   directory: Pick<DirectoryCoverage, 'retryAt'>;
   clock: Pick<Clock, 'now' | 'sleep'>;
 };
@@ -42,8 +44,9 @@ export async function matchByNumber(
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
   if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
-  const isFailing = deps.clock.now() < deps.directory.retryAt();
-  const found = isFailing ? 'unknown' : await findLead(deps, number);
+  const { clock, directory, numbers } = deps;
+  const found = clock.now() < numbers.retryAt ? 'unknown' : await findLead(deps, number);
+  if (found === 'unknown') numbers.retryAt = directory.retryAt();
   if (found === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };

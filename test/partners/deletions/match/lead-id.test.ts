@@ -130,9 +130,47 @@ describe('while the tracker is down', () => {
     const world = await openDeletions();
     await world.start();
     world.tracker.fault({ kind: 'reset', count: 100_000 });
-    const batch = Array.from({ length: 50 }, (_, index) => ({ leadId: 1000 + index }));
+    const batch = Array.from({ length: 200 }, (_, index) => ({ leadId: 1000 + index }));
     await world.send(batch);
-    await eventually(async () => expect(await isClaimed(world, 1049)).toBe(true));
-    expect(world.tracker.calls.count({ path: /issues\/\d+$/ })).toBe(0);
+    await eventually(async () => expect(await isClaimed(world, 1199)).toBe(true));
+    expect(world.tracker.calls.count({ path: /issues\/\d+$/ })).toBeLessThan(100);
+  });
+});
+
+describe('while the list cannot be read, and single issues can', () => {
+  async function worldWithoutList(...emails: string[]) {
+    const world = await openDeletions();
+    await world.start();
+    await eventually(() => expect(world.filler.status().state).toBe('complete'));
+    world.tracker.fault({ kind: 'status', status: 503, path: LIST, count: 100_000 });
+    const numbers = emails.map((email) => world.tracker.createIssue(leadIssue({ email })).number);
+    return { world, numbers };
+  }
+
+  test('leads that are named by their numbers are acted on', async () => {
+    const { world, numbers } = await worldWithoutList('ada@example.com', 'ada@example.com');
+    const ids = [];
+    for (const leadId of numbers) ids.push(await world.send({ leadId }));
+    for (const id of ids)
+      expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
+    for (const number of numbers) expect(stateOf(world, number)).toBe('closed');
+  });
+
+  test('so is one that is the person’s by its own body, and one of another person is left alone', async () => {
+    const { world, numbers } = await worldWithoutList('ada@example.com', 'bob@example.com');
+    const [ada = 0, bob = 0] = numbers;
+    const email = 'ada@example.com';
+    const other = await world.send({ leadId: bob, email });
+    const own = await world.send({ leadId: ada, email });
+    expect((await world.settled(own)).events[0]).toMatchObject({ leadIds: [String(ada)] });
+    await eventually(async () => expect(await isClaimed(world, bob)).toBe(false));
+    expect(stateOf(world, bob)).toBe('open');
+    expect((await world.read(other)).events[0]).toMatchObject({ outcome: 'PENDING' });
+    world.tracker.clearFaults();
+    expect((await world.settled(other)).events[0]).toMatchObject({
+      outcome: 'DONE',
+      leadIds: [String(ada)],
+      note: 'lead-id-conflict',
+    });
   });
 });
