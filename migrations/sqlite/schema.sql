@@ -373,7 +373,7 @@ CREATE TABLE worker_lease (
   holder TEXT, -- null: nobody has it
   beat INTEGER NOT NULL,
   hasLock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
-) STRICT;
+, isAsked INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 
@@ -419,6 +419,9 @@ CREATE INDEX event_by_outcome ON event (outcome, receipt);
 CREATE INDEX event_due ON event (stage, dueAt) WHERE outcome = 'PENDING';
 
 CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
+
+CREATE INDEX event_without_partner ON event (receipt)
+  WHERE outcome = 'PENDING' AND lastError = 'partner-unknown';
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);
 

@@ -123,6 +123,10 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
       if (partners().all().length > 0) ports.learnTime();
       await filler.readStatus();
+      const { lackedPartners } = await ports.work.counts();
+      return partners()
+        .all()
+        .some(({ id }) => lackedPartners.includes(id));
     },
     stop: async () => {
       await Promise.all([worker.stop(), filler.stop(), purger.stop()]);

@@ -153,6 +153,31 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(due).toMatchObject({ event: first.event, progress: { misses: 1 } });
       });
 
+      test('that is given back for want of the partner waits, and is due for the next worker', async () => {
+        const { store, accept, receipts } = await setUp();
+        const [id] = [await accept('a'), await accept('b')];
+        const wait = async (): Promise<void> => {
+          const lastError = 'partner-unknown';
+          const [item] = await store.lease('match', 5, 1);
+          if (!item) throw new Error('nothing is due');
+          await store.postpone([{ item, progress: matching, dueAt: 90, lastError }]);
+        };
+        await wait();
+        expect((await store.counts()).lackedPartners).toEqual(['crm-one']);
+        expect((await receipts.read(id))?.events[0]).toMatchObject({
+          outcome: 'PENDING',
+          attempts: 0,
+          lastError: 'partner-unknown',
+        });
+        expect(await store.lease('match', 5, 10)).toHaveLength(1); // the other one
+        await store.forgetLeases(50);
+        await store.lease('match', 5, 1); // of the other one
+        const known = await leaseOne(store, 'match', 50);
+        expect(await claimAll(store, known, [1])).toEqual([1]);
+        expect((await store.counts()).lackedPartners).toEqual([]);
+        expect((await receipts.read(id))?.events[0]).not.toHaveProperty('lastError');
+      });
+
       test('of an event sealed under another key brings no payload', async () => {
         const { fixture, accept } = await setUp();
         await accept('a');
@@ -276,7 +301,7 @@ export function describeWorkStore(engine: string, open: Open): void {
           status: 'FAILED',
           events: [{ outcome: 'FAILED', lastError }],
         });
-        expect(await store.counts()).toEqual({ open: 0, deadLetters: 1 });
+        expect(await store.counts()).toEqual({ open: 0, deadLetters: 1, lackedPartners: [] });
       });
 
       test('of an event that came again meanwhile is a new start', async () => {
@@ -286,7 +311,11 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 4);
         expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe('again');
         expect((await receipts.read(id))?.status).toBe('ACCEPTED');
-        expect(await store.counts()).toEqual({ open: 1, deadLetters: 0, oldestReceivedAt: 3 });
+        expect(await store.counts()).toMatchObject({
+          open: 1,
+          deadLetters: 0,
+          oldestReceivedAt: 3,
+        });
         const again = await leaseOne(store, 'match', 7);
         expect(again.payload?.toString()).toBe('a');
         expect(again).not.toHaveProperty('progress');

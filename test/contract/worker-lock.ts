@@ -44,6 +44,24 @@ export function describeWorkerLock(engine: string, open: () => Promise<WorkerLoc
       expect(await first.take()).toBe(false);
     });
 
+    test('who has it hears that another one asks, until somebody takes it', async () => {
+      const { create } = await openLocks();
+      const [first, second] = [create('a'), create('b')];
+      expect(await first.take()).toBe(true);
+      expect(await first.isAsked()).toBe(false);
+      await second.ask();
+      await second.ask();
+      expect(await first.take()).toBe(true);
+      expect(await first.isAsked()).toBe(true);
+      await first.release();
+      expect(await second.take()).toBe(true);
+      expect(await second.isAsked()).toBe(false);
+      await first.ask();
+      await second.release();
+      expect(await second.take()).toBe(true); // whoever asked does not come
+      expect(await second.isAsked()).toBe(false);
+    });
+
     test('of ten that ask at once one has it', async () => {
       const { create } = await openLocks();
       const takes = Array.from({ length: 10 }, (_, at) => create(String(at)).take());

@@ -12,6 +12,7 @@ const SHOWN_FIRST = [
   'failing',
   'exhausted',
   'paused',
+  'lacking',
   'complete',
   'crawling',
   'starting',

@@ -44,13 +44,19 @@ function trackerCheck(
   };
 }
 
-/** Shows a worker that is paused, gets nothing done or stands by; takes nothing out of service. */
+/**
+ * Shows a worker that is paused, gets nothing done, lacks a partner (of which all processes know) or stands
+ * by; takes nothing out of service.
+ */
 export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return {
     name: 'worker',
     check: async () => {
       const status = await partners.workerStatus();
-      const { state } = status;
+      const { state, lackedPartners } = status;
+      const isWell = state === 'running' || state === 'standby';
+      if (isWell && lackedPartners.length > 0)
+        return { isReady: true, state: 'lacking', detail: LACKING };
       const detail = detailOf(status);
       return {
         isReady: true,
@@ -60,6 +66,8 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
     },
   };
 }
+
+const LACKING = 'Events wait: the configuration of the process that works lacks their partner.';
 
 function detailOf({ state, reason, failure }: WorkerStatus): string | undefined {
   if (state === 'standby') return 'Another process works on this store.';

@@ -32,6 +32,11 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
       ({ deadLetters }) => deadLetters,
     ],
     [
+      'trackport_partners_lacking',
+      'Partners whose events wait, since the configuration of the process that works lacks them.',
+      ({ lackedPartners }) => lackedPartners.length,
+    ],
+    [
       'trackport_worker_active',
       '1 in the process that works, 0 in one that stands by for it.',
       ({ state }) => (state === 'standby' || state === 'stopped' ? 0 : 1),

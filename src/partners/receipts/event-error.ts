@@ -6,7 +6,7 @@ export const eventErrors = {
   'not-an-object': 'the element of the batch is no JSON object',
   'names-nobody': 'the deletion names nobody',
   'claim-released': 'an operator gave the lead back',
-  'partner-unknown': 'the partner is not in the configuration any more',
+  'partner-unknown': 'the configuration of the process that works lacks the partner',
   'payload-unreadable': 'the event cannot be read any more: another `secretKey`, or other `fields`',
   'repository-changed': 'it holds leads of another repository than the configured one',
   transferred: 'the issue was moved to another repository',

@@ -6,6 +6,8 @@ import type { WorkerLock } from './worker-lock.ts';
 
 /** How soon a process that stands by takes over once the other one is gone. */
 const TRY_EVERY_MS = 2 * SECOND;
+/** Who was asked for the work leaves it alone for so long: the other one looks three times. */
+const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
 export type BackgroundWorkDeps = {
   lock: WorkerLock;
@@ -18,8 +20,8 @@ export type BackgroundWorkDeps = {
 type Jobs = {
   /** Called again when it failed, and after `stop`. @throws {store-unavailable} */
   start(): Promise<void>;
-  /** Called now and then while another process does the work. */
-  standBy(): Promise<void>;
+  /** Called now and then while another process does the work. True: this one can do what that one cannot. */
+  standBy(): Promise<boolean>;
   /** Also when nothing was started. Resolves when nothing is under way any more. */
   stop(): Promise<void>;
 };
@@ -47,19 +49,26 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
   };
   const pause = (): Promise<void> => sleepUntilAborted(clock, TRY_EVERY_MS, stopping.signal);
 
-  /** Until this process stops, or another one has the right to work. */
+  /** Until this process stops, or another one has the right to work, or asks for it. */
   const work = async (): Promise<void> => {
-    do await pause();
-    while (!stopping.signal.aborted && (await isHeld(lock)));
+    let isAsked = false;
+    do {
+      await pause();
+      isAsked = await lock.isAsked().catch(() => false);
+    } while (!stopping.signal.aborted && !isAsked && (await isHeld(lock)));
     if (stopping.signal.aborted) return;
-    log.warn({}, 'another process has taken over: this one stands by');
+    const why = isAsked ? 'knows partners that this one lacks' : 'has taken over';
+    log.warn({}, `another process ${why}: this one stands by`);
     state = 'standby';
     await jobs.stop();
+    if (!isAsked) return;
+    await lock.release();
+    await sleepUntilAborted(clock, LEFT_TO_OTHERS_MS, stopping.signal);
   };
   const standBy = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        await jobs.standBy();
+        if (await jobs.standBy()) await lock.ask();
         if (await begin()) return log.info({}, 'the other process is gone: this one works now');
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');

@@ -56,6 +56,8 @@ export type WorkCounts = {
   oldestReceivedAt?: number;
   /** Events that ended FAILED. */
   deadLetters: number;
+  /** Of events that wait for a process whose configuration has their partner. */
+  lackedPartners: readonly string[];
 };
 
 /**
@@ -81,8 +83,8 @@ export type WorkStore = LateLookStore & {
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had leased when it died is due at once, and so is what nobody began yet, what was received after
-   * `now`, and every late look for a match after `now`, or further ahead than any wait: an instant in
+   * had leased when it died is due at once, and so is what nobody began yet, what its configuration had no
+   * partner for, what was received after `now`, and every late look for a match after `now`, or further ahead than any wait: an instant in
    * the future comes from a clock that was wrong.
    */
   forgetLeases(now: number): Promise<void>;
@@ -145,7 +147,12 @@ export type WorkStore = LateLookStore & {
   ): Promise<boolean>;
   /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
   postpone(
-    postponed: readonly { item: WorkItem; progress: DeletionProgress; dueAt: number }[],
+    postponed: readonly {
+      item: WorkItem;
+      progress: DeletionProgress;
+      dueAt: number;
+      lastError?: EventErrorCode;
+    }[],
   ): Promise<void>;
   /**
    * Ends the event; with DONE its payload is dropped, and with UNMATCHED every claim that no match

@@ -6,6 +6,10 @@
 export type WorkerLock = {
   /** True when this process has it, from now on or still. Never waits. @throws {store-unavailable} */
   take(): Promise<boolean>;
+  /** Asks who has it to release it: this process knows partners that the other one lacks. */
+  ask(): Promise<void>;
+  /** Whether another process has asked since somebody took it last. */
+  isAsked(): Promise<boolean>;
   /** Idempotent. */
   release(): Promise<void>;
 };

@@ -41,7 +41,7 @@ test('the worker is failing while its store takes no writes, and ok again by its
 
 test('what the worker waits for is told', async () => {
   const directory = { state: 'complete', issues: 3 } as const;
-  const counts = { open: 0, deadLetters: 0, directory };
+  const counts = { open: 0, deadLetters: 0, lackedPartners: [], directory };
   const told = async (status: object) =>
     workerCheck({ workerStatus: async () => ({ state: 'running', ...counts, ...status }) }).check();
   expect(await told({ state: 'paused', reason: 'unauthorized' })).toEqual({
@@ -52,3 +52,15 @@ test('what the worker waits for is told', async () => {
   expect(await told({ state: 'standby' })).toMatchObject({ state: 'standby' });
   expect(await told({ state: 'stopped' })).toEqual({ isReady: true, state: 'stopped' });
 });
+
+test.each(['running', 'standby'] as const)(
+  'that events wait for their partner is told by a process that is %s, without a name',
+  async (state) => {
+    const directory = { state: 'complete', issues: 3 } as const;
+    const status = { state, open: 2, deadLetters: 0, lackedPartners: ['crm-nine'], directory };
+    const told = await workerCheck({ workerStatus: async () => status }).check();
+    expect(told).toMatchObject({ isReady: true, state: 'lacking' });
+    expect(told.detail).toContain('lacks their partner');
+    expect(told.detail).not.toContain('crm-nine');
+  },
+);

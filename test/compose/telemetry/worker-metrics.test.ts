@@ -21,12 +21,14 @@ test('a pause, the age of what waits and the dead letters can be alerted on', as
     open: 2,
     oldestReceivedAt: clock.now() - 90_000,
     deadLetters: 1,
+    lackedPartners: ['crm-nine', 'crm-ten'],
     directory,
   }));
   expect(text).toContain('trackport_worker_paused 1');
   expect(text).toContain('trackport_deletions_open 2');
   expect(text).toContain('trackport_deletions_oldest_age_seconds 90');
   expect(text).toContain('trackport_deletions_dead_letters 1');
+  expect(text).toContain('trackport_partners_lacking 2');
   expect(text).toContain('trackport_lead_directory_complete 1');
 });
 

@@ -129,29 +129,40 @@ describe('a partner that is', () => {
     expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
   });
 
-  test('taken out of the file: it waits for a person, with its payload', async () => {
+  test('not in the file: it waits without an attempt, told once, and holds up no other', async () => {
     const world = await setUp();
     const id = await world.accept(1);
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
-    const gone = matchDepsOf(world, { partners: createPartnerList([]), reporter: reporterOf(log) });
-    await matchEvents(gone, await world.lease('match'));
+    const gone = matchDepsOf(world, {
+      partners: createPartnerList([]),
+      log,
+      reporter: reporterOf(log),
+    });
+    for (let looks = 0; looks < 20; looks += 1) {
+      await matchEvents(gone, await world.lease('match'));
+      await world.clock.advance(10_000);
+    }
     expect(lines).toEqual([
       {
-        msg: 'dead letter',
+        msg: 'an event waits: the configuration lacks its partner',
         receiptId: id,
         partnerId: 'crm-one',
-        outcome: 'FAILED',
         code: 'partner-unknown',
       },
     ]);
     expect(await world.eventOf(id)).toMatchObject({
-      outcome: 'FAILED',
+      outcome: 'PENDING',
+      attempts: 0,
       lastError: 'partner-unknown',
     });
-    expect(await world.replay(id)).toMatchObject({ queued: 1 });
+    const other = createPartnerList([createPartner('crm-two', { scheme: 'hmac-sha256', secrets })]);
+    await matchEvents({ ...gone, partners: other }, await world.lease('match'));
+    expect((await world.store.counts()).lackedPartners).toEqual(['crm-one']);
+    await world.clock.advance(60_000);
     await matchEvents(matchDepsOf(world), await world.lease('match'));
     expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
+    expect((await world.store.counts()).lackedPartners).toEqual([]);
   });
 });
 

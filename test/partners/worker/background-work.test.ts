@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBackgroundWork } from '#partners/worker/background-work.ts';
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -9,14 +9,18 @@ import { createFakeClock } from '../../support/clock.ts';
 function createLocks() {
   let holder: symbol | undefined;
   let isAway = false;
+  let isAsked = false;
   const create = (): WorkerLock => {
     const me = Symbol('process');
     return {
       take: async () => {
         if (isAway) throw new TrackportError('store-unavailable');
+        if (holder === undefined) isAsked = false;
         holder ??= me;
         return holder === me;
       },
+      ask: async () => void (isAsked = true),
+      isAsked: async () => isAsked,
       release: async () => {
         if (holder === me) holder = undefined;
       },
@@ -41,7 +45,7 @@ function setUp() {
   const logged: string[] = [];
   const write: Log['info'] = (_fields, text) => void logged.push(text);
   const log: Log = { isDebug: () => false, debug: write, info: write, warn: write, error: write };
-  const createProcess = (failures = 0) => {
+  const createProcess = (failures = 0, canDoMore = () => false) => {
     const done: string[] = [];
     let left = failures;
     const work = createBackgroundWork({
@@ -56,6 +60,7 @@ function setUp() {
         },
         standBy: async () => {
           done.push('stand by');
+          return canDoMore();
         },
         stop: async () => {
           done.push('stop');
@@ -154,4 +159,35 @@ test('a process that cannot ask the store goes on', async () => {
   await clock.advance(2000);
   expect(first.done).toEqual(['start']);
   expect(first.work.state()).toBe('working');
+});
+
+describe('a process that can do what the one that works cannot', () => {
+  test('gets the work, and the other one does not ask for it back', async () => {
+    const { clock, logged, createProcess } = setUp();
+    let isLacking = true;
+    const [first, second] = [createProcess(), createProcess(0, () => isLacking)];
+    await first.work.start();
+    await second.work.start();
+    for (let at = 0; at < 3; at += 1) await clock.advance(2000);
+    expect(second.work.state()).toBe('working');
+    isLacking = false;
+    for (let at = 0; at < 20; at += 1) await clock.advance(2000);
+    expect(second.done.filter((what) => what !== 'stand by')).toEqual(['start']);
+    expect(first.done.filter((what) => what !== 'stand by')).toEqual(['start', 'stop']);
+    expect(first.work.state()).toBe('standby');
+    expect(logged).toContain(
+      'another process knows partners that this one lacks: this one stands by',
+    );
+  });
+
+  test('and is gone by then leaves it to the one that had it', async () => {
+    const { clock, createProcess } = setUp();
+    const [first, second] = [createProcess(), createProcess(0, () => true)];
+    await first.work.start();
+    await second.work.start();
+    await second.work.stop();
+    for (let at = 0; at < 10; at += 1) await clock.advance(2000);
+    expect(first.done.filter((what) => what !== 'stand by')).toEqual(['start', 'stop', 'start']);
+    expect(first.work.state()).toBe('working');
+  });
 });

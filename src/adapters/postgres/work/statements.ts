@@ -44,7 +44,7 @@ export const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDIN
 export const DUE_NOW = `
   UPDATE event SET due_at = @now
   WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL
-    OR receipt IN (SELECT number FROM receipt WHERE received_at > @now))`;
+    OR last_error = 'partner-unknown' OR receipt IN (SELECT number FROM receipt WHERE received_at > @now))`;
 
 /** What is due by now was accepted since, or has waited long enough by any clock. */
 export const MOVE_BACK = `
@@ -59,7 +59,8 @@ export const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
 
 export const MATCHED = `
   UPDATE event SET progress = @progress, lead_ids = @leadIds::text[], due_at = @dueAt,
-    attempts = @attempts, note = coalesce(@note, note), lease_token = NULL, lease_until = NULL
+    attempts = @attempts, last_error = NULL, note = coalesce(@note, note), lease_token = NULL,
+    lease_until = NULL
   WHERE ${IS_MINE}`;
 
 export const SAVE_PROGRESS = `
@@ -93,7 +94,10 @@ export const COUNTS = `
     (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
     (SELECT received_at FROM receipt WHERE number =
       (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldest_received_at,
-    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters`;
+    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters,
+    ARRAY(SELECT DISTINCT partner_id FROM receipt WHERE number IN
+      (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')
+    ) AS lacked_partners`;
 
 /** A clock that was wrong leaves instants behind that are further away than any look. */
 const LOOK_AHEAD_MAX_MS = HOUR;

@@ -121,5 +121,5 @@ async function settle(
 }
 
 function toCounts(row: RowOf<WorkCounts> | undefined): WorkCounts {
-  return { open: 0, deadLetters: 0, ...(row && (present(row) as WorkCounts)) };
+  return { open: 0, deadLetters: 0, lackedPartners: [], ...(row && (present(row) as WorkCounts)) };
 }

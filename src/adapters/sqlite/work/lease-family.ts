@@ -9,6 +9,8 @@ export type Lease = {
   beat: number;
   /** 1: its holder has the lock on the file beside the store, too. */
   hasLock: 0 | 1;
+  /** 1: another process would do what its holder cannot. */
+  isAsked: 0 | 1;
 };
 
 type LeaseWrites = ReturnType<typeof createLeaseWrites>;
@@ -20,11 +22,12 @@ export const leaseWrites: WriteFamily<undefined, LeaseWrites> = {
 
 function createLeaseWrites({ handle }: Connection) {
   const take = handle.prepare<[Lease & { instance: string }]>(`
-    UPDATE worker_lease SET holder = @instance, beat = beat + 1, hasLock = @hasLock
+    UPDATE worker_lease SET holder = @instance, beat = beat + 1, hasLock = @hasLock, isAsked = 0
     WHERE holder IS @holder AND beat = @beat`);
   const renew = handle.prepare<[{ instance: string; hasLock: 0 | 1 }]>(
     'UPDATE worker_lease SET beat = beat + 1, hasLock = @hasLock WHERE holder = @instance',
   );
+  const ask = handle.prepare('UPDATE worker_lease SET isAsked = 1 WHERE isAsked = 0');
   const release = handle.prepare<[{ instance: string }]>(
     'UPDATE worker_lease SET holder = NULL WHERE holder = @instance',
   );
@@ -35,6 +38,7 @@ function createLeaseWrites({ handle }: Connection) {
     /** False when another process has it. */
     renew: (instance: string, hasLock: 0 | 1): boolean =>
       renew.run({ instance, hasLock }).changes === 1,
+    ask: (): void => void ask.run(),
     release: (instance: string): void => void release.run({ instance }),
   };
 }

@@ -92,6 +92,11 @@ function prepareCounts(handle: BetterSqlite3.Database) {
         (SELECT receivedAt FROM receipt WHERE number =
           (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
         (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
+    lackedPartners: handle
+      .prepare<[], string>(`
+        SELECT DISTINCT partnerId FROM receipt WHERE number IN
+          (SELECT receipt FROM event WHERE outcome = 'PENDING' AND lastError = 'partner-unknown')`)
+      .pluck(),
   };
 }
 
@@ -117,6 +122,7 @@ function prepareLeases(handle: BetterSqlite3.Database) {
     dueNow: handle.prepare<[{ now: number }]>(
       `UPDATE event SET dueAt = @now
        WHERE outcome = 'PENDING' AND dueAt > @now AND (progress IS NULL
+         OR lastError = 'partner-unknown'
          OR receipt IN (SELECT number FROM receipt WHERE receivedAt > @now))`,
     ),
     dueTooLate: handle.prepare<[{ stage: Stage; now: number; latest: number }]>(
@@ -148,7 +154,7 @@ function prepareWrites(handle: BetterSqlite3.Database) {
       ]
     >(`
       UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt,
-        attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL, leaseUntil = NULL
+        lastError = NULL, attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL, leaseUntil = NULL
       WHERE ${IS_MINE}`),
     progress: handle.prepare<[Fence & { progress: string; until: number }]>(
       `UPDATE event SET progress = @progress, leaseUntil = @until WHERE ${IS_MINE}`,

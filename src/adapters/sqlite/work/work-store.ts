@@ -58,7 +58,8 @@ export function createWorkStore(deps: WorkStoreDeps): WorkStore {
     dueLooks: async (now, limit) => guard(() => sql.dueLooks.all({ now, limit })),
     nextLookAt: async () => guard(() => sql.nextLookAt.get()),
     lookAgain: (...look) => write('lookAgain', ...look),
-    counts: async () => guard(() => toCounts(sql.counts.get())),
+    counts: async () =>
+      guard(() => ({ ...toCounts(sql.counts.get()), lackedPartners: sql.lackedPartners.all() })),
     scrub: () => database.writer.truncateLog(),
   };
 }

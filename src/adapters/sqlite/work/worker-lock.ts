@@ -33,7 +33,7 @@ export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
   const { database, instance, clock } = deps;
   const write = database.writer.open(leaseWrites, undefined);
   const find = guard(() =>
-    database.handle.prepare<[], Lease>('SELECT holder, beat, hasLock FROM worker_lease'),
+    database.handle.prepare<[], Lease>('SELECT holder, beat, hasLock, isAsked FROM worker_lease'),
   );
   const isOverdue = createWatch(clock);
   let lock: BetterSqlite3.Database | undefined;
@@ -65,6 +65,8 @@ export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
       if (!isMine) letGo(); // whoever has the lease shall have the lock
       return isMine;
     },
+    ask: () => write('ask'),
+    isAsked: async () => guard(() => find.get()?.isAsked === 1),
     release: async () => {
       // A store that is away is no reason not to stop: the lock ends, and others see it.
       await write('release', instance).catch(() => undefined);

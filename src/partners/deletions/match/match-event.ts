@@ -37,9 +37,10 @@ export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
 const ASK_AGAIN_MS = SECOND / 2;
 /** How soon a large payload is read again for which there was no room. */
 const READ_AGAIN_MS = 5 * SECOND;
-/** While the first crawl runs: half as long again as it has waited, within these bounds. */
-const CRAWL_WAIT_MIN_MS = SECOND / 10;
+/** While the first crawl runs, or the partner is unknown: half as long again as it has waited, within bounds. */
+const WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
+const PARTNER_WAIT_MAX_MS = MINUTE;
 
 /** In the log, for a look that found nobody. */
 const NO_LEAD = 'no-lead-found';
@@ -114,8 +115,8 @@ async function matchOrFail(
   }
 }
 
-type Later = { progress: MatchProgress; dueAt: number };
-type Postponed = Later & { item: WorkItem };
+type Postponed = Parameters<WorkStore['postpone']>[0][number] & { progress: MatchProgress };
+type Later = Omit<Postponed, 'item'>;
 
 async function matchEvent(
   deps: MatchDeps,
@@ -124,6 +125,7 @@ async function matchEvent(
   coverage: Coverage,
 ): Promise<Later | undefined> {
   const request = await readRequest(deps, item);
+  if (request === 'partner-unknown') return waitForPartner(deps, item, progress);
   if (typeof request === 'string') return fail(deps, item, request);
   const names = await namesHere(deps, item, toMatchNames(request.names, deps.directoryKey));
   const createdBefore = createdBeforeOf(progress, deps.clock.now());
@@ -194,6 +196,27 @@ async function readRequest(
   }
 }
 
+/** Spends no try: another process may have a newer file, and a person can put the partner back. */
+function waitForPartner(
+  { clock, log }: MatchDeps,
+  { receiptId, partnerId, progress: earlier }: WorkItem,
+  { missedSince: _lookedAtAnew, ...progress }: MatchProgress,
+): Later {
+  const lastError = 'partner-unknown';
+  if (!earlier)
+    log.warn(
+      { receiptId, partnerId, code: lastError },
+      'an event waits: the configuration lacks its partner',
+    );
+  const dueAt = clock.now() + growingWaitMs(progress, clock.now(), PARTNER_WAIT_MAX_MS);
+  return { progress, dueAt, lastError };
+}
+
+/** Half as long again as it has waited, within bounds. */
+function growingWaitMs({ askedAt }: MatchProgress, now: number, maxMs: number): number {
+  return Math.min(maxMs, Math.max(WAIT_MIN_MS, Math.round((now - askedAt) / 2)));
+}
+
 /** Claims what is known, and matches again when more is known: a better name may find its lead. */
 async function claimForNow(
   { store, clock, directory }: MatchDeps,
@@ -202,9 +225,8 @@ async function claimForNow(
   { match, isCovered }: { match: Match; isCovered: boolean },
 ): Promise<Later | undefined> {
   const now = clock.now();
-  const waited = (now - progress.askedAt) / 2;
   const dueAt = isCovered
-    ? now + Math.min(CRAWL_WAIT_MAX_MS, Math.max(CRAWL_WAIT_MIN_MS, Math.round(waited)))
+    ? now + growingWaitMs(progress, now, CRAWL_WAIT_MAX_MS)
     : Math.max(now + ASK_AGAIN_MS, directory.retryAt());
   if (await isClaimedSo(store, item, match)) return { progress, dueAt };
   await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });

@@ -95,6 +95,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'tracker Quota used up': 'The tracker’s quota is used up',
   'store Unavailable': 'The store cannot be used',
   'worker Paused': 'The tracker does not let deletions be worked on',
+  'worker Lacks a partner': 'Deletions wait for a partner that the configuration lacks',
   'worker Failing': 'Deletions are not worked on',
   'worker Stopped': 'Deletions are not worked on',
   'issuer Failing': 'The issuer does not respond',

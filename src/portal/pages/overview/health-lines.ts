@@ -39,6 +39,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   crawling: { state: 'wait', word: 'Being filled' },
   incomplete: { state: 'wait', word: 'Incomplete' },
   paused: { state: 'bad', word: 'Paused' },
+  lacking: { state: 'bad', word: 'Lacks a partner' },
   failing: { state: 'bad', word: 'Failing' },
   exhausted: { state: 'warn', word: 'Quota used up' },
   unavailable: { state: 'bad', word: 'Unavailable' },
@@ -51,6 +52,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'tracker exhausted': 'Leads come from the cache until then.',
   'store unavailable': 'Look at the disk or the database: nothing is accepted meanwhile.',
   'worker paused': 'Nothing is lost: give the credential the right to write, then work goes on.',
+  'worker lacking':
+    'Nothing is lost: put the partner into the file (enabled: false is enough) and send SIGHUP, then they are worked on.',
   'worker failing': 'Nothing is lost: once the store works, work goes on.',
   'issuer failing':
     'Who is signed in stays so, and tokens signed with known keys still pass. See whether this machine reaches it.',

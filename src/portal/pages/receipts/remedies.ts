@@ -22,7 +22,9 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
     isLastResort: true,
   },
   'claim-released': { step: 'Nothing, unless the release was wrong: then replay' },
-  'partner-unknown': { step: 'Put the partner back into the configuration, then replay' },
+  'partner-unknown': {
+    step: 'Put the partner into the file (enabled: false is enough) and send SIGHUP',
+  },
   'payload-unreadable': { step: 'Put the old secretKey back and replay, or have it sent again' },
   'repository-changed': { step: 'Name the old repository again and replay, or act there by hand' },
   transferred: { step: 'Act in the repository where the issue is now', isLastResort: true },

@@ -54,7 +54,7 @@ function underWay({ receipt: { events } }: VerdictFacts, reader: Reader): Html {
     state: 'wait',
     id: 'verdict',
     heading: `${counted(waiting.length, 'event')} under way`,
-    text: html`Nothing to do: failed attempts are repeated by themselves.
+    text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Nothing to do: failed attempts are repeated by themselves.'}
     ${error !== undefined && `${remedyOf(error).means}.`} ${when}`,
   });
 }

@@ -83,6 +83,11 @@ test.each<[string, Partial<OverviewFacts>, string]>([
     { lines: [line('worker', 'paused')] },
     'The tracker does not let deletions be worked on',
   ],
+  [
+    'a partner that the configuration lacks',
+    { lines: [line('worker', 'lacking')] },
+    'Deletions wait for a partner that the configuration lacks',
+  ],
   ['an issuer away', { lines: [line('issuer', 'failing')] }, 'The issuer does not respond'],
   [
     'a tracker away',

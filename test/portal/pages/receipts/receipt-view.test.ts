@@ -100,6 +100,13 @@ test('what waits says why it waits and when it is tried next', () => {
   expect(text).not.toContain('/replay');
 });
 
+test('what waits for its partner names what to do, and does not say that there is nothing', () => {
+  const { completedAt: _at, ...open } = event({ outcome: 'PENDING', lastError: 'partner-unknown' });
+  const text = flat(view([{ ...open, dueAt: reader.nowMs }], { status: 'ACCEPTED' }));
+  expect(text).toContain('Put the partner into the file');
+  expect(text).not.toContain('Nothing to do');
+});
+
 test('nobody found can be replayed while it is kept, and is no promise for later leads', () => {
   const { lastError: _error, ...missed } = event({
     outcome: 'UNMATCHED',
