@@ -1,6 +1,4 @@
-import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
-import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
@@ -35,9 +33,7 @@ export async function openCatalog({
     store: await stores.artifacts(),
     clock: systemClock,
     cursors,
-    checkSpec: createSpecChecker({ clock: systemClock }),
-    diffSpecs: createSpecDiffer({ clock: systemClock }),
-    renderSpecYaml: createSpecRenderer({ clock: systemClock }),
+    ...createSpecThreads({ clock: systemClock }),
     rules: () => ({ types: [], sources: [], findings: 'block', compatibility: 'warn' }),
   });
 }

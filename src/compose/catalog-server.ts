@@ -1,7 +1,6 @@
 import { createServerTarget } from '#adapters/catalog-api/server-target.ts';
 import type { TokenSource } from '#adapters/catalog-api/send-request.ts';
-import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { importFiles } from '#catalog/import/import-files.ts';
 import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
 import type { ImportServer } from '#catalog/import/import-server.ts';
@@ -17,7 +16,7 @@ export async function openCatalogServer(
   const tokens = await createTokens(credential, clock);
   const { random } = Math;
   const target = createServerTarget({ server, tokens, clock, random, newKey: newUuid });
-  const judge = { checkSpec: createSpecChecker({ clock }), diffSpecs: createSpecDiffer({ clock }) };
+  const judge = createSpecThreads({ clock });
   return { importFiles: (request) => importFiles(judge, target, request) };
 }
 

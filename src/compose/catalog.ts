@@ -1,6 +1,4 @@
-import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
-import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -22,9 +20,7 @@ export async function composeCatalog({
     store: await store.stores.artifacts(),
     clock,
     cursors: store.cursors,
-    checkSpec: createSpecChecker({ clock }),
-    diffSpecs: createSpecDiffer({ clock }),
-    renderSpecYaml: createSpecRenderer({ clock }),
+    ...createSpecThreads({ clock }),
     rules,
   });
 }

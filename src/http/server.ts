@@ -26,6 +26,7 @@ import type { ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi/collect.ts';
 import { schemaCompilers } from './schema-compilers.ts';
 import { continueWhenRead } from './requests/continue.ts';
+import { watchHangUps } from './requests/hang-up.ts';
 import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
@@ -86,6 +87,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   collectOpenApi(app);
   if (deps.tracing) traceRequests(app, deps.tracing);
   responseHooks.install(app);
+  watchHangUps(app);
   cors.install(app);
   app.server.on('connect', createConnectHandler(responseDeps));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).

@@ -36,9 +36,15 @@ test('the writing thread loads little: its driver and no other package', () => {
   expect([...packages]).toEqual(['better-sqlite3']);
 });
 
-test('the thread of specs loads no package before it validates one', () => {
+test('the thread that reads specs loads no package', () => {
   const { files, packages } = loadedBy('src/adapters/threads/spec-functions.ts');
-  expect(files).toContain('src/catalog/spec/validation/spec-check.ts');
+  expect(files).toContain('src/catalog/diff/diff-specs.ts');
   expect(files.size).toBeLessThan(25);
+  expect([...packages]).toEqual([]);
+});
+
+test('the threads of bodies load the parser of YAML with the first YAML', () => {
+  const { files, packages } = loadedBy('src/adapters/threads/body-functions.ts');
+  expect(files).toContain('src/partners/intake/read-delivery.ts');
   expect([...packages]).toEqual([]);
 });

@@ -4,15 +4,14 @@ import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
-import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
-import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import { createCatalog } from '#catalog/index.ts';
 import type { Catalog, CatalogPorts, CatalogRules } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
+import type { CatalogRoutesDeps } from '#http/routes/catalog/caller.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -45,9 +44,7 @@ export function buildCatalog(
     store,
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    checkSpec: createSpecChecker({ clock: createFakeClock() }),
-    diffSpecs: createSpecDiffer({ clock: createFakeClock() }),
-    renderSpecYaml: createSpecRenderer({ clock: createFakeClock() }),
+    ...createSpecThreads({ clock: createFakeClock() }),
     rules: () => catalogRules,
     ...facts,
   });
@@ -77,6 +74,7 @@ export function openCatalogApp(
   facts: Partial<CatalogPorts> = {},
   database?: Database,
   server: Partial<AppDeps> = {},
+  routes: Partial<CatalogRoutesDeps> = {},
 ): {
   app: HttpApp;
   call: Call;
@@ -91,6 +89,7 @@ export function openCatalogApp(
       readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
       idempotency: createIdempotency({ store: idempotency, clock }),
       authorize,
+      ...routes,
     },
     ...server,
   });
@@ -100,7 +99,7 @@ export function openCatalogApp(
 
 const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];
 
-const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
+export const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
   Buffer.from(
     JSON.stringify({
       subject: 'owner',

@@ -1,6 +1,5 @@
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
-import { readSpecText } from '#catalog/spec/spec-text.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
@@ -16,45 +15,47 @@ import { createThread } from './thread.ts';
 
 /**
  * Reads of bodies that hold up nobody, whatever stands in it: what could take more than a few
- * milliseconds is parsed in a thread, and only what is needed of it comes back.
+ * milliseconds is parsed in a thread, and only what is needed of it comes back. With `signal` it is dropped
+ * when its caller hangs up before its turn.
  */
 export type BodyReaders = {
   /** As `parseJsonText`, which it is for most texts. */
-  parse: (bytes: Buffer, rules: JsonRules) => unknown;
+  parse: (bytes: Buffer, rules: JsonRules, signal?: AbortSignal) => unknown;
   specBody: ReadSpecBody;
+  /** A few lines of YAML can take a parser half a second: it never runs here. */
   specText: ReadSpecText;
   delivery: ReadDelivery;
   /** As `parseFormText`. A large form's bytes are transferred, and gone afterwards. */
-  form: (bytes: Buffer) => FormPairs | Promise<FormPairs>;
+  form: (bytes: Buffer, signal?: AbortSignal) => FormPairs | Promise<FormPairs>;
 };
 
-/** YAML costs many times what JSON does. */
-const INLINE_YAML_CHARACTERS_MAX = 16 * 1024;
 /** All forms but those that hold a spec. */
 const INLINE_FORM_BYTES_MAX = 64 * 1024;
 
-/** All throw `overloaded` when the thread is. */
+/** All throw `overloaded` when the thread is. What partners send waits for nothing but what partners send. */
 export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): BodyReaders {
   const module = new URL('body-functions.ts', import.meta.url);
-  const thread = createThread<typeof functions>({ module, clock });
+  const ofPartners = createThread<typeof functions>({ module, clock });
+  const ofOthers = createThread<typeof functions>({ module, clock });
   return {
-    parse: (bytes, rules) =>
+    parse: (bytes, rules, signal) =>
       isHeavy(bytes)
-        ? thread.run('parse', { bytes, rules }).catch(refuseThread)
+        ? ofOthers.run('parse', { bytes, rules }, { signal }).catch(refuseThread)
         : parseJsonText(bytes, rules),
-    specBody: (bytes) =>
-      isHeavy(bytes) ? thread.run('specBody', bytes).catch(refuseThread) : readSpecBody(bytes),
-    specText: async (text) =>
-      text.length > INLINE_YAML_CHARACTERS_MAX
-        ? thread.run('specText', text).catch(refuseThread)
-        : readSpecText(text),
-    delivery: (bytes, fields) =>
+    specBody: (bytes, signal) =>
       isHeavy(bytes)
-        ? thread.run('delivery', { bytes, fields }).catch(refuseThread)
+        ? ofOthers.run('specBody', bytes, { signal }).catch(refuseThread)
+        : readSpecBody(bytes),
+    specText: (text, signal) => ofOthers.run('specText', text, { signal }).catch(refuseThread),
+    delivery: (bytes, fields, signal) =>
+      isHeavy(bytes)
+        ? ofPartners.run('delivery', { bytes, fields }, { signal }).catch(refuseThread)
         : readDelivery(bytes, fields),
-    form: (bytes) =>
+    form: (bytes, signal) =>
       bytes.length > INLINE_FORM_BYTES_MAX
-        ? thread.run('form', bytes, transferablesOf(bytes)).catch(refuseThread)
+        ? ofOthers
+            .run('form', bytes, { transfer: transferablesOf(bytes), signal })
+            .catch(refuseThread)
         : parseFormText(bytes),
   };
 }

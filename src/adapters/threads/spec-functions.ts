@@ -1,10 +1,3 @@
-/** What the threads of `spec-checker.ts`, `spec-differ.ts` and `spec-renderer.ts` run. */
+/** What the thread runs that compares specs and writes them as YAML. */
 export { diffSpecs as diff } from '#catalog/diff/diff-specs.ts';
 export { renderSpecYaml as yaml } from '#catalog/spec/spec-yaml.ts';
-
-import type { Finding } from '#catalog/spec/finding.ts';
-import { findingsOf } from '#catalog/spec/validation/spec-check.ts';
-
-export function check(specText: string): Promise<Finding[]> {
-  return findingsOf(specText);
-}

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { Job, JobResult } from './thread-main.ts';
 
 /** A job that takes longer is given up, and so is a thread that takes longer to start. */
@@ -45,14 +46,21 @@ type Functions = Record<string, (input: never) => unknown>;
 export type Thread<F> = {
   /**
    * Runs one of the module's functions, after the jobs that wait already. Its `TrackportError`s come
-   * through; `transfer` names memory that is transferred instead of copied.
-   * @throws {ThreadError} @throws {overloaded} too many jobs wait
+   * through.
+   * @throws {ThreadError} @throws {overloaded} too many jobs wait @throws {bad-request} the caller hung up
    */
   run<N extends keyof F & string>(
     name: N,
     input: F[N] extends (input: infer I) => unknown ? I : never,
-    transfer?: readonly ArrayBuffer[],
+    options?: RunOptions,
   ): Promise<F[N] extends (input: never) => infer O ? Awaited<O> : never>;
+};
+
+type RunOptions = {
+  /** Memory that is transferred instead of copied. */
+  transfer?: readonly ArrayBuffer[];
+  /** Of whoever waits for it. A job that nobody waits for loses its place, and what it holds is let go. */
+  signal?: AbortSignal | undefined;
 };
 
 /**
@@ -64,14 +72,19 @@ export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
   return {
-    run: async (name, input, transfer = []) => {
+    run: async (name, input, { transfer = [], signal } = {}) => {
       if (waiting >= WAITING_MAX) refuseLoad();
+      let wanted: Wanted | undefined = { job: { name, input }, transfer };
       waiting += 1;
-      const worked = turn.then(() => host.work({ name, input }, transfer));
+      const worked = turn.then(() => (wanted ? host.work(wanted) : refuseAbsent()));
       turn = worked.catch(() => undefined);
       try {
-        return open(await worked) as never;
+        return open(await (signal ? untilAborted(worked, signal) : worked)) as never;
+      } catch (error) {
+        if (signal?.aborted === true) refuseAbsent();
+        throw error;
       } finally {
+        wanted = undefined;
         waiting -= 1;
         if (waiting === 0) host.rest();
       }
@@ -79,9 +92,12 @@ export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
   };
 }
 
+/** A job that somebody waits for. */
+type Wanted = { job: Job; transfer: readonly ArrayBuffer[] };
+
 type Host = {
   /** Not before the last job has ended. @throws {ThreadError} */
-  work(job: Job, transfer: readonly ArrayBuffer[]): Promise<JobResult>;
+  work(wanted: Wanted): Promise<JobResult>;
   /** There is no job for now. */
   rest(): void;
 };
@@ -107,7 +123,7 @@ function createHost({ module, clock }: ThreadDeps): Host {
     started = undefined;
   };
   return {
-    work: async (job, transfer) => {
+    work: async ({ job, transfer }) => {
       resting.abort();
       const { worker, loaded } = (started ??= start());
       const done = new AbortController();
@@ -172,6 +188,11 @@ function toThreadError(error: unknown): ThreadError {
   if (error instanceof ThreadError) return error;
   const { code } = error as NodeJS.ErrnoException;
   return new ThreadError(code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'OUT_OF_MEMORY' : 'CRASHED', error);
+}
+
+/** Nobody reads this response. */
+function refuseAbsent(): never {
+  throw new TrackportError('bad-request', { detail: 'The caller hung up.' });
 }
 
 function refuseLoad(): never {

@@ -12,7 +12,7 @@ export type SpecPair = { before: string | undefined; after: string | undefined }
  * `diffSpecs`, wherever it runs. `too-costly`: this pair takes too much time or memory, and will again.
  * @throws {overloaded} too many big ones wait
  */
-export type SpecDiffer = (specs: SpecPair) => Promise<Changes | 'too-costly'>;
+export type SpecDiffer = (specs: SpecPair, signal?: AbortSignal) => Promise<Changes | 'too-costly'>;
 
 /** What changed between two specs. Only of OpenAPI documents anything is said to break or not to. */
 export function diffSpecs({ before, after }: SpecPair): Changes {

@@ -33,7 +33,8 @@ export async function diffVersions(
   const latter = await readRecord(deps, reader, { id, ...to, withSpec: true });
   const version = wanted.from ?? (await versionBelow(deps, reader, latter.record));
   const former = await readRecord(deps, reader, { id, version, withSpec: true });
-  const specs = await deps.diffSpecs({ before: former.specText, after: latter.specText });
+  const pair = { before: former.specText, after: latter.specText };
+  const specs = await deps.diffSpecs(pair, reader.signal);
   if (specs === 'too-costly') refuseCost();
   const own = fieldChanges(former.record, latter.record);
   const { changes, truncated } = orderChanges([...own, ...specs.changes]);

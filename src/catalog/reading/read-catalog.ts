@@ -13,7 +13,7 @@ import { orderOf } from '../version/order/version-order.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
 /** On whose behalf something is read: a workspace is a part of every query. */
-export type Reader = Pick<Caller, 'workspaceId'>;
+export type Reader = Pick<Caller, 'workspaceId' | 'signal'>;
 
 export type Page<T> = { items: T[]; pagination: Pagination };
 

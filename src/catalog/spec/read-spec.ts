@@ -15,14 +15,14 @@ export type SpecView = { view: VersionView; format: SpecFormat; text: string };
  */
 export async function readSpec(
   deps: Pick<CatalogDeps, 'store' | 'renderSpecYaml'>,
-  reader: Pick<Caller, 'workspaceId'>,
+  reader: Pick<Caller, 'workspaceId' | 'signal'>,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {
   const view = await readView(deps, reader, { ...ref, withSpec: true });
   const { record, specText } = view;
   if (specText === undefined)
     throw new TrackportError('not-found', { detail: `Version ${record.version} has no spec.` });
-  const yaml = format === 'yaml' ? await deps.renderSpecYaml(specText) : undefined;
+  const yaml = format === 'yaml' ? await deps.renderSpecYaml(specText, reader.signal) : undefined;
   return yaml === undefined
     ? { view, format: 'json', text: specText }
     : { view, format: 'yaml', text: yaml };

@@ -22,7 +22,7 @@ export type SpecBody = {
 };
 
 /** `readSpecBody`, wherever it runs. */
-export type ReadSpecBody = (bytes: Buffer) => SpecBody | Promise<SpecBody>;
+export type ReadSpecBody = (bytes: Buffer, signal?: AbortSignal) => SpecBody | Promise<SpecBody>;
 
 /**
  * Reads a body that may hold a spec. What it returns costs little to copy and to check.

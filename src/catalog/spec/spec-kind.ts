@@ -7,7 +7,7 @@ export type SpecKind = 'openapi' | 'asyncapi' | 'other';
  * Says what is wrong with a spec, given as its JSON text, without holding up everybody else.
  * @throws {overloaded} too many big ones wait
  */
-export type SpecChecker = (specText: string) => Promise<Finding[]>;
+export type SpecChecker = (specText: string, signal?: AbortSignal) => Promise<Finding[]>;
 
 /** Looks at the document's own word: `openapi` or `swagger`, `asyncapi`. */
 export function specKindOf(document: unknown): SpecKind {

@@ -4,7 +4,7 @@ import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
 import { jsonOfYaml, refuseYaml } from './yaml-json.ts';
 
 /** `readSpecText`, wherever it runs. */
-export type ReadSpecText = (text: string) => Promise<string>;
+export type ReadSpecText = (text: string, signal?: AbortSignal) => Promise<string>;
 
 /**
  * A spec as a person writes it, JSON or YAML, as the compact JSON text that is stored; numbers digit

@@ -9,7 +9,10 @@ export type SpecFormat = 'json' | 'yaml';
  * `renderSpecYaml`, wherever it runs.
  * @throws {overloaded} too many big ones wait
  */
-export type RenderSpecYaml = (specText: string) => Promise<string | undefined>;
+export type RenderSpecYaml = (
+  specText: string,
+  signal?: AbortSignal,
+) => Promise<string | undefined>;
 
 /** A spec as it is stored as YAML, every digit of a number kept; undefined for more than 16 Mi characters. */
 export function renderSpecYaml(specText: string): string | undefined {

@@ -21,7 +21,7 @@ export async function createVersion(
 ): Promise<VersionView> {
   checkDraft(draft, deps.words);
   const { specText } = draft;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText);
+  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller.signal);
   const now = deps.clock.now();
   const inserted = await deps.store.insert(
     caller.workspaceId,

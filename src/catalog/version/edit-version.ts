@@ -38,7 +38,7 @@ export async function replaceVersion(
   const draft: Draft = { ...content, ...ref };
   checkDraft(draft, deps.words);
   const { specText, ...described } = content;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText);
+  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller.signal);
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
     checkCondition(record, requireCondition(target.ifMatch));

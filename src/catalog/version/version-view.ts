@@ -37,6 +37,8 @@ export type Caller = {
   workspaceId: string;
   actor: Actor;
   requestId?: string;
+  /** Aborted when nobody waits for the answer any more. */
+  signal?: AbortSignal;
   /** Renders the response that is stored with the change for the caller's idempotency key. */
   toStoredRun?: ToStoredRun<VersionView>;
 };

@@ -26,7 +26,9 @@ export function createThreadedVerifiers({
         const { rawBody } = delivery;
         if (!isHeavy(rawBody)) return here.verify(delivery);
         const job = { secrets, name: deps.name, repositoryId: deps.repositoryId?.(), delivery };
-        return thread.run('verify', job, transferablesOf(rawBody)).catch(refuseThread);
+        return thread
+          .run('verify', job, { transfer: transferablesOf(rawBody) })
+          .catch(refuseThread);
       },
     };
   };

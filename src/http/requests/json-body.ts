@@ -7,12 +7,13 @@ import type { HttpApp } from '../http-app.ts';
 import { collectBytes, declaredBytes, isBodiless, isBodilessRoute, tooLarge } from './read-body.ts';
 import type { ReadBody } from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
+import { hangUpOf } from './hang-up.ts';
 
 /** Members and elements of a body: many times what any of our routes can use. */
 const VALUES_MAX = 10_000;
 
 /** `parseJsonText`, wherever it runs. */
-export type ParseJson = (bytes: Buffer, rules: JsonRules) => unknown;
+export type ParseJson = (bytes: Buffer, rules: JsonRules, signal?: AbortSignal) => unknown;
 
 type Readers = { read: ReadBody; parse: ParseJson };
 
@@ -20,7 +21,7 @@ type Readers = { read: ReadBody; parse: ParseJson };
 export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
   app.decorateRequest('bodyHold', undefined);
   takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
-    toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX })),
+    toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX }, hangUpOf(request))),
   );
 }
 

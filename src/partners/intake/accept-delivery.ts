@@ -30,6 +30,8 @@ export type Delivery = {
   body: Buffer;
   /** Value of `X-Correlation-Id`; ignored unless `isLoggableId`. */
   correlationId?: string;
+  /** Aborted when the partner hangs up. */
+  signal?: AbortSignal;
 };
 
 export type AcceptDeliveryDeps = {
@@ -59,8 +61,8 @@ export async function acceptDelivery(
   deps: AcceptDeliveryDeps,
   delivery: Delivery,
 ): Promise<AcceptedDelivery> {
-  const { partner, path, body } = delivery;
-  const read = await deps.readDelivery(body, partner.fields);
+  const { partner, path, body, signal } = delivery;
+  const read = await deps.readDelivery(body, partner.fields, signal);
   const events = read.map(({ event, start, end }, position) => ({
     position,
     ...toNewEvent(deps.hashKey, delivery, event, body.subarray(start, end)),

@@ -24,6 +24,7 @@ export type DeliveredEvent = {
 export type ReadDelivery = (
   body: Buffer,
   fields: DeliveryFields,
+  signal?: AbortSignal,
 ) => DeliveredEvent[] | Promise<DeliveredEvent[]>;
 
 /**

@@ -48,7 +48,7 @@ export type ActionOptions<Form extends z.ZodType, Params extends z.ZodType> = {
 export type ActionRequest<Form, Params> = {
   person: PortalPerson;
   /** For use cases: who does it, by which request. */
-  origin: { actor: Actor; requestId: string };
+  origin: { actor: Actor; requestId: string; signal: AbortSignal };
   /** For what belongs to the session itself. */
   session: { digest: Buffer };
   form: Form;

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Session } from '#access/sessions/session.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import { actorOf } from '#http/auth/bearer.ts';
+import { hangUpOf } from '#http/requests/hang-up.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 
@@ -17,7 +18,7 @@ import { ONCE_PARAMETER } from './send-page.ts';
 /** An action that is allowed to run, with what its request brought. */
 export type ActionRun = {
   sessions: Pick<Sessions, 'putOnce'>;
-  request: Pick<FastifyRequest, 'id'>;
+  request: FastifyRequest;
   session: Session;
   person: PortalPerson;
   params: unknown;
@@ -40,7 +41,8 @@ export async function runAction(
   if (checked.kind === 'bad')
     return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
   try {
-    const origin = { actor: actorOf(session.principal), requestId: request.id };
+    const [requestId, signal] = [request.id, hangUpOf(request)];
+    const origin = { actor: actorOf(session.principal), requestId, signal };
     const work = async (): Promise<string> =>
       locationOf(run, await handler({ person, origin, session, params, form: checked.value }));
     return { kind: 'done', location: await (run.around ? run.around(work) : work()) };

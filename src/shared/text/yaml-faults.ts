@@ -1,5 +1,6 @@
 import { isAlias, isScalar, visit } from 'yaml';
 import type { LineCounter, Node, Pair, YAMLError } from 'yaml';
+import { bindAlias } from './yaml-aliases.ts';
 import { placeOf, YAML_DEPTH_MAX } from './yaml-document.ts';
 import type { YamlDocument } from './yaml-document.ts';
 
@@ -143,7 +144,7 @@ function signAt({ text }: Source, at: number): string {
   return /^[[\]{},:|>@`%&*!#?"'-]$/.test(sign) ? `a ${sign}` : 'more text';
 }
 
-/** An alias of what it stands in would make a value without an end. */
+/** An alias of what it stands in would make a value without an end. All others are bound. */
 function badAliases({ document, lines }: Source): YamlFault[] {
   const faults: YamlFault[] = [];
   // Each alias could find its anchor itself, but walks through the whole document for it.
@@ -155,7 +156,7 @@ function badAliases({ document, lines }: Source): YamlFault[] {
         return;
       }
       const target = anchors.get(node.source);
-      if (target && !path.includes(target)) return;
+      if (target && !path.includes(target)) return bindAlias(node, target);
       faults.push({ ...placeOf(lines, startOf(node)), ...(target ? ownAlias : lostAlias) });
     },
   });

@@ -2,6 +2,7 @@ import { visit } from 'yaml';
 import type { Document } from 'yaml';
 import { rawNumber } from './raw-number.ts';
 import { parseYaml, placeOf } from './yaml-document.ts';
+import { isBounded } from './yaml-aliases.ts';
 import { faultsIn } from './yaml-faults.ts';
 import type { YamlFault } from './yaml-faults.ts';
 
@@ -14,9 +15,6 @@ export type YamlOptions = {
    */
   exactNumbers?: boolean;
 };
-
-/** More are refused, so that none can explode. */
-const ALIASES_MAX = 100;
 
 /**
  * One document of YAML 1.2 (core) as plain values, or all that is wrong with it: one fault a line, in
@@ -31,9 +29,10 @@ export function readYaml(
   const faults = faultsIn(text, parsed);
   if (faults.length > 0) return { faults };
   const { document, lines } = parsed;
+  if (!isBounded(document)) return { faults: [{ ...placeOf(lines, 0), ...badReferences }] };
   if (exactNumbers) keepWrittenNumbers(document);
   try {
-    return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) };
+    return { value: document.toJS({ maxAliasCount: -1 }) };
   } catch {
     return { faults: [{ ...placeOf(lines, 0), ...badReferences }] };
   }

@@ -8,6 +8,7 @@ import { parseFormText } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../support/partners.ts';
+import { turnsDuring } from '../../support/work/turns.ts';
 
 const KIB = 1024;
 const readers = createBodyReaders({ clock: createFakeClock() });
@@ -79,6 +80,39 @@ describe('a form', () => {
     const refused = { code: 'validation-failed', detail: 'The form has too many fields.' };
     await expect(readers.form(Buffer.from('a&'.repeat(50_000)))).rejects.toMatchObject(refused);
   });
+});
+
+test('what partners send waits for nothing that others send', async () => {
+  const yaml = `a: ${'x'.repeat(1000)}`;
+  const waiting = Array.from({ length: 32 }, () => readers.specText(yaml));
+  const bytes = Buffer.from(longText);
+  await expect(readers.specText('a: 1')).rejects.toMatchObject({ code: 'overloaded' });
+  expect(await readers.delivery(bytes, fields)).toEqual(readDelivery(bytes, fields));
+  await Promise.all(waiting);
+});
+
+test('YAML is read in a thread, however short it is', async () => {
+  const quotes = `a: &a 1\n${"'\n".repeat(8180)}`;
+  const read = readers.specText(quotes).catch((error: unknown) => error);
+  expect(await turnsDuring(read)).toBeGreaterThan(1);
+  expect(await read).toMatchObject({ code: 'malformed-json' });
+});
+
+test('whoever hangs up waits no more, and is never read', async () => {
+  const gone = new AbortController();
+  const { signal } = gone;
+  const bytes = (): Buffer => Buffer.from(longText);
+  const form = Buffer.from(`a=${'x'.repeat(300 * KIB)}`);
+  const reads = [
+    readers.parse(bytes(), {}, signal),
+    readers.specBody(bytes(), signal),
+    readers.specText('a: 1', signal),
+    readers.delivery(bytes(), fields, signal),
+    readers.form(form, signal),
+  ];
+  gone.abort();
+  for (const read of reads)
+    await expect(read).rejects.toMatchObject({ detail: 'The caller hung up.' });
 });
 
 test('what is refused is refused with its reason', async () => {

@@ -35,3 +35,6 @@ export function work(turns: number): number {
   for (let turn = 0; turn < turns; turn += 1) sum += Math.sqrt(turn);
   return sum;
 }
+
+let counted = 0;
+export const count = (): number => (counted += 1);

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSpecDiffer } from '#adapters/threads/spec-differ.ts';
-import { createSpecRenderer } from '#adapters/threads/spec-renderer.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 /** Takes the threads a while. */
@@ -9,7 +8,7 @@ const long = JSON.stringify({ a: Array.from({ length: 200_000 }, (_, at) => ({ a
 
 test('a rendering that is given up says so to who reads', async () => {
   const clock = createFakeClock();
-  const given = createSpecRenderer({ clock })(long);
+  const given = createSpecThreads({ clock }).renderSpecYaml(long);
   const detail = 'The spec could not be written as YAML in time.';
   await Promise.all([
     expect(given).rejects.toMatchObject({ code: 'overloaded', detail }),
@@ -21,9 +20,9 @@ const events = (size: number): string => JSON.stringify({ a: 'x'.repeat(size) })
 
 test('a comparison of specs that is given up says whether it is for the specs or for the machine', async () => {
   const clock = createFakeClock();
-  const diff = createSpecDiffer({ clock });
+  const { diffSpecs: diff } = createSpecThreads({ clock });
   const giveUp = async (): Promise<unknown> => {
-    const given = diff({ before: long, after: long }).catch((error: unknown) => error);
+    const given = diff({ before: long, after: `${long} ` }).catch((error: unknown) => error);
     await nextTurn();
     await clock.advance(5000);
     return given;

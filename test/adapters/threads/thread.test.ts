@@ -22,7 +22,7 @@ test('a job runs elsewhere, and its result comes back', async () => {
 
 test('memory that is handed over is not copied', async () => {
   const bytes = Buffer.alloc(1000, 7);
-  expect(await open().run('echo', bytes, [bytes.buffer])).toHaveLength(1000);
+  expect(await open().run('echo', bytes, { transfer: [bytes.buffer] })).toHaveLength(1000);
   expect(bytes).toHaveLength(0);
 });
 
@@ -86,6 +86,22 @@ test('only so many jobs wait', async () => {
   });
   expect(await Promise.all(waiting)).toEqual(waiting.map((_, at) => at));
   expect(await thread.run('echo', 33)).toBe(33);
+});
+
+test('a job whose caller hangs up is never run, and its place is free at once', async () => {
+  const thread = open();
+  const running = thread.run('work', 300_000_000);
+  const gone = new AbortController();
+  const { signal } = gone;
+  const dropped = Array.from({ length: 31 }, () =>
+    thread.run('count', undefined, { signal }).catch((error: unknown) => error),
+  );
+  gone.abort();
+  for (const error of await Promise.all(dropped))
+    expect(error).toMatchObject({ code: 'bad-request', detail: 'The caller hung up.' });
+  const others = Array.from({ length: 31 }, () => thread.run('count', undefined));
+  expect(await Promise.all(others)).toEqual(others.map((_, at) => at + 1));
+  await running;
 });
 
 test('a thread without jobs ends after a while, and one that got a job meanwhile does not', async () => {

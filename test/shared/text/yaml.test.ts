@@ -1,4 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Document, visit } from 'yaml';
+import { parseYaml } from '#shared/text/yaml-document.ts';
+import { faultsIn } from '#shared/text/yaml-faults.ts';
 import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import type { YamlOptions } from '#shared/text/yaml.ts';
 import { stepsOf } from '../../support/work/steps.ts';
@@ -132,6 +135,16 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
   });
 
   test.each([
+    ['much', `a: &a [${'[],'.repeat(2000)}1]\nb: [${'*a,'.repeat(2000)}1]`],
+    [
+      'levels',
+      `- &a0 [1]\n${Array.from({ length: 70 }, (_, at) => `- &a${at + 1} [*a${at}]\n`).join('')}`,
+    ],
+  ])('aliases that would make too %s of it', (_what, text) => {
+    expect(faultsOf(text)).toEqual([expect.stringContaining('too many aliases')]);
+  });
+
+  test.each([
     ['a: &a [*a]', 'line 1, column 8'],
     ['a: &a\n  b: { c: *a }', 'line 2, column 11'],
     ['&a b: 1\nc: &c { <<: *c }', 'line 2, column 13'],
@@ -211,4 +224,19 @@ test('what is right comes as plain values', () => {
   );
   expect(readYaml('f: 1.10')).toEqual({ value: { f: 1.1 } });
   expect(readYaml('')).toEqual({ value: null });
+});
+
+test('any number of aliases is fine as long as what they make is', () => {
+  const { value } = readYaml(`a: &a { b: 1 }\nc: [${'*a, '.repeat(5000)}*a]`) as { value: unknown };
+  expect(value).toEqual({ a: { b: 1 }, c: Array.from({ length: 5001 }, () => ({ b: 1 })) });
+});
+
+test('no alias goes through a document for its anchor: it knows it', () => {
+  const text = 'a: &x { b: 1 }\nc: *x\nd: &x 2\ne: *x';
+  const parsed = parseYaml(text);
+  expect(faultsIn(text, parsed)).toEqual([]);
+  const found: unknown[] = [];
+  const nowhere = new Document();
+  visit(parsed.document, { Alias: (_key, alias) => void found.push(alias.resolve(nowhere)) });
+  expect(found).toEqual([parsed.document.get('a', true), parsed.document.get('d', true)]);
 });

@@ -28,6 +28,7 @@ import { temporaryDatabase } from '../stores.ts';
 
 /** What a browser brings, and gets, without following redirects. */
 type PortalBrowser = {
+  cookie: string | undefined;
   get(path: string): Promise<PortalResponse>;
   /** A form of a page that this browser shows, with its token. */
   post(path: string, fields?: Fields, options?: PostOptions): Promise<PortalResponse>;
@@ -152,6 +153,7 @@ function createBrowser(app: HttpApp, cookie?: string): PortalBrowser {
   const formToken = async (): Promise<string> =>
     /value="([^"]+)"/.exec((await get(TOKEN_PATH)).body)?.[1] ?? '';
   return {
+    cookie,
     get,
     formToken,
     post: async (url, fields = {}, options = {}) => {

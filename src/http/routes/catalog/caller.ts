@@ -5,6 +5,7 @@ import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import type { IdempotentResponse, Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import { actorOf, tokenOf } from '../../auth/bearer.ts';
 import type { AuthorizeBearer } from '../../auth/bearer.ts';
+import { hangUpOf } from '../../requests/hang-up.ts';
 import { respondOnce } from '../../responses/idempotent-response.ts';
 
 export type CatalogRoutesDeps = {
@@ -17,7 +18,8 @@ export type CatalogRoutesDeps = {
 /** On whose behalf the use cases work: the workspace is the token's. */
 export function callerOf(request: FastifyRequest): Caller {
   const token = tokenOf(request);
-  return { workspaceId: token.workspaceId, actor: actorOf(token), requestId: request.id };
+  const [requestId, signal] = [request.id, hangUpOf(request)];
+  return { workspaceId: token.workspaceId, actor: actorOf(token), requestId, signal };
 }
 
 type Work = {

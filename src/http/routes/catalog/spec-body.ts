@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ReadSpecBody, SpecText } from '#catalog/spec/spec-body.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { takeBodies, toBody } from '../../requests/json-body.ts';
+import { hangUpOf } from '../../requests/hang-up.ts';
 import type { ReadBody } from '../../requests/read-body.ts';
 
 /** Bytes of a body that may hold a spec of 5 MiB. */
@@ -18,7 +19,7 @@ export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: Readers
   const types = ['application/json', 'application/merge-patch+json'];
   takeBodies(app, { types, read: readBody }, (request, bytes) =>
     toBody(request, bytes, async () => {
-      const { value, spec } = await readSpecBody(bytes);
+      const { value, spec } = await readSpecBody(bytes, hangUpOf(request));
       request.spec = spec;
       return value;
     }),

@@ -20,6 +20,7 @@ import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
 import { createPartnerSignatures, unverifiedSignature } from '../../auth/partner-signature.ts';
 import type { PartnerSignatures, PartnerSignaturesDeps } from '../../auth/partner-signature.ts';
 import { requireJson } from '../../requests/content-type.ts';
+import { hangUpOf } from '../../requests/hang-up.ts';
 import { headerValues } from '../../requests/header-values.ts';
 import { STATUS_PATH } from '../receipt-status/routes.ts';
 
@@ -99,6 +100,7 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
       partner,
       path,
       body: rawBodyOf(request),
+      signal: hangUpOf(request),
       ...(correlationId !== undefined && { correlationId }),
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 import type { HttpApp } from '#http/http-app.ts';
 import { takeBodies } from '#http/requests/json-body.ts';
+import { hangUpOf } from '#http/requests/hang-up.ts';
 import type { ReadBody } from '#http/requests/read-body.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 
@@ -12,7 +13,7 @@ import { FORM_TOKEN_FIELD } from './form-token.ts';
 export const FORM_BYTES_MAX = 64 * 1024;
 
 /** `parseFormText`, wherever it runs. The bytes may be gone afterwards. */
-export type ParseForm = (bytes: Buffer) => FormPairs | Promise<FormPairs>;
+export type ParseForm = (bytes: Buffer, signal?: AbortSignal) => FormPairs | Promise<FormPairs>;
 
 class FormBody {
   readonly pairs: FormPairs;
@@ -27,7 +28,11 @@ type Readers = { readBody: ReadBody; parseForm: ParseForm };
 /** In this scope bodies are forms as browsers send them, within the limits of every body. */
 export function acceptForms(app: HttpApp, { readBody: read, parseForm }: Readers): void {
   const types = ['application/x-www-form-urlencoded'];
-  takeBodies(app, { types, read }, async (_request, bytes) => new FormBody(await parseForm(bytes)));
+  takeBodies(
+    app,
+    { types, read },
+    async (request, bytes) => new FormBody(await parseForm(bytes, hangUpOf(request))),
+  );
 }
 
 function pairsOf({ body }: Pick<FastifyRequest, 'body'>): FormPairs {

@@ -18,7 +18,11 @@ import {
 import type { FormTexts, OmittedTexts } from './omitted-texts.ts';
 
 type Deps = Pick<CatalogPagesDeps, 'catalog' | 'readSpecText' | 'sessions'>;
-type By = { person: PortalPerson; session: { digest: Buffer } };
+type By = {
+  person: PortalPerson;
+  session: { digest: Buffer };
+  origin: { signal: AbortSignal };
+};
 
 /** What a form shows of a version, and what it leaves where it is. */
 export async function fieldsOf({ record, specText }: VersionView): Promise<FormTexts> {
@@ -49,7 +53,7 @@ export async function contentOf(
   const filled = await withHeldTexts({ sessions, session: by.session }, form, omitted);
   const former = await omittedOfVersion(deps, by.person, omitted);
   const content = { ...toContent(filled), ...former.fields };
-  const spec = await readSpec(deps, filled.spec, former);
+  const spec = await readSpec(deps, { typed: filled.spec, ...by.origin }, former);
   const problems = [...countsProblems(filled.counts), ...spec.problems];
   if (problems.length > 0)
     refuse([...draftProblems({ ...content, ...name }, catalog.words()), ...problems]);
@@ -60,12 +64,12 @@ type ReadSpec = { text?: string | undefined; problems: FieldProblem[] };
 
 async function readSpec(
   { readSpecText }: Pick<Deps, 'readSpecText'>,
-  typed: string,
+  { typed, signal }: { typed: string; signal: AbortSignal },
   former: Former,
 ): Promise<ReadSpec> {
   if (typed.trim() === '') return { text: former.specText, problems: [] };
   try {
-    return { text: await readSpecText(typed), problems: [] };
+    return { text: await readSpecText(typed, signal), problems: [] };
   } catch (error) {
     return { problems: [specProblem(error)] };
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSpecChecker } from '#adapters/threads/spec-checker.ts';
+import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
 
@@ -17,7 +17,7 @@ const wrongPaths = (count: number): object =>
 const slow = document({ tags: Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` })) });
 
 test('a big spec gets all of its findings, the first 100 and a count of the rest', async () => {
-  const check = createSpecChecker({ clock: createFakeClock() });
+  const { checkSpec: check } = createSpecThreads({ clock: createFakeClock() });
   const some = await check(document({ paths: wrongPaths(20), 'x-long': 'x'.repeat(100_000) }));
   const pointers = new Set(some.map(({ pointer }) => pointer));
   expect(pointers).toEqual(
@@ -30,7 +30,7 @@ test('a big spec gets all of its findings, the first 100 and a count of the rest
 });
 
 test('others go on while a big spec is validated', async () => {
-  const check = createSpecChecker({ clock: createFakeClock() });
+  const { checkSpec: check } = createSpecThreads({ clock: createFakeClock() });
   const findings = check(document({ paths: wrongPaths(5000) }));
   expect(await turnsDuring(findings)).toBeGreaterThan(10);
   expect(await findings).toHaveLength(101);
@@ -38,7 +38,7 @@ test('others go on while a big spec is validated', async () => {
 
 test('a spec that takes too long is given up, and the next one is validated', async () => {
   const clock = createFakeClock();
-  const check = createSpecChecker({ clock });
+  const { checkSpec: check } = createSpecThreads({ clock });
   await check(document({ paths: wrongPaths(5000) })); // the thread has started
   const [given, next] = [check(slow), check(document({ paths: wrongPaths(200) }))];
   await nextTurn();
@@ -51,7 +51,7 @@ test('so is one of AsyncAPI', async () => {
   const clock = createFakeClock();
   const tags = Array.from({ length: 60_000 }, (_, at) => ({ name: `tag-${at}` }));
   const info = { title: 'x', version: '1', tags };
-  const check = createSpecChecker({ clock });
+  const { checkSpec: check } = createSpecThreads({ clock });
   await check('{"asyncapi":"4.0.0"}'); // the thread has started
   const given = check(JSON.stringify({ asyncapi: '3.0.0', info }));
   await nextTurn();
@@ -61,7 +61,7 @@ test('so is one of AsyncAPI', async () => {
 
 test('a machine too busy to start the thread is told as such, not as a fault of the spec', async () => {
   const clock = createFakeClock();
-  const check = createSpecChecker({ clock });
+  const { checkSpec: check } = createSpecThreads({ clock });
   const given = check(slow).catch((error: unknown) => error);
   await nextTurn();
   await clock.advance(5000);
@@ -78,7 +78,9 @@ test('a start that takes nearly as long as it may takes nothing off the time for
     if (limits === 2) begun.resolve(); // the first is that of the start
     return clock.sleep(ms, options);
   };
-  const given = createSpecChecker({ clock: { sleep } })(document({ paths: wrongPaths(5000) }));
+  const given = createSpecThreads({ clock: { sleep } }).checkSpec(
+    document({ paths: wrongPaths(5000) }),
+  );
   await nextTurn();
   await clock.advance(4000);
   await begun.promise;
@@ -86,9 +88,9 @@ test('a start that takes nearly as long as it may takes nothing off the time for
   expect(await given).toHaveLength(101);
 });
 
-test('only so many big specs wait', async () => {
-  const check = createSpecChecker({ clock: createFakeClock() });
-  const text = document({ 'x-long': 'x'.repeat(20_000) });
+test('only so many specs wait', async () => {
+  const { checkSpec: check } = createSpecThreads({ clock: createFakeClock() });
+  const text = document({});
   const waiting = Array.from({ length: 32 }, () => check(text));
   await expect(check(text)).rejects.toMatchObject({ code: 'overloaded' });
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => []));

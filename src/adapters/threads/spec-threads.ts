@@ -1,0 +1,65 @@
+import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+import type { SpecDiffer } from '#catalog/diff/diff-specs.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
+import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
+import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import type * as checks from './check-functions.ts';
+import { refuseThread } from './heavy-body.ts';
+import type * as functions from './spec-functions.ts';
+import { createThread, DEADLINE_MS, isTooCostly } from './thread.ts';
+
+/** What is done with whole specs. */
+export type SpecThreads = {
+  checkSpec: SpecChecker;
+  diffSpecs: SpecDiffer;
+  renderSpecYaml: RenderSpecYaml;
+};
+
+/**
+ * Works on specs in threads, whatever their size: a schema of others takes seconds for 16 KB that are made
+ * for it. Checks have one of their own, so that no writer keeps readers waiting.
+ */
+export function createSpecThreads({ clock }: { clock: Pick<Clock, 'sleep'> }): SpecThreads {
+  const ofWrites = createThread<typeof checks>({
+    module: new URL('check-functions.ts', import.meta.url),
+    clock,
+  });
+  const ofReads = createThread<typeof functions>({
+    module: new URL('spec-functions.ts', import.meta.url),
+    clock,
+  });
+  return {
+    checkSpec: (specText, signal) =>
+      ofWrites
+        .run('check', specText, { signal })
+        .catch((error: unknown) =>
+          isTooCostly(error)
+            ? [tooCostly]
+            : refuseThread(error, 'The spec could not be validated.'),
+        ),
+    diffSpecs: async (specs, signal) =>
+      specs.before === specs.after
+        ? diffSpecs({ before: undefined, after: undefined })
+        : ofReads
+            .run('diff', specs, { signal })
+            .catch((error: unknown) =>
+              isTooCostly(error)
+                ? 'too-costly'
+                : refuseThread(error, 'The specs could not be compared now.'),
+            ),
+    renderSpecYaml: (specText, signal) =>
+      ofReads
+        .run('yaml', specText, { signal })
+        .catch((error: unknown) =>
+          refuseThread(error, 'The spec could not be written as YAML in time.'),
+        ),
+  };
+}
+
+const tooCostly: Finding = {
+  pointer: '#/spec',
+  code: 'too-costly',
+  detail: `The spec could not be validated within ${DEADLINE_MS / SECOND} s: too much is wrong with it, or one of its lists is too long.`,
+};
