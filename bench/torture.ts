@@ -12,7 +12,8 @@ salespeople edit leads, and shows what came of every deletion. Exits with 1 when
 
   --minutes M     how long; 5 unless given
   --seed N        repeats the choices of an earlier run; random unless given
-  --instances N   so many on one store, of which one is killed while the others go on; 1 unless given
+  --instances N   so many on one store, of which one is killed while the others go on; 1 unless given.
+                  The last one's file lacks a partner for the first half of the time
   --store ENGINE  sqlite or postgres; PostgreSQL is started for it, and shut down or crashed now and then
   --postgres URL  a PostgreSQL that is there already, and is left running
 `;

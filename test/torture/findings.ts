@@ -22,7 +22,10 @@ export type Findings = AsyncDisposable & {
   claims(): Promise<Claims>;
   /** Events without an outcome. */
   open(): Promise<number>;
+  deadForWantOfPartner(): Promise<number>;
 };
+
+const DEAD = "SELECT count(*) AS dead FROM event WHERE outcome = 'FAILED'";
 
 const scope = { repository: REPOSITORY };
 
@@ -33,6 +36,9 @@ export function openSqliteFindings(file: string): Findings {
   const count = database.handle
     .prepare<[], number>("SELECT count(*) FROM event WHERE outcome = 'PENDING'")
     .pluck();
+  const dead = database.handle
+    .prepare<[], number>(`${DEAD} AND lastError = 'partner-unknown'`)
+    .pluck();
   return {
     // Nothing is decrypted here.
     receipts: createReceiptStore({ database, payloadKey: Buffer.alloc(32), ...scope }),
@@ -40,6 +46,7 @@ export function openSqliteFindings(file: string): Findings {
     findLeads: async (hash) => findLeads(database, hash),
     claims: () => createClaimStore(database, scope).current(),
     open: async () => count.get() ?? 0,
+    deadForWantOfPartner: async () => dead.get() ?? 0,
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
@@ -66,6 +73,10 @@ function readPostgres(database: Postgres): Omit<Findings, typeof Symbol.asyncDis
         "SELECT count(*) AS open FROM event WHERE outcome = 'PENDING'",
       );
       return row?.open ?? 0;
+    },
+    deadForWantOfPartner: async () => {
+      const sql = `${DEAD} AND last_error = 'partner-unknown'`;
+      return (await database.get<{ dead: number }>(sql))?.dead ?? 0;
     },
   };
 }

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configPath } from './run.ts';
+import { configOf } from './run.ts';
 import type { Instance, Run } from './run.ts';
 import { startChild } from './service.ts';
 
@@ -14,8 +15,7 @@ export async function startInstance(run: Run, instance: Instance): Promise<void>
   const { port } = new URL(instance.url);
   for (let starts = 1; instance.child === undefined; starts += 1) {
     try {
-      const config = configPath(run);
-      const args = ['bin/trackport.js', 'serve', '--config', config, '--port', port];
+      const args = ['bin/trackport.js', 'serve', '--config', instance.config, '--port', port];
       instance.child = await startChild(args);
     } catch (error) {
       if (starts === STARTS_MAX) throw error;
@@ -23,6 +23,16 @@ export async function startInstance(run: Run, instance: Instance): Promise<void>
       run.report.failedStarts += 1;
       await sleep(START_AGAIN_MS);
     }
+  }
+}
+
+/** After so long each file has every partner, which instances learn by a signal, or by being killed. */
+export async function completeFiles(run: Run, afterMs: number): Promise<void> {
+  await sleep(afterMs);
+  for (const { config, lacks, child } of run.instances) {
+    if (lacks === undefined) continue;
+    writeFileSync(config, configOf(run));
+    child?.reload();
   }
 }
 

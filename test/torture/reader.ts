@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Claims } from '#leads/claims/claim-store.ts';
 import { lookPatiently } from './look.ts';
-import { configPath } from './run.ts';
 import type { Run } from './run.ts';
 
 const execute = promisify(execFile);
@@ -18,9 +17,11 @@ export type Reader = {
 };
 
 /** Registers the consumer by command line, beside the running instances. */
-export async function createReader(run: Pick<Run, 'folder' | 'store' | 'report'>): Promise<Reader> {
+export async function createReader(
+  run: Pick<Run, 'instances' | 'store' | 'report'>,
+): Promise<Reader> {
   const create = ['consumer', 'create', 'reader', '--grant', 'leads:read', '--json'];
-  const args = ['bin/trackport.js', ...create, '--config', configPath(run)];
+  const args = ['bin/trackport.js', ...create, '--config', run.instances[0]?.config ?? ''];
   const { key } = JSON.parse((await execute(process.execPath, args)).stdout) as { key: string };
   const claims = (): Promise<Claims> => lookPatiently(run, (findings) => findings.claims());
   const histories = new Map<string, History>();

@@ -1,6 +1,5 @@
-import path from 'node:path';
 import { SECRETS } from './people.ts';
-import type { Acknowledged } from './people.ts';
+import type { Acknowledged, PartnerId } from './people.ts';
 import type { Child, RemoteTracker } from './service.ts';
 import type { TortureStore } from './store.ts';
 
@@ -23,12 +22,17 @@ export type TortureReport = {
   trackerCalls: number;
   trackerFailures: number;
   replayed: number;
+  /** Events that met a worker whose file lacked their partner. */
+  waitedForPartner: number;
   violations: string[];
 };
 
 /** One of the processes that serve the store. It keeps its port, whoever runs on it. */
 export type Instance = {
   url: string;
+  config: string;
+  /** Missing in its file until half of the time is over: nobody sends it what that partner signs. */
+  lacks?: PartnerId;
   /** Undefined while it is started. */
   child: Child | undefined;
 };
@@ -54,12 +58,13 @@ export type Run = {
 export const SECRET_KEY = Buffer.alloc(32, 11);
 export const WEBHOOK_SECRET = 'webhook-secret-of-the-torture';
 
-export const configPath = ({ folder }: Pick<Run, 'folder'>): string =>
-  path.join(folder, 'trackport.yaml');
-
-/** One of the instances, by chance. */
-export function someInstance({ instances, random }: Pick<Run, 'instances' | 'random'>): Instance {
-  const instance = instances[Math.floor(random() * instances.length)];
+/** One of the instances, by chance; with `partner` one whose file always had it. */
+export function someInstance(
+  { instances, random }: Pick<Run, 'instances' | 'random'>,
+  partner?: PartnerId,
+): Instance {
+  const those = instances.filter(({ lacks }) => lacks === undefined || lacks !== partner);
+  const instance = those[Math.floor(random() * those.length)];
   if (!instance) throw new Error('there is no instance');
   return instance;
 }
@@ -94,17 +99,19 @@ export const emptyReport = (): TortureReport => ({
   trackerCalls: 0,
   trackerFailures: 0,
   replayed: 0,
+  waitedForPartner: 0,
   violations: [],
 });
 
-/** The configuration file of all instances; each has its port from the command line. */
-export function configOf({
-  publicUrl,
-  tracker,
-  store,
-}: Pick<Run, 'publicUrl' | 'tracker' | 'store'>): string {
-  const partner = (scheme: string, id: keyof typeof SECRETS, deletions: string): string =>
-    `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} } }`;
+/** The configuration file of an instance; each has its port from the command line. */
+export function configOf(
+  { publicUrl, tracker, store }: Pick<Run, 'publicUrl' | 'tracker' | 'store'>,
+  lacks?: PartnerId,
+): string {
+  const partner = (scheme: string, id: PartnerId, deletions: string): string =>
+    id === lacks
+      ? ''
+      : `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} } }`;
   return [
     `server: { publicUrl: "${publicUrl}", logLevel: debug }`,
     `store: { url: "${store.url}" }`,

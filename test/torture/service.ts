@@ -14,6 +14,8 @@ export type Child = {
   /** Everything that it wrote to both outputs so far. */
   output(): string;
   hasEnded(): boolean;
+  /** Has it read its configuration again. */
+  reload(): void;
   /** Ends it without any warning; resolves when it is gone. */
   kill(): Promise<void>;
   /** Asks it to end; resolves with its exit code. */
@@ -41,7 +43,7 @@ export async function startChild(args: readonly string[]): Promise<Child> {
   return { url: await url.promise, output: () => text, ...controlsOf(child) };
 }
 
-function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'kill' | 'stop'> {
+function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'reload' | 'kill' | 'stop'> {
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (hasEnded()) return child.exitCode;
@@ -51,6 +53,7 @@ function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'kill' | 'sto
   };
   return {
     hasEnded,
+    reload: () => void child.kill('SIGHUP'),
     kill: async () => {
       await end('SIGKILL');
     },

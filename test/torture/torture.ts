@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
@@ -8,18 +9,11 @@ import { freePort } from '../support/free-port.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
 import type { Findings } from './findings.ts';
-import { killInstance, startInstance, stopInstance } from './instances.ts';
+import { completeFiles, killInstance, startInstance, stopInstance } from './instances.ts';
 import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
-import {
-  configOf,
-  configPath,
-  emptyReport,
-  hasHappened,
-  restartsOf,
-  WEBHOOK_SECRET,
-} from './run.ts';
+import { configOf, emptyReport, hasHappened, restartsOf, WEBHOOK_SECRET } from './run.ts';
 import type { Instance, Least, Run, TortureReport } from './run.ts';
 import { startRemoteTracker } from './service.ts';
 import type { RemoteTracker } from './service.ts';
@@ -45,6 +39,7 @@ export type TortureOptions = {
 const BYSTANDERS = 20;
 const SENDERS = 2;
 const SETTLE_SECONDS_MAX = 300;
+const WAITS_FOR_PARTNER = 'an event waits: the configuration lacks its partner';
 /** How many times as long the havoc may take. */
 const PATIENCE = 10;
 
@@ -78,7 +73,12 @@ async function createRun(
   return {
     ...parts,
     publicUrl: urls[0] ?? '',
-    instances: urls.map((url): Instance => ({ url, child: undefined })),
+    instances: urls.map((url, index): Instance => ({
+      url,
+      config: path.join(parts.folder, `trackport-${index}.yaml`),
+      child: undefined,
+      ...(index > 0 && index === urls.length - 1 && { lacks: 'crm-two' }),
+    })),
     random: seededRandom(seed),
     acknowledged: [],
     output: '',
@@ -89,9 +89,10 @@ async function createRun(
 
 async function play(run: Run, options: TortureOptions): Promise<void> {
   const { tracker, report, instances } = run;
-  writeFileSync(configPath(run), configOf(run));
+  for (const { config, lacks } of instances) writeFileSync(config, configOf(run, lacks));
   const bystanders = await seedBystanders(tracker);
-  for (const instance of instances) await startInstance(run, instance);
+  // The first one works: the one that lacks a partner.
+  for (const instance of instances.toReversed()) await startInstance(run, instance);
   await untilDirectoryIsComplete(run.publicUrl);
   await tracker.control('calls.clear');
   const reader = await createReader(run);
@@ -108,6 +109,7 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   for (const id of reader.shownClaimed())
     report.violations.push(`lead ${id} was shown though it was claimed`);
   for (const instance of instances) await stopInstance(run, instance);
+  report.waitedForPartner = run.output.split(WAITS_FOR_PARTNER).length - 1;
   report.violations.push(...(await findViolations({ ...run, bystanders })));
 }
 
@@ -129,6 +131,7 @@ async function wreakHavoc(
     read(),
     keepEditing(run),
     addWebhook(run, seconds / 2),
+    completeFiles(run, (seconds * SECOND) / 2),
     killAgainAndAgain(run, seededRandom(seed + 1)),
     restartTheStore(run, seededRandom(seed + 2)),
   ]).finally(() => clearInterval(ticker));
@@ -187,7 +190,9 @@ async function settleAll(run: Run, onProgress?: OnProgress): Promise<void> {
   const deadline = Date.now() + SETTLE_SECONDS_MAX * SECOND;
   const { acknowledged } = run.report;
   for (;;) {
-    const { open, replayed } = await lookPatiently(run, settle);
+    const { open, replayed, lacking } = await lookPatiently(run, settle);
+    if (lacking > 0)
+      run.report.violations.push(`${lacking} dead letters for want of their partner`);
     run.report.replayed += replayed;
     onProgress?.(Math.max(0, acknowledged - open), acknowledged, 'deletions settled');
     if (open === 0 && replayed === 0) return;
@@ -199,9 +204,12 @@ async function settleAll(run: Run, onProgress?: OnProgress): Promise<void> {
   }
 }
 
-async function settle(findings: Findings): Promise<{ open: number; replayed: number }> {
+type Settled = { open: number; replayed: number; lacking: number };
+
+async function settle(findings: Findings): Promise<Settled> {
   const left = await findings.open();
-  if (left > 0) return { open: left, replayed: 0 };
+  const lacking = await findings.deadForWantOfPartner();
+  if (left > 0) return { open: left, replayed: 0, lacking };
   const { queued: replayed } = await findings.receipts.replayAll(
     { outcome: 'FAILED' },
     {
@@ -211,7 +219,7 @@ async function settle(findings: Findings): Promise<{ open: number; replayed: num
       subject: 'receipts',
     },
   );
-  return { open: left, replayed };
+  return { open: left, replayed, lacking };
 }
 
 function progressOf({ report }: Run, until: number): string {

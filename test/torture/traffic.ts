@@ -106,7 +106,7 @@ async function sendUntilAcknowledged(run: Run, person: Person, body: object): Pr
     run.report.sent += 1;
     try {
       const headers = signed(person.partner, `${run.publicUrl}${path}`, text);
-      const address = `${someInstance(run).url}${path}`;
+      const address = `${someInstance(run, person.partner).url}${path}`;
       const answer = await fetch(address, { method: 'POST', headers, body: text });
       const receipt = (await answer.json()) as { id: string };
       if (answer.status === 202) return receipt.id;
