@@ -263,7 +263,7 @@ CREATE TABLE "event" (
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
   stage TEXT NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
-  again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
+  again INTEGER NOT NULL DEFAULT 0, history TEXT NOT NULL DEFAULT '[]', names TEXT, askedAt INTEGER, acknowledgedAt INTEGER, -- when it came once more while it was worked, then it is worked again; 0: it did not
   UNIQUE (receipt, position),
   CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
   CHECK ((outcome = 'PENDING') = (completedAt IS NULL))
@@ -410,13 +410,15 @@ CREATE INDEX consumer_by_age ON consumer (createdAt, id);
 
 CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
 
+CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledgedAt IS NOT NULL;
+
 CREATE INDEX event_by_event_id ON event (eventId, receipt) WHERE eventId IS NOT NULL;
 
 CREATE INDEX event_by_external_id ON event (externalId, receipt) WHERE externalId IS NOT NULL;
 
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 
-CREATE INDEX event_due ON event (stage, dueAt) WHERE outcome = 'PENDING';
+CREATE INDEX event_due ON event (stage, dueAt, askedAt) WHERE outcome = 'PENDING';
 
 CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
 

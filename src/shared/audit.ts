@@ -37,6 +37,7 @@ export const auditActions = [
   'claim.release',
   'claim.withdraw',
   'receipt.replay',
+  'receipt.acknowledge',
   ...artifactActions.map((action) => `artifact.${action}` as const),
 ] as const;
 

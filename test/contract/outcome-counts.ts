@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const AT = 400_000 * HOUR;
 
 type NewOutcome = NewReceipt['events'][number]['outcome'];
-type Fixture = { counts: OutcomeCounts; store: Pick<ReceiptStore, 'accept'> };
+type Fixture = { counts: OutcomeCounts; store: Pick<ReceiptStore, 'accept' | 'acknowledge'> };
 
 let serial = 0;
 
@@ -52,6 +52,20 @@ export function describeOutcomeCounts(engine: string, open: () => Promise<Fixtur
       const { counts, store } = await open();
       await store.accept(delivery(AT, 'IGNORED', 'REJECTED'));
       expect(await counts.count([AT], ['IGNORED', 'FAILED'])).toEqual([{ IGNORED: 1 }]);
+    });
+
+    test('what was acknowledged counts by itself', async () => {
+      const { counts, store } = await open();
+      const { receipt } = await store.accept(delivery(AT, 'REJECTED', 'IGNORED'));
+      await store.accept(delivery(AT + HOUR, 'REJECTED'));
+      const actor = { kind: 'cli', subject: 'ada' } as const;
+      const entry = { actor, at: AT, action: 'receipt.acknowledge', subject: 'receipt/1' } as const;
+      await store.acknowledge(receipt.id, entry);
+      expect(await counts.count([AT, AT + HOUR], ['REJECTED'], 'acknowledged')).toEqual([
+        { REJECTED: 1 },
+        {},
+      ]);
+      expect(await counts.count([AT], ['REJECTED'])).toEqual([{ REJECTED: 2 }]);
     });
 
     test('without receipts, or none since, all spans are empty', async () => {

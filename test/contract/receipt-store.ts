@@ -63,10 +63,16 @@ export function describeReceiptStore(engine: string, open: Open): void {
 
     describe('a delivery', () => {
       test('is read back as it was accepted', async () => {
+        const hash = Buffer.alloc(32, 9);
+        const names: NewEvent['names'] = [
+          { kind: 'correlation-id', hash },
+          { kind: 'external-id/crm-one', hash },
+          { kind: 'email', hash },
+        ];
         const delivery = receipt({
           externalId: 'x-1',
           events: [
-            event('a', { eventType: 't', eventId: 'e', externalId: 'x-1' }),
+            event('a', { eventType: 't', eventId: 'e', externalId: 'x-1', names }),
             event('b', { outcome: 'REJECTED', lastError: 'names-nobody' }),
             event('c', { outcome: 'IGNORED' }),
           ],
@@ -80,7 +86,9 @@ export function describeReceiptStore(engine: string, open: Open): void {
           queued: 1,
           written: delivery.events,
         });
-        const none = { leadIds: [], attempts: 0, isReplayable: false };
+        const leads = { leadIds: [], attempts: 0, isReplayable: false, isProvisional: false };
+        const none = { ...leads, names: [], history: [] };
+        const kinds = ['correlation-id', 'external-id', 'email'];
         const named = { eventType: 't', eventId: 'e', externalId: 'x-1' };
         const rejected = { outcome: 'REJECTED', lastError: 'names-nobody', completedAt: AT };
         expect(await store.read(id)).toEqual({
@@ -88,7 +96,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
           path: delivery.path,
           status: 'ACCEPTED',
           events: [
-            { position: 0, ...named, outcome: 'PENDING', dueAt: AT, ...none },
+            { position: 0, ...named, outcome: 'PENDING', dueAt: AT, ...none, names: kinds },
             { position: 1, ...rejected, ...none },
             { position: 2, outcome: 'IGNORED', completedAt: AT, ...none },
           ],
@@ -553,6 +561,55 @@ export function describeReceiptStore(engine: string, open: Open): void {
         expect(await store.previewReplay({})).toEqual({ queued: {}, left: { FAILED: 1 } });
         expect(await replay(id)).toEqual({ queued: 0, left: { FAILED: 1, PENDING: 1 } });
         expect((await store.read(id))?.events[0]?.outcome).toBe('FAILED');
+      });
+    });
+
+    describe('an acknowledgement', () => {
+      const entry = (at: number): AuditEntry => ({
+        actor: { kind: 'token', subject: 'ada' },
+        at,
+        action: 'receipt.acknowledge',
+        subject: 'receipt/x',
+      });
+
+      test('is of what found nobody or could not be used, once, and is audited', async () => {
+        const id = await idOf(
+          receipt({
+            events: [
+              event('a'),
+              event('b', { outcome: 'REJECTED' }),
+              event('c', { outcome: 'IGNORED' }),
+              event('d'),
+            ],
+          }),
+        );
+        await fixture.settle(id, { position: 0, outcome: 'UNMATCHED' });
+        await fixture.settle(id, { position: 3, outcome: 'FAILED' });
+        expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([id]);
+        expect(await store.acknowledge(id, entry(AT + 5))).toBe(2);
+        expect(await store.acknowledge(id, entry(AT + 6))).toBe(0);
+        expect(await fixture.auditOf('receipt/x')).toMatchObject([
+          { changes: { acknowledged: 2 } },
+        ]);
+        const events = (await store.read(id))?.events ?? [];
+        const at = AT + 5;
+        expect(events.map((one) => one.acknowledgedAt)).toEqual([at, at, undefined, undefined]);
+        expect(events[1]?.history).toEqual([{ at, what: 'acknowledged', by: 'ada' }]);
+        expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([]);
+        expect(await ids({ outcome: 'UNMATCHED' }, 9)).toEqual([id]);
+        expect(await store.acknowledge('00000000-0000-4000-8000-999999999999', entry(AT))).toBe(
+          undefined,
+        );
+      });
+
+      test('ends when the event is worked again', async () => {
+        const id = await idOf(receipt({ events: [event('a')] }));
+        await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 1 });
+        await store.acknowledge(id, entry(AT + 2));
+        await store.replay(id, { ...entry(AT + 3), action: 'receipt.replay' });
+        await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 4 });
+        expect((await store.read(id))?.events[0]).not.toHaveProperty('acknowledgedAt');
+        expect(await ids({ isAcknowledged: false, outcome: 'UNMATCHED' }, 9)).toEqual([id]);
       });
     });
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
@@ -16,8 +18,7 @@ type WorkStoreFixture = {
   receiptsWith(payloadKey: Buffer): ReceiptStore;
   directory: LeadDirectory;
   auditOf(subject: string): Promise<AuditEntry[]>;
-  /** An operator gives the lead back. */
-  release(number: number): Promise<void>;
+  claims: Pick<ClaimStore, 'release'>;
   /** This instance has the worker's lease. */
   workAs: (instance: string) => Promise<void>;
   /** From now on no progress can be written. */
@@ -27,6 +28,13 @@ type WorkStoreFixture = {
 };
 
 type Open = () => Promise<WorkStoreFixture>;
+
+const releaseOf = (number: number, at: number): AuditEntry => ({
+  at,
+  actor: { kind: 'cli', subject: 'ops' },
+  action: 'claim.release',
+  subject: `claim/${number}`,
+});
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 const next = {
@@ -215,11 +223,9 @@ export function describeWorkStore(engine: string, open: Open): void {
       });
 
       const withdrawals = async (fixture: WorkStoreFixture, number: number) =>
-        (await fixture.auditOf(`claim/${number}`)).map(({ action, actor, changes }) => [
-          action,
-          actor.kind,
-          changes?.['reason'],
-        ]);
+        (await fixture.auditOf(`claim/${number}`))
+          .filter(({ action }) => action === 'claim.withdraw')
+          .map(({ action, actor, changes }) => [action, actor.kind, changes?.['reason']]);
 
       test('for now is taken back, audited, by a match that is certain of other leads', async () => {
         const { fixture, store, accept } = await setUp();
@@ -268,7 +274,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         const { fixture, store, accept } = await setUp();
         await accept('a');
         await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
-        await fixture.release(1);
+        await fixture.claims.release(1, releaseOf(1, 3));
         expect(await claimAll(store, await leaseOne(store), [2])).toEqual([2]);
         expect(await withdrawals(fixture, 1)).toEqual([]);
       });
@@ -301,7 +307,7 @@ export function describeWorkStore(engine: string, open: Open): void {
           status: 'FAILED',
           events: [{ outcome: 'FAILED', lastError }],
         });
-        expect(await store.counts()).toEqual({ open: 0, deadLetters: 1, lackedPartners: [] });
+        expect(await store.counts()).toMatchObject({ open: 0, deadLetters: 1, lackedPartners: [] });
       });
 
       test('of an event that came again meanwhile is a new start', async () => {
@@ -311,11 +317,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 4);
         expect(await store.settle(item, { outcome: 'DONE', attempts: 1 }, 7)).toBe('again');
         expect((await receipts.read(id))?.status).toBe('ACCEPTED');
-        expect(await store.counts()).toMatchObject({
-          open: 1,
-          deadLetters: 0,
-          oldestReceivedAt: 3,
-        });
+        expect(await store.counts()).toMatchObject({ open: 1, deadLetters: 0, oldestAskedAt: 3 });
         const again = await leaseOne(store, 'match', 7);
         expect(again.payload?.toString()).toBe('a');
         expect(again).not.toHaveProperty('progress');
@@ -379,6 +381,96 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 30 * SECOND);
         expect(await store.settle(late, { outcome: 'DONE', attempts: 1 }, 7)).toBe('lost');
         expect(await store.lease('match', 31 * SECOND, 1)).toEqual([]);
+      });
+    });
+
+    describe('the history of an event', () => {
+      const by = { actor: { kind: 'token', subject: 'ada' }, action: 'receipt.replay' } as const;
+
+      test('has each attempt, each end, and who had it worked again', async () => {
+        const { store, accept, receipts, fixture } = await setUp();
+        const id = await accept('a', 3);
+        const historyOf = async () => (await receipts.read(id))?.events[0]?.history;
+        const missed = { at: 4, what: 'missed' } as const;
+        const none = { leads: [], conflicts: [] };
+        await store.claim(await leaseOne(store, 'match', 4), none, {
+          ...next,
+          dueAt: 4,
+          step: missed,
+        });
+        await claimAll(store, await leaseOne(store, 'match', 5), [1]);
+        const failed = { at: 6, what: 'failed', code: 'locked' } as const;
+        const acting = await leaseOne(store, 'act', 6);
+        await store.reschedule(acting, {
+          dueAt: 7,
+          attempts: 1,
+          lastError: 'locked',
+          step: failed,
+        });
+        const last = await leaseOne(store, 'act', 7);
+        await store.settle(last, { outcome: 'FAILED', lastError: 'locked', attempts: 2 }, 8);
+        await receipts.replay(id, { ...by, at: 9, subject: 'receipt/1' });
+        const first = [missed, { at: 5, what: 'matched' }, failed];
+        const again = [
+          { at: 8, what: 'ended', outcome: 'FAILED', code: 'locked' },
+          { at: 9, what: 'replayed', by: 'ada' },
+        ];
+        expect(await historyOf()).toEqual([...first, ...again]);
+        const unmatched = { outcome: 'UNMATCHED', attempts: 3 } as const;
+        await store.settle(await leaseOne(store, 'match', 9), unmatched, 10);
+        await receipts.replayAll({}, { ...by, at: 11, subject: 'receipts' });
+        await claimAll(store, await leaseOne(store, 'match', 11), [1], 12);
+        await fixture.claims.release(1, releaseOf(1, 13));
+        expect((await historyOf())?.slice(5)).toMatchObject([
+          { at: 10, what: 'ended', outcome: 'UNMATCHED' },
+          { at: 11, what: 'replayed', by: 'ada' },
+          { at: 12, what: 'matched' },
+          { at: 13, what: 'released', leadId: '1', by: 'ops' },
+        ]);
+      });
+
+      test('is bounded: the oldest steps give way', async () => {
+        const { store, accept, receipts } = await setUp();
+        const id = await accept('a');
+        for (let at = 1; at <= STEPS_MAX + 3; at += 1) {
+          const item = await leaseOne(store, 'match', at);
+          await store.reschedule(item, { dueAt: at, attempts: at, step: { at, what: 'failed' } });
+        }
+        const history = (await receipts.read(id))?.events[0]?.history ?? [];
+        expect([history.length, history[0]?.at, history.at(-1)?.at]).toEqual([
+          STEPS_MAX,
+          4,
+          STEPS_MAX + 3,
+        ]);
+      });
+
+      test('tells of a partner who sent it again, and what waits counts from then', async () => {
+        const { store, accept, receipts } = await setUp();
+        const id = await accept('a', 3);
+        const item = await leaseOne(store, 'match', 3);
+        await store.settle(item, { outcome: 'FAILED', attempts: 1 }, 5);
+        await accept('later', 6);
+        await receipts.replay(id, { ...by, at: 8, subject: 'receipt/1' });
+        expect(await store.counts()).toMatchObject({ open: 2, deadLetters: 0, oldestAskedAt: 6 });
+        await store.settle(await leaseOne(store, 'match', 6), { outcome: 'DONE', attempts: 1 }, 7);
+        expect(await store.counts()).toMatchObject({ open: 1, deadLetters: 0, oldestAskedAt: 8 });
+        await store.settle(await leaseOne(store, 'match', 8), { outcome: 'DONE', attempts: 1 }, 9);
+        await accept('a', 20);
+        expect((await receipts.read(id))?.events[0]?.history.at(-1)).toEqual({
+          at: 20,
+          what: 'repeated',
+        });
+        expect(await store.counts()).toMatchObject({ open: 1, deadLetters: 0, oldestAskedAt: 20 });
+      });
+
+      test('a claim that waits for its match is said to be one', async () => {
+        const { store, accept, receipts } = await setUp();
+        const id = await accept('a');
+        const isProvisional = async () => (await receipts.read(id))?.events[0]?.isProvisional;
+        await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
+        expect(await isProvisional()).toBe(true);
+        await claimAll(store, await leaseOne(store), [1]);
+        expect(await isProvisional()).toBe(false);
       });
     });
 

@@ -23,8 +23,8 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
     [
       'trackport_deletions_oldest_age_seconds',
       'Age of the oldest event that is not settled; 0 when there is none.',
-      ({ oldestReceivedAt }) =>
-        oldestReceivedAt === undefined ? 0 : (clock.now() - oldestReceivedAt) / SECOND,
+      ({ oldestAskedAt }) =>
+        oldestAskedAt === undefined ? 0 : (clock.now() - oldestAskedAt) / SECOND,
     ],
     [
       'trackport_deletions_dead_letters',

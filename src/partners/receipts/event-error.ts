@@ -11,6 +11,7 @@ export const eventErrors = {
   'repository-changed': 'it holds leads of another repository than the configured one',
   transferred: 'the issue was moved to another repository',
   'pull-request': 'the number is that of a pull request',
+  'no-issue': 'the tracker has no issue with the number',
   locked: 'the issue takes no comments',
   'too-many-comments': 'the issue has too many comments to look for ours',
   refused: 'the tracker understood the write and refused it (422)',

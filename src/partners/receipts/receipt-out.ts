@@ -2,8 +2,21 @@ import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { eventErrors } from './event-error.ts';
-import { erasures, eventNotes, outcomes, receiptStatuses } from './receipt.ts';
-import type { Outcome, Receipt, ReceiptDetail, ReceiptSummary } from './receipt.ts';
+import {
+  erasures,
+  eventNotes,
+  nameKinds,
+  outcomes,
+  receiptStatuses,
+  stepKinds,
+} from './receipt.ts';
+import type {
+  Outcome,
+  Receipt,
+  ReceiptDetail,
+  ReceiptEventDetail,
+  ReceiptSummary,
+} from './receipt.ts';
 
 /** A receipt as every interface shows it: the response to a delivery. */
 export const receiptOut = z
@@ -38,6 +51,21 @@ function describeErrors(): string {
     .join(' ');
 }
 
+const eventStepOut = z
+  .object({
+    at: instantOut,
+    what: z
+      .enum(stepKinds)
+      .describe(
+        '`missed`: a look found nobody. `failed`: an attempt. `ended`: how it had ended before it was worked again. `repeated`: the partner sent it again. `late-lead`: the tracker showed a lead of the person late.',
+      ),
+    outcome: z.enum(outcomes).exactOptional().describe('How it had ended.'),
+    code: z.string().exactOptional().describe('Why; as `lastError`.'),
+    by: z.string().exactOptional().describe('Who replayed, released or acknowledged it.'),
+    leadId: z.string().exactOptional().describe('Which lead was released.'),
+  })
+  .meta({ id: 'ReceiptEventStep', description: 'One thing that happened to an event.' });
+
 const receiptEventOut = z
   .object({
     eventType: z.string().exactOptional().describe('As it was sent.'),
@@ -54,6 +82,10 @@ const receiptEventOut = z
       .describe(
         '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back.',
       ),
+    names: z
+      .array(z.enum(nameKinds))
+      .readonly()
+      .describe('By what it looks for its lead, in this order; empty where that is not known.'),
     leadIds: z.array(z.string()).readonly(),
     attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
     lastError: z
@@ -63,6 +95,10 @@ const receiptEventOut = z
         `Why it ended so, or why its last attempt failed. ${describeErrors()} More may come.`,
       ),
     completedAt: instantOut.exactOptional(),
+    acknowledgedAt: instantOut
+      .exactOptional()
+      .describe('When an operator acknowledged that it came to nothing.'),
+    history: z.array(eventStepOut).readonly().describe('Oldest first; the newest 50.'),
   })
   .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });
 
@@ -111,13 +147,22 @@ export function toReceiptSummaryOut(receipt: ReceiptSummary): ReceiptSummaryOut 
 }
 
 export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
+  return { ...toReceiptOut(receipt), events: receipt.events.map(toEventOut) };
+}
+
+function toEventOut(event: ReceiptEventDetail): ReceiptDetailOut['events'][number] {
+  const {
+    position: _position,
+    dueAt: _dueAt,
+    isReplayable: _kept,
+    isProvisional: _now,
+    ...shown
+  } = event;
+  const { completedAt, acknowledgedAt, history, ...same } = shown;
   return {
-    ...toReceiptOut(receipt),
-    events: receipt.events.map(
-      ({ completedAt, position: _position, dueAt: _dueAt, isReplayable: _kept, ...event }) => ({
-        ...event,
-        ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
-      }),
-    ),
+    ...same,
+    ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
+    ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),
+    history: history.map((step) => ({ ...step, at: toRfc3339(step.at) })),
   };
 }

@@ -6,7 +6,6 @@ import type {
   PartnerPath,
   Receipt,
   ReceiptDetail,
-  ReceiptEvent,
   ReceiptStatus,
   ReceiptSummary,
 } from './receipt.ts';
@@ -53,12 +52,14 @@ export type ReceiptFilter = {
   partnerId?: string;
   status?: ReceiptStatus;
   correlationId?: string;
-  /** One event has it, and the three below when they are given too. */
+  /** One event has it, and the four below when they are given too. */
   outcome?: Outcome;
   eventId?: string;
   externalId?: string;
   /** Number of an issue that the event has matched. */
   leadId?: number;
+  /** Nobody has acknowledged the event. */
+  isAcknowledged?: false;
   /** Received at or after this instant; milliseconds since the Unix epoch. */
   since?: number;
   /** Received before this instant; milliseconds since the Unix epoch. */
@@ -92,19 +93,6 @@ export function toReplayPreview(counts: readonly DeadLetterCount[]): ReplayPrevi
   return { queued: of(true), left: of(false) };
 }
 
-/** A receipt as its status address shows it: no personal data, and no issue numbers. */
-export type ReceiptReport = Pick<Receipt, 'id' | 'status'> & {
-  events: readonly (Pick<
-    ReceiptEvent,
-    'eventType' | 'eventId' | 'outcome' | 'erasure' | 'completedAt'
-  > & {
-    /** In the delivery, from 0. */
-    position: number;
-  })[];
-  /** When the next event that is PENDING is due; ms since the Unix epoch. */
-  nextDueAt?: number;
-};
-
 type ReceiptPage = {
   receipts: readonly ReceiptSummary[];
   /** Position of the last receipt here; there exactly when more follow. */
@@ -128,8 +116,6 @@ export type ReceiptStore = {
   list(filter: ReceiptFilter, limit: number, after?: number): Promise<ReceiptPage>;
   /** @throws {store-unavailable} */
   read(id: string): Promise<ReceiptDetail | undefined>;
-  /** @throws {store-unavailable} */
-  readStatus(id: string): Promise<ReceiptReport | undefined>;
   /**
    * Queues the UNMATCHED and FAILED events of one receipt again, due at `entry.at`. Those whose
    * payload was dropped stay. What ended for a claim that an operator had released may claim again.
@@ -142,6 +128,11 @@ export type ReceiptStore = {
    * only what lost its payload. @throws {store-unavailable}
    */
   replayAll(filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult>;
+  /**
+   * Acknowledges the UNMATCHED and REJECTED events of one receipt that nobody has acknowledged, and
+   * returns how many; with the audit entry as above. Undefined: no such receipt. @throws {store-unavailable}
+   */
+  acknowledge(id: string, entry: AuditEntry): Promise<number | undefined>;
   /** What `replayAll` would do now. @throws {store-unavailable} */
   previewReplay(filter: ReceiptFilter): Promise<ReplayPreview>;
   /**

@@ -48,6 +48,44 @@ export type Receipt = {
   receivedAt: number;
 };
 
+export const nameKinds = ['lead-id', 'correlation-id', 'external-id', 'email'] as const;
+
+/** By what an event looks for its lead. */
+export type NameKind = (typeof nameKinds)[number];
+
+export const stepKinds = [
+  'missed',
+  'matched',
+  'failed',
+  'ended',
+  'repeated',
+  'replayed',
+  'late-lead',
+  'released',
+  'acknowledged',
+] as const;
+
+/**
+ * One thing that happened to an event. `missed`: a look found nobody. `failed`: an attempt. `ended`: how it had ended before it was
+ * worked again. `repeated`: the partner sent it again.
+ */
+export type EventStep = {
+  /** Milliseconds since the Unix epoch. */
+  at: number;
+  what: (typeof stepKinds)[number];
+  /** How it had ended. */
+  outcome?: Outcome;
+  /** Why: one of `eventErrors`. */
+  code?: string;
+  /** Who replayed, released or acknowledged it: the actor's subject. */
+  by?: string;
+  /** Which lead was released. */
+  leadId?: string;
+};
+
+/** So many steps of an event are kept, the newest. */
+export const STEPS_MAX = 50;
+
 /** One event as its receipt shows it. */
 export type ReceiptEvent = {
   /** As it was sent. */
@@ -57,6 +95,8 @@ export type ReceiptEvent = {
   outcome: Outcome;
   erasure?: Erasure;
   note?: EventNote;
+  /** By what it looks for its lead, in this order; never the values. None where that is not known. */
+  names: readonly NameKind[];
   /** Numbers of the matched issues, as text. */
   leadIds: readonly string[];
   /** Tries so far, the one that succeeded among them. */
@@ -65,6 +105,10 @@ export type ReceiptEvent = {
   lastError?: string;
   /** When it was settled: milliseconds since the Unix epoch. */
   completedAt?: number;
+  /** When an operator acknowledged that it came to nothing: milliseconds since the Unix epoch. */
+  acknowledgedAt?: number;
+  /** What happened to it, oldest first. */
+  history: readonly EventStep[];
 };
 
 /** A receipt as a list shows it. */
@@ -84,6 +128,8 @@ export type ReceiptEventDetail = ReceiptEvent & {
   dueAt?: number;
   /** It ended UNMATCHED or FAILED, and what it said is still there. */
   isReplayable: boolean;
+  /** Its leads are hidden until its match is certain, and may turn out to be others. */
+  isProvisional: boolean;
 };
 
 export type ReceiptDetail = Receipt & {

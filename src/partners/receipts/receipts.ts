@@ -1,5 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
-import { findReceipt, listReceipts, pageReceipts, readReceipt } from './read-receipts.ts';
+import {
+  findReceipt,
+  listReceipts,
+  pageReceipts,
+  readReceipt,
+  refuseReceipt,
+} from './read-receipts.ts';
 import type { ReadReceiptsDeps } from './read-receipts.ts';
 import type { ReceiptListQuery } from './read-receipts.ts';
 import { replayReceipt, replayReceipts } from './replay-receipts.ts';
@@ -8,7 +14,7 @@ import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 /** What operators' work with receipts is made of. */
 export type ReceiptsPorts = {
-  store: Pick<ReceiptStore, 'list' | 'read' | 'replay' | 'replayAll' | 'previewReplay'>;
+  store: Omit<ReceiptStore, 'accept' | 'purge'>;
   cursors: ReadReceiptsDeps['cursors'];
   clock: Pick<Clock, 'now'>;
   /** Called when events wait because of a replay. */
@@ -28,6 +34,15 @@ export function createReceipts(ports: ReceiptsPorts) {
     replay: (id: string, origin: ReplayOrigin) => replayReceipt(ports, id, origin),
     replayAll: (filter: ReceiptFilter, origin: ReplayOrigin) =>
       replayReceipts(ports, filter, origin),
+    /**
+     * An operator has seen that events of it came to nothing, and leaves it so; returns how many.
+     * @throws {not-found} @throws {store-unavailable}
+     */
+    acknowledge: async (id: string, origin: ReplayOrigin) => {
+      const entry = { ...origin, at: ports.clock.now(), subject: `receipt/${id}` };
+      const action = 'receipt.acknowledge';
+      return (await ports.store.acknowledge(id, { ...entry, action })) ?? refuseReceipt();
+    },
     /** What `replayAll` would do now. @throws {store-unavailable} */
     previewReplay: (filter: ReceiptFilter) => ports.store.previewReplay(filter),
   };

@@ -6,7 +6,7 @@ import type {
 import type { LateLookStore } from '../deletions/match/late-look-store.ts';
 import type { Match, MatchName } from '../deletions/match/match.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { Erasure, EventNote, Outcome, PartnerPath } from '../receipts/receipt.ts';
+import type { Erasure, EventNote, EventStep, Outcome, PartnerPath } from '../receipts/receipt.ts';
 
 /** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
 export type Stage = DeletionProgress['stage'];
@@ -52,8 +52,8 @@ export type SettleResult = 'settled' | 'again' | 'lost';
 export type WorkCounts = {
   /** Events that wait or are worked on. */
   open: number;
-  /** When the oldest of them was received; ms since the Unix epoch. */
-  oldestReceivedAt?: number;
+  /** Since when the oldest of them waits: its delivery, or its replay; ms since the Unix epoch. */
+  oldestAskedAt?: number;
   /** Events that ended FAILED. */
   deadLetters: number;
   /** Of events that wait for a process whose configuration has their partner. */
@@ -107,7 +107,14 @@ export type WorkStore = LateLookStore & {
   claim(
     item: WorkItem,
     match: Pick<Match, 'leads' | 'conflicts'>,
-    next: { progress: MatchProgress; dueAt: number; attempts: number; now: number },
+    next: {
+      progress: MatchProgress;
+      dueAt: number;
+      attempts: number;
+      now: number;
+      /** For its history. */
+      step?: EventStep;
+    },
   ): Promise<readonly number[] | undefined>;
   /**
    * Claims the leads for good, takes back, with a line in the audit log, what was claimed before
@@ -143,6 +150,8 @@ export type WorkStore = LateLookStore & {
       attempts: number;
       lastError?: EventErrorCode;
       progress?: DeletionProgress;
+      /** For its history; absent: it only waits. */
+      step?: EventStep;
     },
   ): Promise<boolean>;
   /** Gives all of them back, each with its progress and due at its instant, in one transaction. */

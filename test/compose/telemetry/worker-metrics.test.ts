@@ -19,7 +19,7 @@ test('a pause, the age of what waits and the dead letters can be alerted on', as
     state: 'paused',
     reason: 'unauthorized',
     open: 2,
-    oldestReceivedAt: clock.now() - 90_000,
+    oldestAskedAt: clock.now() - 90_000,
     deadLetters: 1,
     lackedPartners: ['crm-nine', 'crm-ten'],
     directory,

@@ -145,9 +145,9 @@ describe('what is no status address', () => {
     const lookUps: string[] = [];
     const receipts = {
       ...store,
-      readStatus: (id: string) => {
+      read: (id: string) => {
         lookUps.push(id);
-        return store.readStatus(id);
+        return store.read(id);
       },
     };
     const server = buildPartnerServer({ database, receipts });

@@ -191,6 +191,8 @@ describe('GET /receipts/{id}', () => {
         eventId: 'event-1',
         externalId: 'x-1',
         outcome: 'FAILED',
+        names: [],
+        history: [],
         leadIds: [],
         attempts: 11,
         lastError: 'tracker-server',

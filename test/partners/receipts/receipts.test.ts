@@ -75,13 +75,27 @@ describe('reading a receipt', () => {
   });
 
   test('shows times as text and leaves out what is not there', () => {
-    const event = { outcome: 'DONE' as const, leadIds: ['7'], attempts: 1, completedAt: 1000 };
+    const ids = { names: ['email' as const], leadIds: ['7'] };
+    const step = { at: 500, what: 'failed', code: 'locked' } as const;
+    const event = {
+      outcome: 'DONE' as const,
+      ...ids,
+      attempts: 2,
+      completedAt: 1000,
+      history: [step],
+    };
     const { outcomes: _counts, path, ...shown } = receipt('1');
-    const events = [{ ...event, position: 0, dueAt: 5, isReplayable: false }];
+    const events = [{ ...event, position: 0, dueAt: 5, isReplayable: false, isProvisional: false }];
     expect(toReceiptDetailOut({ ...shown, path, events })).toEqual({
       ...shown,
       receivedAt: '1970-01-01T00:00:00Z',
-      events: [{ ...event, completedAt: '1970-01-01T00:00:01Z' }],
+      events: [
+        {
+          ...event,
+          completedAt: '1970-01-01T00:00:01Z',
+          history: [{ ...step, at: '1970-01-01T00:00:00.500Z' }],
+        },
+      ],
     });
   });
 });

@@ -486,7 +486,7 @@ test('the counts tell what waits and what needs a person', async () => {
     state: 'stopped',
     open: 1,
     deadLetters: 0,
-    oldestReceivedAt: expect.any(Number),
+    oldestAskedAt: expect.any(Number),
   });
   await world.start();
   await eventually(async () =>

@@ -75,7 +75,6 @@ async function openFullPortal() {
       clock,
     });
     receiptPages(routes, {
-      access,
       partners,
       claimedLeads: createClaimedLeads({ claims, cursors, clock }),
       issueAddress: (number) => `https://tracker.example.com/${'a'.repeat(100)}/issues/${number}`,

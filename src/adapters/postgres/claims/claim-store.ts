@@ -4,6 +4,7 @@ import { appendAudit } from '../audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import { createClaimReader } from './view.ts';
 import type { Database } from '../connection/database.ts';
+import { WITH_GIVEN_STEP } from '../receipt/history.ts';
 import { claimTransaction } from '../locks.ts';
 
 export type ClaimsOptions = {
@@ -16,7 +17,9 @@ const RELEASE = `
   WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
   RETURNING event`;
 
-const NOTE_RELEASE = "UPDATE event SET note = 'claim-released' WHERE id = ANY(@events::bigint[])";
+const NOTE_RELEASE = `
+  UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
+  WHERE id = ANY(@events::bigint[])`;
 
 /** Several claims of one lead share its removed_at, so that DISTINCT leaves one line. */
 const REMOVALS = `
@@ -37,7 +40,10 @@ export function createClaimStore(database: Database, options: ClaimsOptions): Cl
         const values = { repository, number, at: entry.at };
         const released = await session.all<{ event: number }>(RELEASE, values);
         if (released.length === 0) return 0;
-        await session.run(NOTE_RELEASE, { events: released.map(({ event }) => event) });
+        const { at, actor } = entry;
+        const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
+        const events = released.map(({ event }) => event);
+        await session.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
         await appendAudit(session, entry);
         return released.length;
       }),

@@ -12,6 +12,7 @@ const OF_EVENT = {
   outcome: 'event.outcome = @outcome',
   eventId: 'event.event_id = @eventId',
   externalId: 'event.external_id = @externalId',
+  isAcknowledged: 'event.acknowledged_at IS NULL',
   leadId: 'event.lead_ids @> ARRAY[@leadId::text]',
 } as const;
 

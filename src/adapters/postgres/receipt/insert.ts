@@ -1,5 +1,6 @@
 import { toStoredKeys } from '#partners/receipts/same-event.ts';
 import type { EventIdKeys } from '#partners/receipts/same-event.ts';
+import { toNameKinds } from '#partners/deletions/match/match.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
@@ -125,6 +126,7 @@ function eventValues(sealer: PayloadSealer, rows: readonly Row[]): Values {
     externalIds: rows.map(({ event }) => event.externalId ?? null),
     outcomes: rows.map(({ event }) => event.outcome),
     notes: rows.map(({ isIdReused }) => (isIdReused ? 'event-id-reused' : null)),
+    names: rows.map(({ event }) => toNameKinds(event.names)),
     leads: rows.map(({ leads }) => (leads.length > 0 ? JSON.stringify(leads.map(String)) : null)),
     lastErrors: rows.map(({ event }) => event.lastError ?? null),
     completedAts: rows.map((row) => (isPending(row) ? null : row.delivery.receivedAt)),

@@ -1,5 +1,6 @@
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type {
+  EventStep,
   Outcome,
   PartnerPath,
   Receipt,
@@ -7,11 +8,7 @@ import type {
   ReceiptEventDetail,
   ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
-import type {
-  ReceiptFilter,
-  ReceiptReport,
-  ReceiptStore,
-} from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { present } from '#shared/store/row.ts';
 import type { Session } from '../connection/database.ts';
@@ -25,12 +22,11 @@ const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = @id`;
 
 const READ_EVENTS = `
   SELECT position, event_type, event_id, external_id, outcome, erasure, note,
-    coalesce(lead_ids, '{}') AS lead_ids, attempts, last_error, completed_at, due_at,
+    coalesce(string_to_array(names, ' '), '{}') AS names, coalesce(lead_ids, '{}') AS lead_ids,
+    attempts, last_error, completed_at, acknowledged_at, due_at, history,
+    EXISTS (SELECT 1 FROM claim WHERE claim.event = event.id AND is_provisional
+      AND released_at IS NULL) AS is_provisional,
     outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL AS is_replayable
-  FROM event WHERE receipt = @number ORDER BY position`;
-
-const READ_STATUS = `
-  SELECT position, event_type, event_id, outcome, erasure, completed_at, due_at
   FROM event WHERE receipt = @number ORDER BY position`;
 
 const COUNT_OUTCOMES = `
@@ -40,15 +36,10 @@ const COUNT_OUTCOMES = `
   GROUP BY receipt, outcome`;
 
 type ReceiptRow = Receipt & { number: number; path: PartnerPath };
-type StatusEvent = ReceiptReport['events'][number];
-type StatusRow = StatusEvent & { dueAt: number | null };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number; dueAt: number | null };
 
 /** Reads receipts, newest first. */
-export function createReceiptReader(
-  session: Session,
-): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
-  const readRow = (id: string) => session.get<ReceiptRow>(READ_RECEIPT, { id });
+export function createReceiptReader(session: Session): Pick<ReceiptStore, 'list' | 'read'> {
   return {
     list: async (filter, limit, after = Number.MAX_SAFE_INTEGER) => {
       const rows = await listRows(session, filter, { after, limit: limit + 1 });
@@ -59,15 +50,11 @@ export function createReceiptReader(
       return last ? { receipts, next: last.number } : { receipts };
     },
     read: async (id): Promise<ReceiptDetail | undefined> => {
-      const row = await readRow(id);
+      const row = await session.get<ReceiptRow>(READ_RECEIPT, { id });
       if (!row) return undefined;
-      const rows = await session.all<ReceiptEventDetail>(READ_EVENTS, row);
-      const events = rows.map((event) => present(event) as ReceiptEventDetail);
+      const rows = await session.all<EventRow>(READ_EVENTS, row);
+      const events = rows.map(toEvent);
       return { ...toReceipt(row), path: row.path, events };
-    },
-    readStatus: async (id): Promise<ReceiptReport | undefined> => {
-      const row = await readRow(id);
-      return row && toReport(row, await session.all<StatusRow>(READ_STATUS, row));
     },
   };
 }
@@ -129,12 +116,10 @@ function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receip
   return present(row) as Receipt;
 }
 
-function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): ReceiptReport {
-  const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
-  return {
-    id,
-    status,
-    events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
-    ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
-  };
+type EventRow = Omit<ReceiptEventDetail, 'history'> & { history: string };
+
+function toEvent(row: EventRow): ReceiptEventDetail {
+  const steps = JSON.parse(row.history) as object[];
+  const history = steps.map((step) => present(step) as EventStep);
+  return { ...(present(row) as ReceiptEventDetail), history };
 }

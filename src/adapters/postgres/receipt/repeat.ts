@@ -1,5 +1,5 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import { effectOfRepeat } from '#partners/receipts/same-event.ts';
 import type { RepeatEffect } from '#partners/receipts/same-event.ts';
@@ -45,7 +45,8 @@ async function queue(
 ): Promise<boolean> {
   const owner = { event: before.event };
   const identity = payloadIdentity(before.receiptId, before.position);
-  const values = { ...owner, now, payload: sealer.seal(identity, event.payload) };
+  const step = JSON.stringify({ at: now, what: 'repeated' } satisfies EventStep);
+  const values = { ...owner, now, step, payload: sealer.seal(identity, event.payload) };
   if (effect === 'queue') {
     await session.run(sql.REQUEUE_SETTLED, values);
     await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });

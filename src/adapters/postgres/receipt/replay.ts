@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import { toReplayPreview } from '#partners/receipts/receipt-store.ts';
 import type {
   DeadLetterCount,
@@ -10,6 +10,7 @@ import type {
 import { appendAudit } from '../audit-log.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
+import { WITH_GIVEN_STEP } from './history.ts';
 import { AS_NEW } from './requeue.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
@@ -26,11 +27,16 @@ const FIND_NUMBER = 'SELECT number FROM receipt WHERE id = @id';
  * asked: it is an operator who asks now.
  */
 const QUEUE_RECEIPTS = `
-  UPDATE event SET ${AS_NEW}, due_at = @now::bigint,
+  UPDATE event SET ${AS_NEW},
     progress = CASE WHEN lead_ids IS NULL THEN jsonb_build_object('stage', 'match',
       'askedAt', @now::bigint, 'misses', 0,
       'requestedAt', (SELECT received_at FROM receipt WHERE number = event.receipt)) END
   WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
+
+/** What ended without effect, and nobody has said of it so far that this is well. */
+const ACKNOWLEDGE = `
+  UPDATE event SET acknowledged_at = @now, history = ${WITH_GIVEN_STEP}
+  WHERE receipt = @receipt AND outcome IN ('UNMATCHED', 'REJECTED') AND acknowledged_at IS NULL`;
 
 const COUNT_OTHERS = `
   SELECT outcome, count(*) AS count FROM event
@@ -58,7 +64,7 @@ const DROP_PAYLOADS = `
 /** Puts dead letters back into the queue, and ends the time for which they are kept. */
 export function createReceiptReplayer(
   database: Database,
-): Pick<ReceiptStore, 'replay' | 'replayAll' | 'previewReplay' | 'purge'> {
+): Pick<ReceiptStore, 'replay' | 'replayAll' | 'previewReplay' | 'acknowledge' | 'purge'> {
   const inChunks = async (sql: string, before: number): Promise<number> => {
     for (let sum = 0; ;) {
       const changes = await claimTransaction(database, (session) => session.run(sql, { before }));
@@ -69,7 +75,7 @@ export function createReceiptReplayer(
   return {
     replay: (id, entry) =>
       claimTransaction(database, async (session) => {
-        const receipt = (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+        const receipt = await findNumber(session, id);
         if (receipt === undefined) return undefined;
         await session.run(FORGET_RELEASES, { receipt });
         const left = toCounts(await session.all(COUNT_OTHERS, { receipt }));
@@ -79,6 +85,15 @@ export function createReceiptReplayer(
       claimTransaction(database, async (session) => {
         const left = toCounts(await countDropped(session, filter));
         return queue(session, await receiptsToReplay(session, filter), { entry, left });
+      }),
+    acknowledge: (id, entry) =>
+      claimTransaction(database, async (session) => {
+        const receipt = await findNumber(session, id);
+        if (receipt === undefined) return undefined;
+        const values = { receipt, ...stepOf('acknowledged', entry) };
+        const acknowledged = await session.run(ACKNOWLEDGE, values);
+        if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
+        return acknowledged;
       }),
     previewReplay: async (filter) =>
       toReplayPreview(
@@ -95,12 +110,20 @@ export function createReceiptReplayer(
   };
 }
 
+async function findNumber(session: Session, id: string): Promise<number | undefined> {
+  return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+}
+
+function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: number; step: string } {
+  return { now: at, step: JSON.stringify({ at, what, by: actor.subject }) };
+}
+
 async function queue(
   session: Session,
   receipts: readonly number[],
   { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
 ): Promise<ReplayResult> {
-  const queued = await session.run(QUEUE_RECEIPTS, { receipts, now: entry.at });
+  const queued = await session.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
   if (queued > 0) {
     await session.run(REFRESH_RECEIPT_STATUS, { receipts });
     await appendAudit(session, { ...entry, changes: { ...entry.changes, queued } });

@@ -1,11 +1,18 @@
+import { WITH_END, withStep } from './history.ts';
+
 /** The note of an event that is looked at anew: what is still true of it, whatever is found. */
 export const LASTING_NOTE = `
   CASE note WHEN 'event-id-reused' THEN note
     WHEN 'claim-released' THEN (SELECT event.note FROM claim
       WHERE claim.event = event.id AND released_at IS NOT NULL LIMIT 1) END`;
 
-/** What an event is once it is queued as if it had just come; due_at and progress are set beside it. */
+/**
+ * What an event is once it is queued as if it had just come, at `now`; progress is set beside it.
+ * Parameters: `now`, and `step`, for its history.
+ */
 export const AS_NEW = `
+  history = ${withStep('@step::jsonb', WITH_END)}, asked_at = @now::bigint, due_at = @now::bigint,
+  acknowledged_at = NULL,
   outcome = 'PENDING', completed_at = NULL, attempts = 0, erasure = NULL, lead_ids = NULL,
   last_error = NULL, note = ${LASTING_NOTE}, lease_token = NULL, lease_until = NULL, again = 0`;
 
@@ -17,6 +24,7 @@ export const AS_NEW = `
 export const REQUEUE_REPEATED = `
   UPDATE event SET due_at = again, attempts = 0, last_error = NULL, note = ${LASTING_NOTE},
     lease_token = NULL, lease_until = NULL, again = 0,
+    history = ${withStep(`jsonb_build_object('at', again, 'what', 'repeated')`)},
     progress = CASE WHEN stage = 'match' THEN (progress
       || jsonb_build_object('askedAt', again, 'misses', 0, 'requestedAt', again)) - 'isNoLead' END
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'

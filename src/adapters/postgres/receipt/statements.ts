@@ -22,19 +22,19 @@ export const INSERT_DELIVERIES = `
     SELECT given.*, new_receipt.number AS receipt
     FROM unnest(@receiptIds::text[], @positions::integer[], @eventTypes::text[],
         @eventIds::text[], @externalIds::text[], @outcomes::text[], @notes::text[],
-        @leads::text[], @lastErrors::text[], @completedAts::bigint[], @payloads::bytea[],
+        @names::text[], @leads::text[], @lastErrors::text[], @completedAts::bigint[], @payloads::bytea[],
         @dueAts::bigint[], @keys::bytea[], @firstSeenAts::bigint[], @idKeys::bytea[],
         @personKeys::bytea[])
         WITH ORDINALITY AS given (receipt_id, position, event_type, event_id, external_id, outcome,
-          note, leads, last_error, completed_at, payload, due_at, key, first_seen_at, id_key,
+          note, names, leads, last_error, completed_at, payload, due_at, key, first_seen_at, id_key,
           person_key, place)
       JOIN new_receipt ON new_receipt.id = given.receipt_id
   ), new_event AS (
     INSERT INTO event (receipt, position, event_type, event_id, external_id, outcome, note,
-      lead_ids, last_error, completed_at, payload, due_at)
-    SELECT receipt, position, event_type, event_id, external_id, outcome, note,
+      names, lead_ids, last_error, completed_at, payload, due_at, asked_at)
+    SELECT receipt, position, event_type, event_id, external_id, outcome, note, names,
       CASE WHEN leads IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(leads::jsonb)) END,
-      last_error, completed_at, payload, due_at
+      last_error, completed_at, payload, due_at, due_at
     FROM given
     ORDER BY place
     RETURNING id, receipt, position
@@ -84,7 +84,7 @@ export const IS_BEGUN = `
   FROM event WHERE id = @event FOR UPDATE`;
 
 export const REQUEUE_SETTLED = `
-  UPDATE event SET ${AS_NEW}, progress = NULL, due_at = @now, payload = @payload
+  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload
   WHERE id = @event`;
 
 /**

@@ -1,5 +1,5 @@
 import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
-import type { EventNote } from '#partners/receipts/receipt.ts';
+import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import {
@@ -22,6 +22,11 @@ export type MatchRuntime = {
   /** `owner/name` in lower case. */
   repository: string;
 };
+
+/** For a column that may be empty. */
+export function toJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
 
 export function fence({ event, lease }: WorkItem): { event: number; lease: string } {
   return { event, lease };
@@ -73,7 +78,8 @@ export async function confirm(
   const numbers = await held(runtime, event);
   const leads = numbers.map((number) => ({ number, state: 'open' as const }));
   const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
-  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match) });
+  const step: EventStep = { at: now, what: 'matched' };
+  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match), step });
 }
 
 const CONFLICT: EventNote = 'lead-id-conflict';
@@ -134,12 +140,13 @@ type NextStep = {
   dueAt: number;
   attempts: number;
   note: EventNote | null;
+  step?: EventStep;
 };
 
 async function keepMatch(
   runtime: MatchRuntime,
   item: WorkItem,
-  { progress, ...next }: NextStep,
+  { progress, step, ...next }: NextStep,
 ): Promise<readonly number[]> {
   const { session } = runtime;
   const leads = await held(runtime, item.event);
@@ -147,6 +154,7 @@ async function keepMatch(
     ...fence(item),
     ...next,
     progress: JSON.stringify(progress),
+    step: toJson(step),
     leadIds: toLeadIds(leads),
   });
   await session.run(REQUEUE_REPEATED, fence(item));

@@ -1,5 +1,6 @@
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { HOUR } from '#shared/clock.ts';
+import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
@@ -60,7 +61,7 @@ export const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
 export const MATCHED = `
   UPDATE event SET progress = @progress, lead_ids = @leadIds::text[], due_at = @dueAt,
     attempts = @attempts, last_error = NULL, note = coalesce(@note, note), lease_token = NULL,
-    lease_until = NULL
+    lease_until = NULL, history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
 
 export const SAVE_PROGRESS = `
@@ -68,7 +69,8 @@ export const SAVE_PROGRESS = `
 
 export const RESCHEDULE = `
   UPDATE event SET due_at = @dueAt, attempts = @attempts, last_error = @lastError,
-    progress = coalesce(@progress, progress), lease_token = NULL, lease_until = NULL
+    progress = coalesce(@progress, progress), lease_token = NULL, lease_until = NULL,
+    history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
 
 /** A DONE event needs its payload no more; the others can be replayed for 30 days. */
@@ -90,14 +92,12 @@ export const HELD_ELSEWHERE = `
     IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;
 
 export const COUNTS = `
-  SELECT
-    (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
-    (SELECT received_at FROM receipt WHERE number =
-      (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldest_received_at,
+  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
     (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters,
     ARRAY(SELECT DISTINCT partner_id FROM receipt WHERE number IN
       (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')
-    ) AS lacked_partners`;
+    ) AS lacked_partners
+  FROM event WHERE outcome = 'PENDING'`;
 
 /** A clock that was wrong leaves instants behind that are further away than any look. */
 const LOOK_AHEAD_MAX_MS = HOUR;
@@ -149,6 +149,7 @@ export const STATE = `
 export const REOPEN = `
   UPDATE event SET outcome = 'PENDING', completed_at = NULL, due_at = @now, progress = @progress,
     lead_ids = @leadIds::text[], lease_token = NULL, lease_until = NULL,
+    history = ${withStep(`jsonb_build_object('at', @now::bigint, 'what', 'late-lead')`, `CASE WHEN outcome = 'PENDING' THEN history ELSE ${WITH_END} END`)},
     attempts = CASE WHEN outcome = 'PENDING' THEN attempts ELSE 0 END,
     last_error = CASE WHEN outcome = 'PENDING' THEN last_error END
   WHERE id = @event`;

@@ -12,7 +12,7 @@ import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { createLateLooks } from './late-looks.ts';
 import { createLeasing, LEASE_MS } from './leases.ts';
 import type { Together, WorkStoreDeps } from './leases.ts';
-import { claim, confirm, fence, held, isMine, withdrawAll } from './matches.ts';
+import { claim, confirm, fence, held, isMine, toJson, withdrawAll } from './matches.ts';
 import type { MatchRuntime } from './matches.ts';
 import * as sql from './statements.ts';
 
@@ -89,14 +89,15 @@ function unknownOf(
 
 async function reschedule(
   session: Session,
-  ...[item, { dueAt, attempts, lastError, progress }]: Parameters<WorkStore['reschedule']>
+  ...[item, { dueAt, attempts, lastError, progress, step }]: Parameters<WorkStore['reschedule']>
 ): Promise<boolean> {
   const row = {
     ...fence(item),
     dueAt,
     attempts,
     lastError: lastError ?? null,
-    progress: progress ? JSON.stringify(progress) : null,
+    progress: toJson(progress),
+    step: toJson(step),
   };
   if ((await session.run(sql.RESCHEDULE, row)) === 0) return false;
   await session.run(REQUEUE_REPEATED, fence(item));

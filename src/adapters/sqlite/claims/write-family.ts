@@ -2,6 +2,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { createAuditLog } from '../audit-log.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
+import { WITH_GIVEN_STEP } from '../receipt/history.ts';
 import { OF_REPOSITORY } from './lists.ts';
 
 /** `repository` is `owner/name`, folded. */
@@ -24,13 +25,15 @@ function createClaimWrites(connection: Connection, { repository }: ClaimWriteOpt
       WHERE number = @number AND releasedAt IS NULL AND ${OF_REPOSITORY}
       RETURNING event`)
     .pluck();
-  const noteRelease = handle.prepare<[number]>(
-    "UPDATE event SET note = 'claim-released' WHERE id = ?",
+  const noteRelease = handle.prepare<[{ event: number; step: string }]>(
+    `UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP} WHERE id = @event`,
   );
   return {
     release: (number: number, entry: AuditEntry): number => {
       const events = release.all({ repository, number, at: entry.at });
-      for (const event of events) noteRelease.run(event);
+      const { at, actor } = entry;
+      const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
+      for (const event of events) noteRelease.run({ event, step: JSON.stringify(step) });
       if (events.length > 0) audit.append(entry);
       return events.length;
     },

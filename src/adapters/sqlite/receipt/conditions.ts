@@ -10,7 +10,7 @@ type Tables = {
   number: string;
 };
 
-type Name = Exclude<keyof ReceiptFilter, 'since' | 'before'>;
+type Name = Exclude<keyof ReceiptFilter, 'since' | 'before' | 'isAcknowledged'>;
 
 const columns: Record<Name, string> = {
   leadId: 'event_lead.number',
@@ -65,6 +65,7 @@ export function receiptConditions(handle: Handle, filter: ReceiptFilter): Condit
   const leader = IDENTIFIERS.find(isGiven) ?? rarest(handle, filter);
   const { from, number } = withEvents(leader ? leaders[leader] : ALL_RECEIPTS, filter);
   const where = names.map((name) => `${columns[name]} = ?`);
+  if (filter.isAcknowledged === false) where.push('event.acknowledgedAt IS NULL');
   const values = names.map((name) => filter[name] as string | number);
   const time = timeConditions(handle, filter, number);
   return { from, number, where: [...where, ...time.where], values: [...values, ...time.values] };
@@ -87,8 +88,9 @@ function timeConditions(
 const ALL_RECEIPTS: Tables = { from: 'receipt', number: 'receipt.number' };
 
 /** The receipts' events as well, where they do not lead and the filter speaks of them. */
-function withEvents({ from, number }: Tables, { outcome }: ReceiptFilter): Tables {
-  if (outcome === undefined || number !== ALL_RECEIPTS.number) return { from, number };
+function withEvents({ from, number }: Tables, filter: ReceiptFilter): Tables {
+  if ((filter.outcome ?? filter.isAcknowledged) === undefined || number !== ALL_RECEIPTS.number)
+    return { from, number };
   return { from: `${from} CROSS JOIN event ON event.receipt = receipt.number`, number };
 }
 

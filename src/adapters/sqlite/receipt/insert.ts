@@ -1,6 +1,7 @@
 import type { Database as Handle } from 'better-sqlite3';
 import { toStoredKeys } from '#partners/receipts/same-event.ts';
 import type { EventIdKeys } from '#partners/receipts/same-event.ts';
+import { toNameKinds } from '#partners/deletions/match/match.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
@@ -32,11 +33,13 @@ const EVENT_COLUMNS = [
   'externalId',
   'outcome',
   'note',
+  'names',
   'leadIds',
   'lastError',
   'completedAt',
   'payload',
   'dueAt',
+  'askedAt',
 ];
 
 const SAME_EVENT_COLUMNS = ['idKey', 'personKey', 'key', 'event', 'firstSeenAt'];
@@ -146,10 +149,12 @@ function eventValues(sealer: PayloadSealer, row: Row): Value[] {
     event.externalId ?? null,
     event.outcome,
     row.isIdReused ? 'event-id-reused' : null,
+    toNameKinds(event.names),
     toLeadIds(leads),
     event.lastError ?? null,
     isPending ? null : delivery.receivedAt,
     isPending ? sealer.seal(identity, event.payload) : null,
+    isPending ? delivery.receivedAt : null,
     isPending ? delivery.receivedAt : null,
   ];
 }

@@ -11,18 +11,23 @@ const FIRST_SINCE = `
   ORDER BY receivedAt LIMIT 1`;
 
 /** The index has all of it: no event is read. */
-const COUNT = `
+const countBy = (index: string, also = ''): string => `
   SELECT count(*) FROM (
-    SELECT 1 FROM event INDEXED BY event_by_outcome
-    WHERE outcome = ? AND receipt >= ? AND receipt < ? LIMIT ${OUTCOME_COUNT_MAX})`;
+    SELECT 1 FROM event INDEXED BY ${index}
+    WHERE outcome = ? AND receipt >= ? AND receipt < ? ${also} LIMIT ${OUTCOME_COUNT_MAX})`;
 
 /** Counts events in SQLite, a few milliseconds at a time: reads are on the event loop. */
 export function createOutcomeCounts({ handle }: Pick<Database, 'handle'>): OutcomeCounts {
   const firstSince = handle.prepare<[number], number>(FIRST_SINCE).pluck();
-  const countOne = handle.prepare<[Outcome, number, number], number>(COUNT).pluck();
+  const prepare = (sql: string) => handle.prepare<[Outcome, number, number], number>(sql).pluck();
+  const countAll = prepare(countBy('event_by_outcome'));
+  const countAcknowledged = prepare(
+    countBy('event_acknowledged', 'AND acknowledgedAt IS NOT NULL'),
+  );
   const numberAt = (start: number): number => firstSince.get(start) ?? Number.MAX_SAFE_INTEGER;
   return {
-    count: async (starts, outcomes) => {
+    count: async (starts, outcomes, which) => {
+      const countOne = which === 'acknowledged' ? countAcknowledged : countAll;
       const numbers = guard(() => starts.map(numberAt));
       const counts: OutcomeCount[] = [];
       for (const [at, first] of numbers.entries()) {

@@ -1,6 +1,8 @@
 import type { Database as Handle } from 'better-sqlite3';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type {
+  EventStep,
+  NameKind,
   Outcome,
   PartnerPath,
   Receipt,
@@ -8,11 +10,7 @@ import type {
   ReceiptEventDetail,
   ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
-import type {
-  ReceiptFilter,
-  ReceiptReport,
-  ReceiptStore,
-} from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
@@ -27,12 +25,10 @@ const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = ?`;
 
 const READ_EVENTS = `
   SELECT position, eventType, eventId, externalId, outcome, erasure, note, leadIds, attempts,
-    lastError, completedAt, dueAt,
+    lastError, completedAt, acknowledgedAt, dueAt, coalesce(names, '') AS names, history,
+    EXISTS (SELECT 1 FROM claim WHERE claim.event = event.id AND claim.isProvisional = 1
+      AND claim.releasedAt IS NULL) AS isProvisional,
     outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL AS isReplayable
-  FROM event WHERE receipt = ? ORDER BY position`;
-
-const READ_STATUS = `
-  SELECT position, eventType, eventId, outcome, erasure, completedAt, dueAt
   FROM event WHERE receipt = ? ORDER BY position`;
 
 /** Every outcome is named so that the index `event_by_outcome` has the whole result. */
@@ -49,23 +45,22 @@ const NEXT_DUE = `
   GROUP BY receipt`;
 
 type ReceiptRow = RowOf<Receipt> & { number: number; path: PartnerPath };
-type StatusEvent = ReceiptReport['events'][number];
-type StatusRow = RowOf<StatusEvent> & { dueAt: number | null };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
 type DueRow = { receipt: number; dueAt: number };
-type EventRow = RowOf<Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>> & {
+type Stored = 'leadIds' | 'isReplayable' | 'isProvisional' | 'names' | 'history';
+type EventRow = RowOf<Omit<ReceiptEventDetail, Stored>> & {
+  names: string;
   leadIds: string | null;
+  history: string;
   isReplayable: 0 | 1;
+  isProvisional: 0 | 1;
 };
 
 /** Reads receipts, newest first. */
-export function createReceiptReader(
-  handle: Handle,
-): Pick<ReceiptStore, 'list' | 'read' | 'readStatus'> {
+export function createReceiptReader(handle: Handle): Pick<ReceiptStore, 'list' | 'read'> {
   const readReceipt = handle.prepare<[string], ReceiptRow>(READ_RECEIPT);
   const countOutcomes = handle.prepare<[string], OutcomeRow>(COUNT_OUTCOMES);
   const findNextDue = handle.prepare<[string], DueRow>(NEXT_DUE);
-  const readStatusEvents = handle.prepare<[number], StatusRow>(READ_STATUS);
   const readEvents = handle.prepare<[number], EventRow>(READ_EVENTS);
   return {
     list: async (filter, limit, after) =>
@@ -86,12 +81,6 @@ export function createReceiptReader(
           path: row.path,
           events: readEvents.all(row.number).map(toEvent),
         };
-      }),
-    readStatus: async (id) =>
-      guard((): ReceiptReport | undefined => {
-        const row = readReceipt.get(id);
-        if (!row) return undefined;
-        return toReport(row, readStatusEvents.all(row.number));
       }),
   };
 }
@@ -125,33 +114,17 @@ function toSummaries(
   });
 }
 
-function toReceipt(row: ReceiptRow): Receipt {
-  const { id, partnerId, eventType, externalId, correlationId, status, receivedAt } = row;
-  return {
-    id,
-    partnerId,
-    eventType,
-    ...(externalId !== null && { externalId }),
-    correlationId,
-    status,
-    receivedAt,
-  };
+function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receipt {
+  return present(row) as Receipt;
 }
 
-function toReport({ id, status }: ReceiptRow, rows: readonly StatusRow[]): ReceiptReport {
-  const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
+function toEvent({ leadIds, names, history, ...row }: EventRow): ReceiptEventDetail {
   return {
-    id,
-    status,
-    events: rows.map(({ dueAt: _dueAt, ...event }) => present(event) as StatusEvent),
-    ...(due.length > 0 && { nextDueAt: Math.min(...due) }),
-  };
-}
-
-function toEvent({ leadIds, isReplayable, ...row }: EventRow): ReceiptEventDetail {
-  return {
-    ...(present(row) as Omit<ReceiptEventDetail, 'leadIds' | 'isReplayable'>),
+    ...(present(row) as Omit<ReceiptEventDetail, Stored>),
+    names: names === '' ? [] : (names.split(' ') as NameKind[]),
     leadIds: leadIds === null ? [] : (JSON.parse(leadIds) as string[]),
-    isReplayable: isReplayable === 1,
+    history: (JSON.parse(history) as object[]).map((step) => present(step) as EventStep),
+    isReplayable: row.isReplayable === 1,
+    isProvisional: row.isProvisional === 1,
   };
 }

@@ -16,6 +16,7 @@ export function createReceiptStore({ database, ...options }: ReceiptStoreDeps): 
       unpackAcceptance(delivery, await write('accept', packDelivery(delivery))),
     replay: (id, entry) => write('replay', id, entry),
     replayAll: (filter, entry) => write('replayAll', filter, entry),
+    acknowledge: (id, entry) => write('acknowledge', id, entry),
     purge: async (before) => ({
       keys: await untilNothing(() => write('forgetKeys', before)),
       payloads: await untilNothing(() => write('dropPayloads', before)),

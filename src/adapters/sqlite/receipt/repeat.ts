@@ -1,5 +1,5 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import { effectOfRepeat } from '#partners/receipts/same-event.ts';
 import type { RepeatEffect } from '#partners/receipts/same-event.ts';
@@ -8,7 +8,8 @@ import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
 import type { Writing } from './insert.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 
-const REQUEUE_SETTLED = `UPDATE event SET ${AS_NEW}, progress = NULL, dueAt = ?, payload = ? WHERE id = ?`;
+const REQUEUE_SETTLED = `
+  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload WHERE id = @event`;
 
 /**
  * What an operator gave back is given back for the deliveries before: one that comes now is a new request.
@@ -51,7 +52,8 @@ export function createRepeatWorker({ handle, sealer, claims }: Writing) {
     const identity = payloadIdentity(before.receiptId, before.position);
     const payload = sealer.seal(identity, event.payload);
     if (effect === 'queue') {
-      requeueSettled.run(now, payload, before.event);
+      const step = JSON.stringify({ at: now, what: 'repeated' } satisfies EventStep);
+      requeueSettled.run({ now, payload, event: before.event, step });
       refreshStatus.run(before.receipt);
       return true;
     }

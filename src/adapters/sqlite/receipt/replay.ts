@@ -1,10 +1,11 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
 import { createAuditLog } from '../audit-log.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
+import { WITH_GIVEN_STEP } from './history.ts';
 import { AS_NEW } from './requeue.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
@@ -20,10 +21,15 @@ const WITH_DEAD_LETTERS = `
  * asked: it is an operator who asks now.
  */
 const QUEUE_RECEIPT = `
-  UPDATE event SET ${AS_NEW}, dueAt = @now,
+  UPDATE event SET ${AS_NEW},
     progress = iif(leadIds IS NULL, json_object('stage', 'match', 'askedAt', @now, 'misses', 0,
       'requestedAt', (SELECT receivedAt FROM receipt WHERE number = event.receipt)), NULL)
   WHERE receipt = @receipt AND ${CAN_BE_REPLAYED}`;
+
+/** What ended without effect, and nobody has said of it so far that this is well. */
+const ACKNOWLEDGE = `
+  UPDATE event SET acknowledgedAt = @now, history = ${WITH_GIVEN_STEP}
+  WHERE receipt = @receipt AND outcome IN ('UNMATCHED', 'REJECTED') AND acknowledgedAt IS NULL`;
 
 const COUNT_OTHERS = `
   SELECT outcome, count(*) AS count FROM event
@@ -51,16 +57,17 @@ export function createReplayWrites(connection: Connection) {
   const findNumber = handle
     .prepare<[string], number>('SELECT number FROM receipt WHERE id = ?')
     .pluck();
-  const queueReceipt = handle.prepare<[{ receipt: number; now: number }]>(QUEUE_RECEIPT);
+  const queueReceipt = handle.prepare<[OnReceipt]>(QUEUE_RECEIPT);
+  const acknowledgeReceipt = handle.prepare<[OnReceipt]>(ACKNOWLEDGE);
   const forgetReleases = handle.prepare<[number]>(FORGET_RELEASES);
   const countOthers = handle.prepare<[number], CountRow>(COUNT_OTHERS);
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
   const audit = createAuditLog(connection);
-  const queueOne = (number: number, now: number): number => {
-    const { changes } = queueReceipt.run({ receipt: number, now });
-    if (changes > 0) refreshStatus.run(number);
+  const queueOne = (receipt: number, entry: AuditEntry): number => {
+    const { changes } = queueReceipt.run(toStepOf(receipt, 'replayed', entry));
+    if (changes > 0) refreshStatus.run(receipt);
     return changes;
   };
   const record = (entry: AuditEntry, result: ReplayResult): ReplayResult => {
@@ -74,20 +81,31 @@ export function createReplayWrites(connection: Connection) {
       if (number === undefined) return undefined;
       forgetReleases.run(number);
       const left = toCounts(countOthers.all(number));
-      return record(entry, { queued: queueOne(number, entry.at), left });
+      return record(entry, { queued: queueOne(number, entry), left });
     },
     replayAll: (filter: ReceiptFilter, entry: AuditEntry): ReplayResult => {
       const left = toCounts(countDropped(connection, filter));
-      const queued = receiptsToReplay(connection, filter).map((number) =>
-        queueOne(number, entry.at),
-      );
+      const queued = receiptsToReplay(connection, filter).map((number) => queueOne(number, entry));
       return record(entry, { queued: queued.reduce((sum, count) => sum + count, 0), left });
+    },
+    acknowledge: (id: string, entry: AuditEntry): number | undefined => {
+      const receipt = findNumber.get(id);
+      if (receipt === undefined) return undefined;
+      const { changes } = acknowledgeReceipt.run(toStepOf(receipt, 'acknowledged', entry));
+      if (changes > 0) audit.append({ ...entry, changes: { acknowledged: changes } });
+      return changes;
     },
     /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */
     forgetKeys: (before: number): number => forget.run(before).changes,
     /** One chunk of what it drops. */
     dropPayloads: (before: number): number => drop.run(before).changes,
   };
+}
+
+type OnReceipt = { receipt: number; now: number; step: string };
+
+function toStepOf(receipt: number, what: EventStep['what'], { at, actor }: AuditEntry): OnReceipt {
+  return { receipt, now: at, step: JSON.stringify({ at, what, by: actor.subject }) };
 }
 
 type CountRow = { outcome: Outcome; count: number };

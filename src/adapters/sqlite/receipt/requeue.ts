@@ -1,3 +1,5 @@
+import { WITH_END, withStep } from './history.ts';
+
 /** The note of an event that is looked at anew: what is still true of it, whatever is found. */
 export const LASTING_NOTE = `
   CASE note WHEN 'event-id-reused' THEN note
@@ -5,10 +7,11 @@ export const LASTING_NOTE = `
       WHERE claim.event = event.id AND releasedAt IS NOT NULL LIMIT 1) END`;
 
 /**
- * What an event is once it is queued as if it had just come; `dueAt` and `progress` are to be set
- * beside it.
+ * What an event is once it is queued as if it had just come, at `now`; `progress` is to be set beside it.
+ * Parameters: `now`, and `step`, for its history.
  */
 export const AS_NEW = `
+  history = ${withStep('json(@step)', WITH_END)}, askedAt = @now, dueAt = @now, acknowledgedAt = NULL,
   outcome = 'PENDING', completedAt = NULL, attempts = 0, erasure = NULL, leadIds = NULL,
   lastError = NULL, note = ${LASTING_NOTE},
   leaseToken = NULL, leaseUntil = NULL, again = 0`;
@@ -22,6 +25,7 @@ export const AS_NEW = `
 export const REQUEUE_REPEATED = `
   UPDATE event SET dueAt = again, attempts = 0, lastError = NULL, note = ${LASTING_NOTE},
     leaseToken = NULL, leaseUntil = NULL, again = 0,
+    history = ${withStep(`json_object('at', again, 'what', 'repeated')`)},
     progress = iif(stage = 'match', json_remove(json_set(progress, '$.askedAt', again, '$.misses', 0,
       '$.requestedAt', again), '$.isNoLead'), NULL)
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'

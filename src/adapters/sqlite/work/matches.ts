@@ -1,5 +1,5 @@
 import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
-import type { EventNote } from '#partners/receipts/receipt.ts';
+import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditLog } from '../audit-log.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
@@ -18,6 +18,11 @@ export type MatchRuntime = {
 
 /** What a write needs of the item that it is about; the payload stays where it is. */
 export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'lease'>;
+
+/** For a column that may be empty. */
+export function toJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
 
 export function fence({ event, lease }: LeasedEvent): { event: number; lease: string } {
   return { event, lease };
@@ -66,7 +71,8 @@ export function confirm(
   }
   const leads = held(runtime, item.event).map((number) => ({ number, state: 'open' as const }));
   const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
-  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match) });
+  const step: EventStep = { at: now, what: 'matched' };
+  return keepMatch(runtime, item, { progress, dueAt: now, attempts: 0, note: noteOf(match), step });
 }
 
 const CONFLICT: EventNote = 'lead-id-conflict';
@@ -114,13 +120,18 @@ function orderOf(
   return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
 }
 
+type NextStep = {
+  progress: DeletionProgress;
+  dueAt: number;
+  attempts: number;
+  note: EventNote | null;
+  step?: EventStep;
+};
+
 function keepMatch(
   runtime: MatchRuntime,
   item: LeasedEvent,
-  {
-    progress,
-    ...next
-  }: { progress: DeletionProgress; dueAt: number; attempts: number; note: EventNote | null },
+  { progress, step, ...next }: NextStep,
 ): readonly number[] {
   const { sql } = runtime;
   const leads = held(runtime, item.event);
@@ -128,6 +139,7 @@ function keepMatch(
     ...fence(item),
     ...next,
     progress: JSON.stringify(progress),
+    step: toJson(step),
     leadIds: toLeadIds(leads),
   });
   sql.requeueRepeated.run(fence(item));

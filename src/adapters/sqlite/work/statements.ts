@@ -3,6 +3,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 import type { Erasure, Outcome, PartnerPath } from '#partners/receipts/receipt.ts';
 import type { Stage } from '#partners/worker/work-store.ts';
 import { HOUR } from '#shared/clock.ts';
+import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 
@@ -85,13 +86,11 @@ function prepareCounts(handle: BetterSqlite3.Database) {
       .pluck(),
     counts: handle.prepare<
       [],
-      { open: number; oldestReceivedAt: number | null; deadLetters: number }
+      { open: number; oldestAskedAt: number | null; deadLetters: number }
     >(`
-      SELECT
-        (SELECT count(*) FROM event WHERE outcome = 'PENDING') AS open,
-        (SELECT receivedAt FROM receipt WHERE number =
-          (SELECT min(receipt) FROM event WHERE outcome = 'PENDING')) AS oldestReceivedAt,
-        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters`),
+      SELECT count(*) AS open, min(askedAt) AS oldestAskedAt,
+        (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS deadLetters
+      FROM event INDEXED BY event_due WHERE outcome = 'PENDING'`),
     lackedPartners: handle
       .prepare<[], string>(`
         SELECT DISTINCT partnerId FROM receipt WHERE number IN
@@ -142,49 +141,21 @@ function prepareLeases(handle: BetterSqlite3.Database) {
 
 function prepareWrites(handle: BetterSqlite3.Database) {
   return {
-    matched: handle.prepare<
-      [
-        Fence & {
-          progress: string;
-          leadIds: string | null;
-          dueAt: number;
-          attempts: number;
-          note: string | null;
-        },
-      ]
-    >(`
+    matched: handle.prepare<[Fence & Record<string, unknown>]>(`
       UPDATE event SET progress = @progress, leadIds = @leadIds, dueAt = @dueAt,
-        lastError = NULL, attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL, leaseUntil = NULL
+        lastError = NULL, attempts = @attempts, note = coalesce(@note, note), leaseToken = NULL,
+        leaseUntil = NULL, history = ${WITH_GIVEN_STEP}
       WHERE ${IS_MINE}`),
     progress: handle.prepare<[Fence & { progress: string; until: number }]>(
       `UPDATE event SET progress = @progress, leaseUntil = @until WHERE ${IS_MINE}`,
     ),
-    reschedule: handle.prepare<
-      [
-        Fence & {
-          dueAt: number;
-          attempts: number;
-          lastError: string | null;
-          progress: string | null;
-        },
-      ]
-    >(`
+    reschedule: handle.prepare<[Fence & Record<string, unknown>]>(`
       UPDATE event SET dueAt = @dueAt, attempts = @attempts, lastError = @lastError,
-        progress = coalesce(@progress, progress), leaseToken = NULL, leaseUntil = NULL
+        progress = coalesce(@progress, progress), leaseToken = NULL, leaseUntil = NULL,
+        history = ${WITH_GIVEN_STEP}
       WHERE ${IS_MINE}`),
     // A DONE event needs its payload no more; the others can be replayed for 30 days.
-    settle: handle.prepare<
-      [
-        Fence & {
-          outcome: string;
-          erasure: string | null;
-          note: string | null;
-          attempts: number;
-          lastError: string | null;
-          now: number;
-        },
-      ]
-    >(`
+    settle: handle.prepare<[Fence & Record<string, unknown>]>(`
       UPDATE event SET outcome = @outcome, erasure = @erasure, note = coalesce(@note, note), attempts = @attempts,
         lastError = @lastError, completedAt = @now, dueAt = NULL, leaseToken = NULL,
         leaseUntil = NULL, progress = NULL,
@@ -259,6 +230,7 @@ function prepareReopening(handle: BetterSqlite3.Database) {
     >(`
       UPDATE event SET outcome = 'PENDING', completedAt = NULL, dueAt = @now, progress = @progress,
         leadIds = @leadIds, leaseToken = NULL, leaseUntil = NULL,
+        history = ${withStep("json_object('at', @now, 'what', 'late-lead')", `iif(outcome = 'PENDING', history, ${WITH_END})`)},
         attempts = iif(outcome = 'PENDING', attempts, 0),
         lastError = iif(outcome = 'PENDING', lastError, NULL)
       WHERE id = @event`),

@@ -152,6 +152,6 @@ function toItem({ sealer }: Runtime, row: DueRow & { lease: string }): WorkItem 
 }
 
 function toCounts(row: ReturnType<WorkReads['counts']['get']>) {
-  const { open = 0, deadLetters = 0, oldestReceivedAt = null } = row ?? {};
-  return { open, deadLetters, ...(oldestReceivedAt !== null && { oldestReceivedAt }) };
+  const { open = 0, deadLetters = 0, oldestAskedAt = null } = row ?? {};
+  return { open, deadLetters, ...(oldestAskedAt !== null && { oldestAskedAt }) };
 }

@@ -6,7 +6,7 @@ import { createClaimWriter, toLeadIds } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { lookAgain } from './late-looks.ts';
-import { claim, confirm, fence, held, withdrawAll } from './matches.ts';
+import { claim, confirm, fence, held, toJson, withdrawAll } from './matches.ts';
 import type { LeasedEvent, MatchRuntime } from './matches.ts';
 import { prepareWork } from './statements.ts';
 import type { DueRow, WorkStatements } from './statements.ts';
@@ -91,14 +91,15 @@ type Next = Parameters<WorkStore['reschedule']>[1];
 function reschedule(
   sql: WorkStatements,
   item: LeasedEvent,
-  { dueAt, attempts, lastError, progress }: Next,
+  { dueAt, attempts, lastError, progress, step }: Next,
 ): boolean {
   const row = {
     ...fence(item),
     dueAt,
     attempts,
     lastError: lastError ?? null,
-    progress: progress ? JSON.stringify(progress) : null,
+    progress: toJson(progress),
+    step: toJson(step),
   };
   if (sql.reschedule.run(row).changes === 0) return false;
   sql.requeueRepeated.run(fence(item));

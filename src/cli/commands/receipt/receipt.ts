@@ -12,7 +12,9 @@ import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts
 /** What the `receipt` commands work on. */
 export type ReceiptServices = { receipts: Receipts };
 
-type FilterOptions = Partial<Record<Exclude<keyof ReceiptFilter, 'partnerId'> | 'partner', string>>;
+type FilterOptions = Partial<
+  Record<Exclude<keyof ReceiptFilter, 'partnerId' | 'isAcknowledged'> | 'partner', string>
+>;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 type ReplayOptions = FilterOptions & { all?: true };
 type ReceiptTask<Options = unknown> = Task<ReceiptServices, Options>;

@@ -223,7 +223,8 @@ async function retry(
   const wait = jitteredWaitMsAfter(deps.retryMs, attempts, deps.random);
   if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
   const nextAt = now + wait;
-  if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError })) {
+  const step = { at: now, what: 'failed', code: lastError } as const;
+  if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError, step })) {
     const { receiptId, partnerId } = item;
     deps.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
   }

@@ -3,7 +3,7 @@ import { sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../../worker/catch-up.ts';
-import type { WorkStore } from '../../worker/work-store.ts';
+import type { Settlement, WorkStore } from '../../worker/work-store.ts';
 import type { MatchProgress } from '../deletion-progress.ts';
 import { MATCH_WAIT_MS } from './match-progress.ts';
 import type { Match, MatchName } from './match.ts';
@@ -60,7 +60,7 @@ export async function matchByNumber(
  * Reads a lead from the tracker by its number, which needs no directory, and takes it in. `unknown`: the
  * tracker fails, or does not respond in time; then the lead is in the directory when it has come.
  */
-async function findLead(
+export async function findLead(
   { filler, clock }: MatchByNumberDeps,
   number: number,
 ): Promise<LearnedLead | 'unknown'> {
@@ -79,3 +79,12 @@ async function findLead(
     waited.abort();
   }
 }
+
+/** Why nobody was found, by what the number that the event names turned out to be. */
+export const NO_LEADS: Readonly<
+  Record<Exclude<LearnedLead, 'lead'> | 'unknown', Pick<Settlement, 'lastError'>>
+> = {
+  'pull-request': { lastError: 'pull-request' },
+  absent: { lastError: 'no-issue' },
+  unknown: {},
+};

@@ -12,7 +12,7 @@ import { actionsFor, namesOf } from '../deletion.ts';
 import type { Name } from '../deletion.ts';
 import type { MatchProgress } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
-import { matchByNumber } from './match-by-number.ts';
+import { findLead, matchByNumber, NO_LEADS } from './match-by-number.ts';
 import type { MatchByNumberDeps } from './match-by-number.ts';
 import {
   CLOCK_TOLERANCE_MS,
@@ -245,19 +245,25 @@ async function isClaimedSo(
   );
 }
 
-/** What was claimed for now stays claimed between the tries: a replica may show the lead late. */
+/**
+ * What was claimed for now stays claimed between the tries: a replica may show the lead late. Before the
+ * end the tracker is asked what a number that nobody knows is of, for whoever has to tell the partner.
+ */
 async function noteMiss(
   deps: MatchDeps,
   item: WorkItem,
-  { match, progress }: { match: Match; progress: MatchProgress },
-): Promise<undefined> {
+  { match, progress }: { match: Match & { unknownLeadId?: number }; progress: MatchProgress },
+): Promise<Later | undefined> {
   const { store, clock, unmatchedWaitsMs } = deps;
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
+    const { unknownLeadId } = match;
+    const found = unknownLeadId === undefined ? 'unknown' : await findLead(deps, unknownLeadId);
+    if (found === 'lead') return { progress, dueAt: clock.now() + ASK_AGAIN_MS };
     const settlement: Settlement = (await store.holdsElsewhere(item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
-      : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match) };
+      : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match), ...NO_LEADS[found] };
     await endEvent(deps, item, settlement);
     return undefined;
   }
@@ -265,7 +271,9 @@ async function noteMiss(
   const { missedSince = progress.askedAt } = progress;
   const next = { ...progress, misses, missedSince, askedAt: now + wait };
   const nextAt = now + wait;
-  if (await store.claim(item, match, { progress: next, dueAt: nextAt, attempts: misses, now })) {
+  const step = { at: now, what: 'missed' } as const;
+  const later = { progress: next, dueAt: nextAt, attempts: misses, now, step };
+  if (await store.claim(item, match, later)) {
     const { receiptId, partnerId } = item;
     deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, attempts: misses, nextAt });
   }

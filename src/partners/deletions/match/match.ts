@@ -3,6 +3,11 @@ import type { HashedIdentity, IdentityKind } from '#leads/directory/lead-directo
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
 
+/** By what an event looks for its lead, as a store keeps it: the kinds alone, with a space between. */
+export function toNameKinds(names: readonly MatchName[]): string | null {
+  return names.map(({ kind }) => kind.replace(/\/.*/u, '')).join(' ') || null;
+}
+
 /** What the lead directory knows. Synchronous, so that it can be read inside a transaction. */
 export type DirectoryView = {
   has(number: number): boolean;

@@ -11,8 +11,12 @@ export type OutcomeCounts = {
   /**
    * Of the events received from each start (milliseconds since the Unix epoch, ascending) to the next,
    * the last span to now, those of each of the outcomes, up to `OUTCOME_COUNT_MAX`. Where the clock was
-   * set back meanwhile, an event may count in the span beside its own.
+   * set back meanwhile, an event may count in the span beside its own. `acknowledged`: of those only.
    * @throws {store-unavailable}
    */
-  count(starts: readonly number[], outcomes: readonly Outcome[]): Promise<OutcomeCount[]>;
+  count(
+    starts: readonly number[],
+    outcomes: readonly Outcome[],
+    which?: 'acknowledged',
+  ): Promise<OutcomeCount[]>;
 };

@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { OutcomeCount, OutcomeCounts } from './outcome-counts.ts';
 import { outcomes } from '../receipt.ts';
+import type { Outcome } from '../receipt.ts';
 
 /** Events of the hour that begins at `startMs` (milliseconds since the Unix epoch). */
 type HourOfOutcomes = { startMs: number; counts: OutcomeCount };
@@ -10,12 +11,13 @@ type HourOfOutcomes = { startMs: number; counts: OutcomeCount };
 export type RecentOutcomes = {
   /** The last 24 full or running hours of UTC, oldest first. */
   hours: readonly HourOfOutcomes[];
-  /** Of the last 7 days: what did not end well. */
+  /** Of the last 7 days: what did not end well, and nobody has acknowledged. */
   week: Pick<OutcomeCount, 'FAILED' | 'UNMATCHED' | 'REJECTED'>;
 };
 
 export type OutcomeReaderDeps = { store: OutcomeCounts; clock: Pick<Clock, 'now' | 'monotonicMs'> };
 
+const ENDED_BADLY = ['FAILED', 'UNMATCHED', 'REJECTED'] as const;
 const HOURS = 24;
 const FRESH_MS = 10 * SECOND;
 
@@ -25,13 +27,20 @@ const FRESH_MS = 10 * SECOND;
  */
 export function createOutcomeReader({ store, clock }: OutcomeReaderDeps) {
   let last: { at: number; value: RecentOutcomes } | undefined;
+  const countOpen = async (since: number): Promise<RecentOutcomes['week']> => {
+    const [all = {}] = await store.count([since], ENDED_BADLY);
+    const [acknowledged = {}] = await store.count([since], ENDED_BADLY, 'acknowledged');
+    const open = (one: Outcome): number => (all[one] ?? 0) - (acknowledged[one] ?? 0);
+    const counts = ENDED_BADLY.map((one) => [one, open(one)] as const);
+    return Object.fromEntries(counts.filter(([, events]) => events > 0));
+  };
   const read = createSingleFlight(async (): Promise<RecentOutcomes> => {
     const at = clock.monotonicMs();
     const now = clock.now();
     const current = Math.floor(now / HOUR) * HOUR;
     const starts = Array.from({ length: HOURS }, (_, n) => current - (HOURS - 1 - n) * HOUR);
     const counts = await store.count(starts, outcomes);
-    const [week = {}] = await store.count([now - 7 * DAY], ['FAILED', 'UNMATCHED', 'REJECTED']);
+    const week = await countOpen(now - 7 * DAY);
     const hours = starts.map((startMs, n) => ({ startMs, counts: counts[n] ?? {} }));
     last = { at, value: { hours, week } };
     return last.value;

@@ -3,6 +3,7 @@ import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { erasures, outcomes, receiptStatuses } from '../receipt.ts';
+import type { ReceiptEventDetail } from '../receipt.ts';
 import type { ReceiptStore } from '../receipt-store.ts';
 import type { StatusTokens } from './status-token.ts';
 
@@ -10,7 +11,7 @@ const RETRY_AFTER_SECONDS_MIN = 1;
 const RETRY_AFTER_SECONDS_MAX = 3600;
 
 export type ReadStatusDeps = {
-  store: Pick<ReceiptStore, 'readStatus'>;
+  store: Pick<ReceiptStore, 'read'>;
   tokens: Pick<StatusTokens, 'open'>;
   clock: Pick<Clock, 'now'>;
 };
@@ -38,6 +39,8 @@ export const receiptStatusOut = z
   })
   .meta({ id: 'ReceiptStatus', description: 'What became of a delivery.' });
 
+type StatusEvent = z.infer<typeof receiptStatusOut>['events'][number];
+
 export type StatusResponse = {
   status: z.infer<typeof receiptStatusOut>;
   /** There while work is under way: when it makes sense to ask again. */
@@ -53,21 +56,29 @@ export async function readStatus(
   token: string,
 ): Promise<StatusResponse> {
   const id = tokens.open(token);
-  const report = id === undefined ? undefined : await store.readStatus(id);
+  const report = id === undefined ? undefined : await store.read(id);
   if (!report)
     throw new TrackportError('not-found', {
       detail: 'This is no status address, or it is more than 30 days old.',
     });
-  const { nextDueAt, events, ...receipt } = report;
-  const status: z.infer<typeof receiptStatusOut> = {
-    ...receipt,
-    events: events.map(({ completedAt, ...event }) => ({
-      ...event,
-      ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
-    })),
+  const { events } = report;
+  const status = { id: report.id, status: report.status, events: events.map(toStatusEvent) };
+  const due = events.flatMap(({ dueAt }) => dueAt ?? []);
+  if (due.length === 0) return { status };
+  return { status, retryAfterSeconds: secondsUntil(Math.min(...due) - clock.now()) };
+}
+
+/** Without personal data, and without issue numbers. */
+function toStatusEvent(event: ReceiptEventDetail): StatusEvent {
+  const { position, eventType, eventId, outcome, erasure, completedAt } = event;
+  return {
+    position,
+    ...(eventType !== undefined && { eventType }),
+    ...(eventId !== undefined && { eventId }),
+    outcome,
+    ...(erasure !== undefined && { erasure }),
+    ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
   };
-  if (nextDueAt === undefined) return { status };
-  return { status, retryAfterSeconds: secondsUntil(nextDueAt - clock.now()) };
 }
 
 function secondsUntil(ms: number): number {

@@ -35,10 +35,10 @@ export const OLDEST_MAX_MS = HOUR;
 /** The list of receipts that wait. */
 export const PENDING_PATH = receiptsPath({ outcome: 'PENDING' });
 
-/** The list of receipts with one outcome in the last 7 days. */
+/** The list of receipts with an event of one outcome that needs a person, in the last 7 days. */
 export function weekOf(outcome: 'FAILED' | 'UNMATCHED' | 'REJECTED', nowMs: number): string {
   const from = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
-  return receiptsPath({ outcome, from });
+  return receiptsPath({ outcome, from, ...(outcome !== 'FAILED' && { acknowledged: 'no' }) });
 }
 
 /** All that is not well, the gravest first: what stops deletions, what needs a person, the rest. */

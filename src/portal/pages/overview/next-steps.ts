@@ -1,3 +1,5 @@
+import type { NameKind } from '#partners/receipts/receipt.ts';
+
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { badge, code, foreign, link, note } from '../../shell/parts.ts';
@@ -6,7 +8,7 @@ import type { Column } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
-import { remedyOf } from '../receipts/remedies.ts';
+import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 import { weekOf } from './concerns.ts';
 
 /** An event that ended FAILED. */
@@ -22,7 +24,13 @@ export type DeadLetter = {
 };
 
 /** The newest of those that ended in the same way. */
-export type Newest = { total: number; partnerId: string; atMs: number };
+export type Newest = {
+  total: number;
+  partnerId: string;
+  atMs: number;
+  /** The first of its events that ended so. */
+  event: { names: readonly NameKind[]; lastError?: string };
+};
 
 type Step = { what: Html; since: Html; next: Html | string; act: Html };
 
@@ -63,12 +71,11 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
   };
 }
 
-function unmatchedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step {
+function unmatchedStep({ total, partnerId, atMs, event }: Newest, reader: Reader): Step {
   return {
     what: html`${badge('warn', `${count(total)} unmatched`)}${note('last of ', foreign(partnerId, 60))}`,
     since: time(atMs, reader, 'minute'),
-    next: html`Check that its ids stand in the leads’ metadata, as
-      <code>externalIds.<wbr />${foreign(partnerId, 60)}</code>; replay when the lead turns up.`,
+    next: html`${adviceFor(event, partnerId)} Replay when the lead turns up, or acknowledge it.`,
     act: link({
       href: weekOf('UNMATCHED', reader.nowMs),
       text: seeWords(total),
@@ -81,7 +88,7 @@ function rejectedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step 
   return {
     what: html`${badge('odd', `${count(total)} rejected`)}${note('last of ', foreign(partnerId, 60))}`,
     since: time(atMs, reader, 'minute'),
-    next: 'Tell the partner: an event has to say whom it means. Nobody was deleted by these.',
+    next: 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.',
     act: link({
       href: weekOf('REJECTED', reader.nowMs),
       text: seeWords(total),

@@ -103,10 +103,10 @@ function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | u
     const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
     const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
       readNewest(deps, { outcome, since }, total);
-    const { open, oldestReceivedAt } = status;
+    const { open, oldestAskedAt } = status;
     return {
       open,
-      oldestMs: oldestReceivedAt === undefined ? undefined : nowMs - oldestReceivedAt,
+      oldestMs: oldestAskedAt === undefined ? undefined : nowMs - oldestAskedAt,
       failed,
       unmatched,
       rejected,
@@ -126,10 +126,11 @@ async function readDeadLetters({ partners }: OverviewDeps, since: number): Promi
   return receipts.map(toDeadLetter);
 }
 
-/** Of a receipt's events the first that failed: its page shows them all. */
+/** Why the first of a receipt's events failed, and the issues of all that did. */
 function toDeadLetter({ id, partnerId, receivedAt, events }: ReceiptDetailOut): DeadLetter {
-  const failed = events.find(({ outcome }) => outcome === 'FAILED');
-  const { lastError = 'internal-error', leadIds = [], completedAt = receivedAt } = failed ?? {};
+  const failed = events.filter(({ outcome }) => outcome === 'FAILED');
+  const { lastError = 'internal-error', completedAt = receivedAt } = failed[0] ?? {};
+  const leadIds = [...new Set(failed.flatMap((event) => event.leadIds))];
   return { receiptId: id, partnerId, atMs: Date.parse(completedAt), error: lastError, leadIds };
 }
 
@@ -139,7 +140,11 @@ async function readNewest(
   total: number,
 ): Promise<Newest | undefined> {
   if (total === 0) return undefined;
-  const [newest] = (await partners.receipts.list({ filter, limit: 1 })).items;
+  const open = { filter: { ...filter, isAcknowledged: false as const }, limit: 1 };
+  const [newest] = (await partners.receipts.list(open)).items;
   if (!newest) return undefined;
-  return { total, partnerId: newest.partnerId, atMs: Date.parse(newest.receivedAt) };
+  const { id, partnerId, receivedAt } = newest;
+  const { events } = await partners.receipts.read(id);
+  const event = events.find(({ outcome }) => outcome === filter.outcome) ?? { names: [] };
+  return { total, partnerId, atMs: Date.parse(receivedAt), event };
 }

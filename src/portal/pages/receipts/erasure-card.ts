@@ -69,7 +69,7 @@ function explanation(kind: Kind, leadIds: readonly string[], issueAddress: Issue
       </p>`;
     case 'none':
       return html`<p>
-        ${issues}: hidden from every reader. This partner’s deletions neither replace nor delete:
+        ${issues}: this partner’s deletions neither replace nor delete,
         <b>title and body are still on the tracker</b>.
       </p>`;
     case 'open':

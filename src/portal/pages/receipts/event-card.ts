@@ -1,21 +1,30 @@
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
-import type { EventNote, ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
+import type {
+  EventNote,
+  EventStep,
+  NameKind,
+  Outcome,
+  ReceiptDetail,
+  ReceiptEventDetail,
+} from '#partners/receipts/receipt.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import type { Html, HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
 import { code, cut, foreign, link, note } from '../../shell/parts.ts';
+import type { State } from '../../shell/parts.ts';
 import { timeline } from '../../shell/texts.ts';
 import type { Moment } from '../../shell/texts.ts';
 import { count, counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { claimPath, issueLink, issueLinks } from './leads.ts';
 import type { Leads } from './leads.ts';
-import { remedyOf } from './remedies.ts';
-import { outcomeBadge } from './words.ts';
+import { nameWords, remedyOf } from './remedies.ts';
+import { OUTCOME_WORDS, outcomeBadge } from './words.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;
 const LEADS_MAX = 10;
+const WHO_CHARACTERS_MAX = 60;
 
 export type EventFacts = {
   event: ReceiptEventDetail;
@@ -44,52 +53,72 @@ export function eventCard(given: EventFacts, reader: Reader): Html {
     },
     body(
       identifiers(event),
-      timeline(
-        `What became of event ${position + 1}`,
-        moments(given, reader).filter((moment) => moment !== undefined),
-      ),
+      timeline(`What became of event ${position + 1}`, moments(given, reader)),
     ),
   );
 }
 
-function identifiers({ eventId, externalId }: ReceiptEventDetail): Html | undefined {
+function identifiers({ eventId, externalId, names }: ReceiptEventDetail): Html | undefined {
   const given = [
     eventId === undefined ? undefined : html`Event id ${code(cut(eventId, ID_CHARACTERS_MAX))}`,
     externalId === undefined
       ? undefined
       : html`External id ${code(cut(externalId, ID_CHARACTERS_MAX))}`,
+    names.length > 0 ? `Looks by ${nameWords(names)}` : undefined,
   ].filter((part) => part !== undefined);
   if (given.length === 0) return undefined;
   return html`<p class="note">${given.map((part, at) => html`${at > 0 && ' · '}${part}`)}</p>`;
 }
 
-function moments(given: EventFacts, reader: Reader): (Moment | undefined)[] {
+/** Something of the past; without an instant it stands behind the acceptance. */
+type Past = Omit<Moment, 'at'> & { atMs: number };
+
+/** What happened, in the order of time; the leads stand at the last match. */
+function moments(given: EventFacts, reader: Reader): Moment[] {
   const { event, receipt } = given;
+  const { history } = event;
+  const lastMatch = history.findLast(({ what }) => what === 'matched');
+  const isNoted =
+    event.note !== 'claim-released' || history.every(({ what }) => what !== 'released');
+  const leads = matched(given, lastMatch?.at ?? receipt.receivedAt);
+  const past = [
+    { state: 'ok' as const, heading: 'Accepted', atMs: receipt.receivedAt },
+    isNoted && noted(event, receipt.receivedAt),
+    lastMatch === undefined && leads,
+    ...history.map((step) => (step === lastMatch && leads ? leads : happened(step))),
+    ended(event),
+  ].filter((one) => one !== undefined && one !== false);
+  const next = awaited(event, reader);
   return [
-    { state: 'ok', heading: 'Accepted', at: time(receipt.receivedAt, reader) },
-    matched(given),
-    noted(event),
-    attempted(event),
-    ended(event, reader),
-    awaited(event, reader),
+    ...past
+      .toSorted((left, right) => left.atMs - right.atMs)
+      .map(({ atMs, ...moment }) => ({ ...moment, at: time(atMs, reader) })),
+    ...(next ? [next] : []),
   ];
 }
 
-function matched({ event, leads }: EventFacts): Moment | undefined {
-  const { leadIds, outcome } = event;
+function matched({ event, leads }: EventFacts, atMs: number): Past | undefined {
+  const { leadIds, outcome, isProvisional } = event;
   if (leadIds.length === 0)
     return outcome === 'PENDING'
-      ? { state: 'wait', heading: 'Looking for whom it names', content: html`<p>No lead yet.</p>` }
+      ? {
+          state: 'wait',
+          heading: 'Looking for whom it names',
+          content: html`<p>No lead yet.</p>`,
+          atMs,
+        }
       : undefined;
   const shown = leadIds.slice(0, LEADS_MAX);
   const lines = shown.map((number) => html`<li>${leadLine(number, leads)}</li>`);
   const more = leadIds.length - shown.length;
+  const found = counted(leadIds.length, 'lead');
   return {
-    state: 'ok',
-    heading: `Matched ${counted(leadIds.length, 'lead')}`,
+    state: isProvisional ? 'wait' : 'ok',
+    heading: isProvisional ? `Hidden until its match is certain: ${found}` : `Matched ${found}`,
     content: html`<ul class="list">
       ${lines}${more > 0 && html`<li>and ${count(more)} more</li>`}
     </ul>`,
+    atMs,
   };
 }
 
@@ -121,70 +150,73 @@ const NOTES: Readonly<Record<EventNote, { heading: string; text: string }>> = {
   },
 };
 
-function noted({ note: noteOf }: ReceiptEventDetail): Moment | undefined {
+function noted({ note: noteOf }: ReceiptEventDetail, atMs: number): Past | undefined {
   if (noteOf === undefined) return undefined;
   const { heading, text } = NOTES[noteOf];
-  return { state: 'warn', heading, content: html`<p>${text}</p>` };
+  return { state: 'warn', heading, content: html`<p>${text}</p>`, atMs };
 }
 
-/** What is stored of the attempts: how many, and why the last one that failed did. */
-function attempted({ outcome, attempts, lastError }: ReceiptEventDetail): Moment | undefined {
-  const failed = outcome === 'DONE' ? attempts - 1 : attempts;
-  if (failed <= 0 || outcome === 'UNMATCHED') return undefined;
-  const heading =
-    failed === 1 ? 'Attempt 1 failed' : `Attempts 1 to ${count(failed)} failed, the last with`;
-  if (lastError === undefined) {
-    const words = outcome === 'PENDING' ? 'no lead was found' : 'why is not stored';
-    return { state: 'bad', heading: `${counted(failed, 'attempt')} so far: ${words}` };
-  }
-  return {
-    state: 'bad',
-    heading: html`${failed === 1 ? `${heading}:` : heading} ${code(cut(lastError, 60))}`,
-    content: html`<p>${remedyOf(lastError).means}.</p>`,
-  };
+/** What a step says: its state and its words, with who did it. */
+const STEPS: Readonly<
+  Record<Exclude<EventStep['what'], 'ended'>, [State, (step: EventStep, who: Html) => HtmlValue]>
+> = {
+  missed: ['wait', () => 'Looked, and found nobody'],
+  matched: ['ok', () => 'Matched'],
+  failed: ['bad', ({ code: why = '' }) => html`Attempt failed: ${code(cut(why, 60))}`],
+  repeated: ['wait', () => 'The partner sent it again'],
+  replayed: ['wait', (_step, who) => html`Replayed by ${who}`],
+  'late-lead': ['wait', () => 'The tracker showed a lead late'],
+  released: ['warn', ({ leadId }, who) => html`${who} gave ${`#${leadId}`} back`],
+  acknowledged: ['mute', (_step, who) => html`Acknowledged by ${who}`],
+};
+
+function happened(step: EventStep): Past {
+  const { at: atMs, what, outcome = 'FAILED', by = '' } = step;
+  if (what === 'ended') return { ...ending(outcome, step.code), atMs };
+  const [state, words] = STEPS[what];
+  const content = what === 'released' && html`<p>${NOTES['claim-released'].text}</p>`;
+  return { state, heading: words(step, foreign(by, WHO_CHARACTERS_MAX)), content, atMs };
 }
 
-function ended(event: ReceiptEventDetail, reader: Reader): Moment | undefined {
-  const { outcome, completedAt, attempts, lastError } = event;
-  const at = completedAt === undefined ? {} : { at: time(completedAt, reader) };
-  const why = lastError === undefined ? undefined : html`<p>${remedyOf(lastError).means}.</p>`;
+function ended({ outcome, completedAt: atMs, attempts, lastError, names }: ReceiptEventDetail) {
+  if (atMs === undefined) return undefined;
+  const { heading, ...rest } = ending(outcome, lastError, names);
+  const isLater = outcome === 'DONE' && attempts > 1;
+  return { ...rest, heading: isLater ? `Done at attempt ${count(attempts)}` : heading, atMs };
+}
+
+/** How an event ended, now or before it was worked again. */
+function ending(outcome: Outcome, why?: string, names: readonly NameKind[] = []) {
+  const { state } = OUTCOME_WORDS[outcome];
+  const because = why === undefined ? undefined : html`<p>${remedyOf(why).means}.</p>`;
   switch (outcome) {
-    case 'PENDING':
-      return undefined;
     case 'DONE':
-      return {
-        state: 'ok',
-        heading: attempts === 1 ? 'Done at once' : `Done at attempt ${count(attempts)}`,
-        content: html`<p>Looked at again and found so. What it said was dropped.</p>`,
-        ...at,
-      };
+      return { state, heading: 'Done', content: html`<p>Looked at again and found so.</p>` };
     case 'FAILED':
       return {
-        state: 'bad',
-        heading: 'Now a dead letter',
-        content: html`<p>Nothing more happens by itself.</p>`,
-        ...at,
+        state,
+        heading: html`Became a dead letter: ${code(cut(why ?? '', 60))}`,
+        content: because,
       };
     case 'UNMATCHED':
-      return {
-        state: 'warn',
-        heading:
-          lastError === undefined
-            ? `Names nobody we know, after ${counted(attempts, 'look')}`
-            : 'Its lead was given back',
-        content: html`<p>Replay when the lead turns up, or let it rest.</p>`,
-        ...at,
-      };
+      return { state, ...foundNobody(why, names), ...(because && { content: because }) };
     case 'REJECTED':
-      return { state: 'odd', heading: 'Cannot be used', content: why, ...at };
+      return { state, heading: 'Cannot be used', content: because };
     case 'IGNORED':
+    case 'PENDING':
       return {
-        state: 'mute',
+        state,
         heading: 'Nothing to do',
         content: html`<p>No rule of the configuration is for it.</p>`,
-        ...at,
       };
   }
+}
+
+function foundNobody(why: string | undefined, names: readonly NameKind[]) {
+  return {
+    heading: why === 'claim-released' ? 'Its lead was given back' : 'Found nobody',
+    content: names.length > 0 && html`<p>No lead has its ${nameWords(names)}.</p>`,
+  };
 }
 
 function awaited(event: ReceiptEventDetail, reader: Reader): Moment | undefined {
@@ -199,13 +231,13 @@ function awaited(event: ReceiptEventDetail, reader: Reader): Moment | undefined 
       state: 'mute',
       heading: 'Can be replayed no more',
       content: html`<p>
-        What it said was dropped after 30 days: the partner has to send it again.
+        Its content was dropped after 30 days: the partner has to send it again.
       </p>`,
     };
   return {
     state: 'mute',
-    heading: 'Can be replayed until then',
+    heading: 'Can be replayed until',
     at: time(completedAt + PAYLOAD_KEPT_MS, reader, 'day'),
-    content: html`<p>What it said is kept encrypted for that, then dropped.</p>`,
+    content: html`<p>Its content is kept encrypted for that, then dropped.</p>`,
   };
 }

@@ -14,7 +14,7 @@ import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { givenFilters, identifiers, receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
 import type { Identifier, ReceiptsFilters, ReceiptsQuery } from './query.ts';
-import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS, statusBadge } from './words.ts';
+import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 
 export type ReceiptListFacts = {
   receipts: readonly ReceiptSummary[];
@@ -101,6 +101,7 @@ const CHIP_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
   partnerId: 'partner',
   status: 'status',
   outcome: 'an event is',
+  acknowledged: 'acknowledged',
   from: 'from',
   to: 'to',
   leadId: 'lead',
@@ -196,9 +197,8 @@ function receiptTable(receipts: readonly ReceiptSummary[], reader: Reader): Html
       {
         label: 'Event',
         cell: ({ path, eventType }) =>
-          html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${note('to ', path)}`,
+          html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${path === 'events' && note('to events')}`,
       },
-      { label: 'Status', cell: ({ status }) => statusBadge(status) },
       { label: 'Outcome', cell: outcomeBadges },
       {
         label: 'Next try',

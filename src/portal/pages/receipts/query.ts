@@ -22,6 +22,7 @@ const filters = {
   partnerId: textFilter(PARTNER_ID_CHARACTERS_MAX),
   status: oneOfFilter(receiptStatuses),
   outcome: oneOfFilter(outcomes),
+  acknowledged: oneOfFilter(['no']),
   from: dayFilter,
   to: dayFilter,
   leadId: identifier,
@@ -68,11 +69,12 @@ function settle({ by, id, ...given }: Given, context: z.RefinementCtx): Receipts
 
 /** Days are UTC; `to` is inclusive. */
 export function toFilter(query: ReceiptsQuery): ReceiptFilter {
-  const { from, to, leadId, cursor: _cursor, ...same } = query;
+  const { from, to, leadId, acknowledged, cursor: _cursor, ...same } = query;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
   const filter = {
     ...same,
     leadId: number,
+    isAcknowledged: acknowledged === 'no' ? (false as const) : undefined,
     since: from === undefined ? undefined : Date.parse(from),
     before: to === undefined ? undefined : Date.parse(to) + DAY,
   };

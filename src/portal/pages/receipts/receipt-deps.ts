@@ -1,4 +1,3 @@
-import type { Access } from '#access/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -7,7 +6,6 @@ import type { Reader } from '../../shell/times.ts';
 import type { IssueAddress } from './leads.ts';
 
 export type ReceiptPagesDeps = {
-  access: Pick<Access, 'listAudit'>;
   partners: Pick<Partners, 'list' | 'receipts' | 'statusTokenOf'>;
   claimedLeads: Pick<ClaimedLeads, 'read' | 'release'>;
   issueAddress: IssueAddress;

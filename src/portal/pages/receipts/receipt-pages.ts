@@ -13,7 +13,6 @@ import type { ReceiptPagesDeps } from './receipt-deps.ts';
 import { EVENTS_SHOWN, receiptView } from './receipt-view.ts';
 import { shortId, statusBadge } from './words.ts';
 
-const ENTRIES_SHOWN = 5;
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;
 
@@ -26,23 +25,19 @@ const query = z.strictObject({
     .transform((digits) => Number(digits ?? 0)),
 });
 
-/** `/portal/receipts/:id`: one receipt, and working it again. */
+/** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
 export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  const { partners, access } = deps;
+  const { partners } = deps;
   portal.page(
     `${RECEIPTS_PATH}/:id`,
     { scope, params, query },
     async ({ person, params: { id }, query: { start } }) => {
       const receipt = await partners.receipts.find(id);
       const reader = readerOf(deps, person);
-      const filter = { subject: `receipt/${id}` };
-      const [claimed, { items: entries }] = await Promise.all([
-        claimedAmong(deps, receipt, start),
-        access.listAudit({ filter, limit: ENTRIES_SHOWN }),
-      ]);
+      const claimed = await claimedAmong(deps, receipt, start);
       const leads = { issueAddress: deps.issueAddress, claimed };
       const statusAddress = statusAddressOf(deps, receipt);
-      const given = { receipt, person, leads, start, entries, statusAddress };
+      const given = { receipt, person, leads, start, statusAddress };
       const { partnerId, eventType, receivedAt, status } = receipt;
       return {
         title: `Receipt ${shortId(id)}`,
@@ -59,6 +54,14 @@ export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void 
     },
   );
   portal.action(
+    `${RECEIPTS_PATH}/:id/acknowledge`,
+    { scope, params },
+    async ({ params: { id }, origin }) => ({
+      location: receiptPath(id),
+      ...acknowledgedNotice(await partners.receipts.acknowledge(id, origin)),
+    }),
+  );
+  portal.action(
     `${RECEIPTS_PATH}/:id/replay`,
     { scope, params },
     async ({ params: { id }, origin }) => ({
@@ -66,6 +69,13 @@ export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void 
       ...replayNotice(await partners.receipts.replay(id, origin)),
     }),
   );
+}
+
+/** What was acknowledged, or that there was nothing. */
+function acknowledgedNotice(events: number): ActionNotice {
+  return events > 0
+    ? { notice: `${counted(events, 'event')} acknowledged: the overview speaks of it no more.` }
+    : { isUndone: true, notice: 'There was nothing to acknowledge any more.' };
 }
 
 /** Which leads of the events that are shown a deletion hides now. */

@@ -1,13 +1,12 @@
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
-import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
+import type { ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import type { PortalPerson } from '../../person.ts';
 import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { body, card, facts, split } from '../../shell/card.ts';
-import { code, cut, foreign, link, note, shortId } from '../../shell/parts.ts';
-import { pager, table } from '../../shell/table.ts';
+import { code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { pager } from '../../shell/table.ts';
 import { count, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { erasureCard } from './erasure-card.ts';
@@ -23,21 +22,19 @@ export type ReceiptFacts = {
   leads: Leads;
   /** How many events stand before the first that is shown. */
   start: number;
-  /** What operators did to it, newest first. */
-  entries: readonly AuditEntryOut[];
   /** For the partner; undefined once it is too old. */
   statusAddress?: string | undefined;
 };
 
 /** Events on a page: more of a large batch are on the next. */
 export const EVENTS_SHOWN = 20;
+const STEPS_SHOWN = 60;
 
 /** What became of it, why, what to do now, and what is erased and what is not. */
 export function receiptView(given: ReceiptFacts, reader: Reader): Html {
   const { receipt, person, leads } = given;
   const { issueAddress } = leads;
-  const beside = html`${erasureCard(receipt.events, issueAddress)} ${deliveryCard(given, reader)}
-  ${auditCard(given, reader)}`;
+  const beside = html`${erasureCard(receipt.events, issueAddress)} ${deliveryCard(given, reader)}`;
   return html`${verdict({ receipt, person, issueAddress }, reader)}
   ${split(eventCards(given, reader), beside)}`;
 }
@@ -49,13 +46,13 @@ function eventCards({ receipt, leads, start }: ReceiptFacts, reader: Reader): Ht
       { id: 'no-events', heading: 'No event' },
       body(html`<p>The delivery was empty, or all of its events came before.</p>`),
     );
-  const shown = events.slice(start, start + EVENTS_SHOWN);
+  const shown = fitting(events.slice(start, start + EVENTS_SHOWN));
   const end = start + shown.length;
   const at = (from: number): string =>
     from === 0 ? receiptPath(id) : `${receiptPath(id)}?start=${from}`;
   return html`${shown.map((event) => eventCard({ event, receipt, leads }, reader))}
   ${
-    events.length > EVENTS_SHOWN &&
+    events.length > shown.length &&
     pager({
       summary: `Events ${count(start + 1)} to ${count(end)} of ${count(events.length)}`,
       words: { newest: 'First', older: 'Next' },
@@ -63,6 +60,13 @@ function eventCards({ receipt, leads, start }: ReceiptFacts, reader: Reader): Ht
       ...(end < events.length && { older: at(end) }),
     })
   }`;
+}
+
+/** A page is bounded, however much happened: at least one event, and of more only so many steps. */
+function fitting(events: readonly ReceiptEventDetail[]): readonly ReceiptEventDetail[] {
+  let steps = 0;
+  const tooMany = events.findIndex(({ history }) => (steps += history.length) > STEPS_SHOWN);
+  return tooMany === -1 ? events : events.slice(0, Math.max(1, tooMany));
 }
 
 function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader): Html {
@@ -95,23 +99,5 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader):
             },
       ]),
     ),
-  );
-}
-
-function auditCard({ receipt, entries }: ReceiptFacts, reader: Reader): Html | undefined {
-  if (entries.length === 0) return undefined;
-  const all = `/portal/audit?on=${encodeURIComponent(`receipt/${receipt.id}`)}`;
-  return card(
-    { id: 'h-audit', heading: 'Audit', aside: link({ href: all, text: 'All' }) },
-    table<AuditEntryOut>({
-      caption: 'What was done to it, newest first',
-      rows: entries,
-      columns: [
-        { label: 'When', kind: 'whole', cell: ({ at }) => time(Date.parse(at), reader) },
-        { label: 'What', cell: ({ action }) => code(action) },
-        { label: 'Who', cell: ({ actor }) => foreign(actor.subject, 60) },
-        { label: 'Request', cell: ({ requestId }) => requestId && shortId(requestId) },
-      ],
-    }),
   );
 }

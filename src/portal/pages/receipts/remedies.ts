@@ -1,5 +1,9 @@
 import type { EventErrorCode } from '#partners/receipts/event-error.ts';
 import { eventErrors } from '#partners/receipts/event-error.ts';
+import type { NameKind } from '#partners/receipts/receipt.ts';
+import { html } from '../../html.ts';
+import type { Html, HtmlValue } from '../../html.ts';
+import { foreign } from '../../shell/parts.ts';
 
 type Remedy = {
   /** What to do, as a heading. */
@@ -28,7 +32,8 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
   'payload-unreadable': { step: 'Put the old secretKey back and replay, or have it sent again' },
   'repository-changed': { step: 'Name the old repository again and replay, or act there by hand' },
   transferred: { step: 'Act in the repository where the issue is now', isLastResort: true },
-  'pull-request': { step: 'Ask the partner: the number is no lead', isLastResort: true },
+  'pull-request': { step: 'Ask the partner which lead it means', isLastResort: true },
+  'no-issue': { step: 'Ask the partner which lead it means', isLastResort: true },
   locked: { step: 'Unlock the issue, then replay' },
   'too-many-comments': byHand,
   refused: { step: 'See that the deleted label exists (doctor --fix), then replay' },
@@ -59,6 +64,37 @@ export function remedyOf(code: string): Remedy & { means: string } {
     ...remedies[code],
     means: `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replaceAll('`', ''),
   };
+}
+
+const NAMES: Readonly<Record<NameKind, string>> = {
+  'lead-id': 'lead number',
+  'correlation-id': 'correlation id',
+  'external-id': 'external id',
+  email: 'e-mail',
+};
+
+/** `lead number, e-mail`. */
+export function nameWords(names: readonly NameKind[]): string {
+  return names.map((name) => NAMES[name]).join(', ');
+}
+
+type Unmatched = { names: readonly NameKind[]; lastError?: string };
+
+/** What to look at where an event found nobody, by what it looked for. */
+export function adviceFor({ names, lastError }: Unmatched, partnerId: string): Html {
+  const key = html`<code>externalIds.<wbr />${foreign(partnerId, 60)}</code>`;
+  const steps: Readonly<Record<NameKind, HtmlValue>> = {
+    'lead-id': 'Ask the partner which lead number it means.',
+    'correlation-id': 'See that the portal writes the correlation id into the leads’ metadata.',
+    'external-id': html`See that the partner’s id stands in the leads’ metadata, as ${key}.`,
+    email: 'Ask the partner for another e-mail of the person: no lead ever had this one.',
+  };
+  if (lastError !== undefined) {
+    const { means, step } = remedyOf(lastError);
+    return html`${means}. ${step}.`;
+  }
+  const given = names.length > 0 ? names : (['external-id'] as const);
+  return html`${given.map((name, at) => html`${at > 0 && ' '}${steps[name]}`)}`;
 }
 
 function isKnown(code: string): code is EventErrorCode {

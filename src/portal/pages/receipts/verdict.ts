@@ -9,8 +9,11 @@ import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import type { IssueAddress } from './leads.ts';
 import { receiptPath } from './query.ts';
-import { remedyOf } from './remedies.ts';
+import { adviceFor, remedyOf } from './remedies.ts';
 import { countWords } from './words.ts';
+
+/** Issues of dead letters that a button leads to. */
+const ISSUES_MAX = 3;
 
 export type VerdictFacts = {
   receipt: ReceiptDetail;
@@ -25,80 +28,107 @@ function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Ou
   return counts;
 }
 
-/** What is so, and the next step beside it. */
+/** What is so, and the next step beside it: what needs a person comes before what is under way. */
 export function verdict(given: VerdictFacts, reader: Reader): Html {
-  switch (given.receipt.status) {
-    case 'ACCEPTED':
-      return underWay(given, reader);
-    case 'PROCESSED':
-      return notice({
-        state: 'ok',
-        id: 'verdict',
-        heading: 'Nothing to do',
-        text: 'All of it ended as it should.',
-      });
-    case 'UNMATCHED':
-      return nobodyFound(given);
-    case 'FAILED':
-      return deadLetters(given);
-  }
+  const { events } = given.receipt;
+  const of = (outcome: Outcome) =>
+    events.filter((one) => one.outcome === outcome && one.acknowledgedAt === undefined);
+  const [failed, unmatched, rejected] = [of('FAILED'), of('UNMATCHED'), of('REJECTED')];
+  const waiting = underWay(of('PENDING'), reader);
+  if (failed[0]) return deadLetters(given, failed, waiting);
+  if (unmatched[0] ?? rejected[0]) return cameToNothing(given, { unmatched, rejected }, waiting);
+  if (waiting) return notice({ state: 'wait', id: 'verdict', ...waiting });
+  return notice({
+    state: 'ok',
+    id: 'verdict',
+    heading: 'Nothing to do',
+    text: settledWords(events),
+    ...replayAction(given),
+  });
 }
 
-function underWay({ receipt: { events } }: VerdictFacts, reader: Reader): Html {
-  const waiting = events.filter(({ outcome }) => outcome === 'PENDING');
+function settledWords(events: readonly ReceiptEventDetail[]): string {
+  const acknowledged = events.filter((one) => one.acknowledgedAt !== undefined).length;
+  const words = [
+    acknowledged > 0 &&
+      `${counted(acknowledged, 'event')} came to nothing, and that was acknowledged.`,
+    events.some(({ note }) => note === 'claim-released') &&
+      'An operator gave a lead back: if that was wrong, the partner has to send the deletion anew.',
+  ].filter((one) => one !== false);
+  return words.length > 0 ? words.join(' ') : 'All of it ended as it should.';
+}
+
+type UnderWay = { heading: string; text: Html };
+
+function underWay(waiting: readonly ReceiptEventDetail[], reader: Reader): UnderWay | undefined {
+  if (waiting.length === 0) return undefined;
   const next = Math.min(...waiting.flatMap(({ dueAt }) => dueAt ?? []));
   const error = waiting.find(({ lastError }) => lastError !== undefined)?.lastError;
   const when =
     next > reader.nowMs ? html`Next attempt: ${time(next, reader)}.` : 'Reload to see it end.';
-  return notice({
-    state: 'wait',
-    id: 'verdict',
+  return {
     heading: `${counted(waiting.length, 'event')} under way`,
-    text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Nothing to do: failed attempts are repeated by themselves.'}
+    text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Failed attempts are repeated by themselves.'}
     ${error !== undefined && `${remedyOf(error).means}.`} ${when}`,
-  });
+  };
 }
 
-function nobodyFound({ receipt, person }: VerdictFacts): Html {
-  const { UNMATCHED = 0, REJECTED = 0 } = countOutcomes(receipt.events);
-  const rejected = receipt.events.find(({ outcome }) => outcome === 'REJECTED')?.lastError;
-  const what =
-    UNMATCHED > 0
-      ? 'It names nobody we know. Replay when the lead turns up, or let it rest: a lead that comes later is not hidden by it.'
-      : remedyOf(rejected ?? '').step;
-  const because = UNMATCHED > 0 ? 'found nobody' : 'could not be used';
+/** What stands behind a verdict that is about other events. */
+function besides(waiting: UnderWay | undefined): Html | undefined {
+  return waiting && html`${waiting.heading}. ${waiting.text}`;
+}
+
+function cameToNothing(
+  given: VerdictFacts,
+  { unmatched, rejected }: Record<'unmatched' | 'rejected', readonly ReceiptEventDetail[]>,
+  waiting: UnderWay | undefined,
+): Html {
+  const { receipt, person } = given;
+  const [first] = unmatched;
+  const what = first
+    ? html`${adviceFor(first, receipt.partnerId)} Replay when the lead turns up, or acknowledge it:
+      a lead that comes later is not hidden by it.`
+    : html`${remedyOf(rejected[0]?.lastError ?? '').step}.`;
+  const text = `Acknowledge ${counted(unmatched.length + rejected.length, 'event')}`;
+  const action = receiptPath(receipt.id, 'acknowledge');
   return notice({
     state: 'warn',
     id: 'verdict',
-    heading: `${counted(UNMATCHED || REJECTED, 'event')} ${because}`,
-    text: what,
-    ...replayAction(receipt, person),
+    heading: first
+      ? `${counted(unmatched.length, 'event')} found nobody`
+      : `${counted(rejected.length, 'event')} could not be used`,
+    text: html`${what} ${besides(waiting)}`,
+    actions: html`${replayAction(given).actions} ${actionButton({ action, person, text })}`,
   });
 }
 
-function deadLetters({ receipt, person, issueAddress }: VerdictFacts): Html {
-  const failed = receipt.events.filter(({ outcome }) => outcome === 'FAILED');
-  const [first] = failed;
-  const { step, means } = remedyOf(first?.lastError ?? '');
-  const [number] = first?.leadIds ?? [];
-  const href = number === undefined ? undefined : issueAddress(number);
-  const replay = replayAction(receipt, person).actions;
-  const open = href && link({ href, text: `Open #${number}`, look: 'button' });
+function deadLetters(
+  given: VerdictFacts,
+  failed: readonly ReceiptEventDetail[],
+  waiting: UnderWay | undefined,
+): Html {
+  const { step, means } = remedyOf(failed[0]?.lastError ?? '');
+  const numbers = [...new Set(failed.flatMap(({ leadIds }) => leadIds))].slice(0, ISSUES_MAX);
+  const open = numbers.map((number) => {
+    const href = given.issueAddress(number);
+    return href && html`${link({ href, text: `Open #${number}`, look: 'button' })} `;
+  });
+  const { actions } = replayAction(given);
   const others = failed.length > 1 ? ` So ended the first of ${failed.length} events.` : '';
   const harmless =
-    replay === undefined
-      ? 'What it said was dropped after 30 days: it cannot be replayed.'
+    actions === undefined
+      ? 'Its content was dropped after 30 days: it cannot be replayed.'
       : 'Replaying starts what failed or found nobody anew; it is harmless for issues that are already as they should be.';
   return notice({
     state: 'bad',
     id: 'verdict',
     heading: step,
-    text: html`${means}.${others} ${harmless}`,
-    actions: html`${open} ${replay}`,
+    text: html`${means}.${others} ${harmless} ${besides(waiting)}`,
+    actions: html`${open} ${actions}`,
   });
 }
 
-function replayAction(receipt: ReceiptDetail, person: PortalPerson): { actions?: Html } {
+function replayAction({ receipt, person }: VerdictFacts): { actions?: Html } {
   const replayable = receipt.events.filter(({ isReplayable }) => isReplayable).length;
   if (replayable === 0) return {};
   const text = `Replay ${counted(replayable, 'event')}`;

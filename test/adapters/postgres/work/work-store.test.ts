@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
@@ -36,9 +37,7 @@ describeWorkStore('PostgreSQL', async () => {
       }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: (subject) => createAuditLog(database).listOf(subject),
-    release: async (number) => {
-      await database.run('UPDATE claim SET released_at = 3 WHERE number = @number', { number });
-    },
+    claims: createClaimStore(database, { repository }),
     workAs: async (instance) => {
       await database.run('UPDATE worker_lease SET holder = @instance', { instance });
     },

@@ -93,6 +93,9 @@ test('keeps what an event waits for and what became of it', async () => {
   expect((await receipts.read('r2'))?.events[0]).toEqual({
     position: 12,
     isReplayable: false,
+    isProvisional: false,
+    names: [],
+    history: [],
     eventId: 'e12',
     outcome: 'DONE',
     leadIds: ['24', '25'],

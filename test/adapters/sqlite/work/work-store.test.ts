@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
@@ -106,7 +107,7 @@ describeWorkStore('SQLite', async () => {
     receiptsWith: (key) => createReceiptStore({ database, payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => createAuditLog(database).listOf(subject),
-    release: async () => void database.handle.exec('UPDATE claim SET releasedAt = 3'),
+    claims: createClaimStore(database, { repository }),
     workAs: async (instance) =>
       void database.handle.prepare('UPDATE worker_lease SET holder = ?').run(instance),
     failProgress: async () =>

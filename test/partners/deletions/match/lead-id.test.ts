@@ -65,35 +65,40 @@ describe('while the first crawl runs', () => {
   });
 
   test.each([
-    ['a pull request', true],
-    ['no issue', false],
-  ])('of %s nothing is claimed in the end, and the next name decides', async (_what, isPull) => {
-    const { world, goOn } = await worldBeforeCrawl(({ tracker }) => {
-      tracker.createIssue(leadIssue());
-      if (isPull) tracker.createIssue({ ...leadIssue(), isPullRequest: true });
-    });
-    const nobody = await world.send({ leadId: 2 });
-    const somebody = await world.send({ leadId: 2, email: 'ada@example.com' });
-    const reads = () => world.tracker.calls.count({ path: /issues\/2$/ });
-    const { handle } = world.database;
-    const known = handle.prepare(`SELECT sum(progress ->> '$.isNoLead') FROM event`).pluck();
-    const dueAt = handle.prepare('SELECT sum(dueAt) FROM event').pluck();
-    await eventually(() => expect(known.get()).toBe(2));
-    const readsUntilKnown = reads(); // two, and more only where a read took too long
-    const rounds = new Set<unknown>();
-    await eventually(() => expect(rounds.add(dueAt.get()).size).toBeGreaterThan(5));
-    expect(reads()).toBe(readsUntilKnown); // never again, however long the crawl takes
-    goOn();
-    expect((await world.settled(nobody)).events[0]).toMatchObject({
-      outcome: 'UNMATCHED',
-      leadIds: [],
-    });
-    expect((await world.settled(somebody)).events[0]).toMatchObject({
-      outcome: 'DONE',
-      leadIds: ['1'],
-    });
-    expect(await isClaimed(world, 2)).toBe(false);
-  });
+    ['a pull request', true, 'pull-request'],
+    ['no issue', false, 'no-issue'],
+  ])(
+    'of %s nothing is claimed in the end, and the next name decides',
+    async (_what, isPull, lastError) => {
+      const { world, goOn } = await worldBeforeCrawl(({ tracker }) => {
+        tracker.createIssue(leadIssue());
+        if (isPull) tracker.createIssue({ ...leadIssue(), isPullRequest: true });
+      });
+      const nobody = await world.send({ leadId: 2 });
+      const somebody = await world.send({ leadId: 2, email: 'ada@example.com' });
+      const reads = () => world.tracker.calls.count({ path: /issues\/2$/ });
+      const { handle } = world.database;
+      const known = handle.prepare(`SELECT sum(progress ->> '$.isNoLead') FROM event`).pluck();
+      const dueAt = handle.prepare('SELECT sum(dueAt) FROM event').pluck();
+      await eventually(() => expect(known.get()).toBe(2));
+      const readsUntilKnown = reads(); // two, and more only where a read took too long
+      const rounds = new Set<unknown>();
+      await eventually(() => expect(rounds.add(dueAt.get()).size).toBeGreaterThan(5));
+      expect(reads()).toBe(readsUntilKnown); // never again, however long the crawl takes
+      goOn();
+      expect((await world.settled(nobody)).events[0]).toMatchObject({
+        outcome: 'UNMATCHED',
+        names: ['lead-id'],
+        lastError,
+        leadIds: [],
+      });
+      expect((await world.settled(somebody)).events[0]).toMatchObject({
+        outcome: 'DONE',
+        leadIds: ['1'],
+      });
+      expect(await isClaimed(world, 2)).toBe(false);
+    },
+  );
 });
 
 describe('while the tracker is down', () => {

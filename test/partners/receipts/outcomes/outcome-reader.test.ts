@@ -12,9 +12,11 @@ function reader(count: OutcomeCounts['count']) {
 
 test('reads the last 24 hours, the one that runs last, and a week', async () => {
   const asked: number[][] = [];
-  const { clock, read } = reader(async (starts) => {
+  const { clock, read } = reader(async (starts, _outcomes, which) => {
     asked.push([...starts]);
-    return starts.map(() => ({ FAILED: 1 }));
+    return starts.map(() =>
+      which === 'acknowledged' ? { REJECTED: 2 } : { FAILED: 1, REJECTED: 5 },
+    );
   });
   const { hours, week } = await read();
   const current = Math.floor(clock.now() / HOUR) * HOUR;
@@ -22,7 +24,7 @@ test('reads the last 24 hours, the one that runs last, and a week', async () => 
   expect(hours.map(({ startMs }) => startMs)).toEqual(asked[0]);
   expect([hours[0]?.startMs, hours[23]?.startMs]).toEqual([current - 23 * HOUR, current]);
   expect(asked[1]).toEqual([clock.now() - 7 * 24 * HOUR]);
-  expect(week).toEqual({ FAILED: 1 });
+  expect(week).toEqual({ FAILED: 1, REJECTED: 3 });
 });
 
 test('many who look within ten seconds cost one look, those after it another', async () => {
@@ -33,10 +35,10 @@ test('many who look within ten seconds cost one look, those after it another', a
   });
   await Promise.all([read(), read()]);
   await read();
-  expect(looks).toBe(2);
+  expect(looks).toBe(3);
   await clock.advance(10_000);
   await read();
-  expect(looks).toBe(4);
+  expect(looks).toBe(6);
 });
 
 test('a failure is passed on and not remembered', async () => {

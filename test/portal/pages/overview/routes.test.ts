@@ -13,7 +13,7 @@ const clock = createFakeClock();
 const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown as DirectoryFiller;
 
 function overview(given: Partial<OverviewDeps> = {}) {
-  const { partners, deliver } = buildPartners({ clock, filler });
+  const { partners, deliver, work } = buildPartners({ clock, filler });
   const deps: OverviewDeps = {
     readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
     hasReadyz: true,
@@ -24,7 +24,8 @@ function overview(given: Partial<OverviewDeps> = {}) {
     clock,
     ...given,
   };
-  return { portal: startPortal((routes) => overviewPages(routes, deps)), deliver };
+  const portal = startPortal((routes) => overviewPages(routes, deps));
+  return { portal, deliver, partners, work };
 }
 
 test('shows what came in and what waits', async () => {
@@ -43,6 +44,34 @@ test('a deletion that named nobody is not called well', async () => {
   expect(body).toContain('1 event could not be used');
   expect(body).toContain('1 rejected');
   expect(body).not.toContain('All is well');
+});
+
+test('what was acknowledged is spoken of no more', async () => {
+  const { portal, deliver, partners } = overview();
+  const { receipt } = await deliver({ type: 'contact.deletion' });
+  await deliver({ type: 'contact.deletion', eventId: 'other' });
+  const admin = await portal.signIn();
+  const actor = { kind: 'token', subject: 'ada' } as const;
+  await partners.receipts.acknowledge(receipt.id, { actor });
+  expect((await admin.get('/portal')).body).toContain('1 event could not be used');
+  const [open] = (await partners.receipts.list({ filter: { isAcknowledged: false }, limit: 9 }))
+    .items;
+  await partners.receipts.acknowledge(open?.id ?? '', { actor });
+  await clock.advance(10_000);
+  expect((await admin.get('/portal')).body).not.toContain('could not be used');
+});
+
+test('a dead letter names the issues of all events that failed', async () => {
+  const { portal, deliver, work } = overview();
+  await deliver([
+    { type: 'contact.deletion', leadId: '24' },
+    { type: 'contact.deletion', leadId: '25' },
+    { type: 'contact.deletion', leadId: '26' },
+  ]);
+  for (const item of await work.lease('match', clock.now(), 2))
+    await work.settle(item, { outcome: 'FAILED', lastError: 'locked', attempts: 1 }, clock.now());
+  const { body } = await (await portal.signIn()).get('/portal');
+  expect(body).toContain('Issue #24, #25: ');
 });
 
 test('a person who may not see receipts sees health alone', async () => {

@@ -209,20 +209,26 @@ test('each dead letter leads to its receipt and says what to do', () => {
     error: 'locked',
     leadIds: ['4177'],
   };
-  const lastUnmatched = { total: 5, partnerId: 'tessera', atMs: nowMs };
+  const names = ['email'] as const;
+  const lastUnmatched = { total: 5, partnerId: 'tessera', atMs: nowMs, event: { names } };
   const text = page({
     operation: { ...operation, failed: 1, unmatched: 5, deadLetters: [letter], lastUnmatched },
   });
   expect(text).toContain('href="/portal/receipts/5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804"');
   expect(text).toContain('Issue #4177: Unlock the issue, then replay.');
-  expect(text).toContain('href="/portal/receipts?outcome=UNMATCHED&amp;from=2026-11-14">See all 5');
+  expect(text).toContain('Ask the partner for another e-mail of the person');
+  expect(text).toContain(
+    'href="/portal/receipts?outcome=UNMATCHED&amp;acknowledged=no&amp;from=2026-11-14">See all 5',
+  );
 });
 
 test('events that were of no use lead to their list and say whose turn it is', () => {
-  const lastRejected = { total: 2, partnerId: 'tessera', atMs: nowMs };
+  const lastRejected = { total: 2, partnerId: 'tessera', atMs: nowMs, event: { names: [] } };
   const text = page({ operation: { ...operation, rejected: 2, lastRejected } });
   expect(text).toContain('Tell the partner');
-  expect(text).toContain('href="/portal/receipts?outcome=REJECTED&amp;from=2026-11-14">See all 2');
+  expect(text).toContain(
+    'href="/portal/receipts?outcome=REJECTED&amp;acknowledged=no&amp;from=2026-11-14">See all 2',
+  );
 });
 
 test('the list of receipts takes every filter that leads to it', () => {
@@ -280,8 +286,8 @@ test('hostile texts stay texts', () => {
       operation: {
         ...operation,
         deadLetters: [letter],
-        lastUnmatched: { total: 1, partnerId: hostile, atMs: 0 },
-        lastRejected: { total: 1, partnerId: hostile, atMs: 0 },
+        lastUnmatched: { total: 1, partnerId: hostile, atMs: 0, event: { names: [] } },
+        lastRejected: { total: 1, partnerId: hostile, atMs: 0, event: { names: [] } },
       },
     },
     reader,

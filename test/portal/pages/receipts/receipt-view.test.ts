@@ -16,6 +16,9 @@ const event = (given: Partial<ReceiptEventDetail> = {}): ReceiptEventDetail => (
   lastError: 'locked',
   completedAt: Date.parse('2026-11-21T08:38:40Z'),
   isReplayable: true,
+  isProvisional: false,
+  names: [],
+  history: [],
   ...given,
 });
 
@@ -49,7 +52,6 @@ const view = (events: ReceiptEventDetail[], given: Partial<ReceiptDetail> = {}) 
         claimed: new Set(['4177', '4182']),
       },
       start: 0,
-      entries: [],
       statusAddress: '/api/v1/receipt-status/abc',
     },
     reader,
@@ -61,15 +63,15 @@ test('a dead letter says what to do, why, when it ended and how long it can be r
   expect(text).toContain('The issue takes no comments.');
   expect(text).toContain('href="https://tracker.example.com/acme/leads/issues/4177">Open #4177');
   expect(text).toContain('Replay 1 event</button>');
-  expect(text).toContain('Attempts 1 to 11 failed, the last with<code>locked</code>');
-  expect(text).toContain('Now a dead letter</h3><time datetime="2026-11-21T08:38:40Z"');
-  expect(text).toContain('Can be replayed until then</h3><time datetime="2026-12-21T08:38:40Z"');
+  expect(text).toContain(
+    'Became a dead letter:<code>locked</code></h3><time datetime="2026-11-21T08:38:40Z"',
+  );
+  expect(text).toContain('Can be replayed until</h3><time datetime="2026-12-21T08:38:40Z"');
 });
 
 test('what is done says how many attempts it took, and what is still there', () => {
   const text = flat(view([done], { status: 'PROCESSED' }));
   expect(text).toContain('Nothing to do');
-  expect(text).toContain('Attempt 1 failed:<code>tracker-server</code>');
   expect(text).toContain('Done at attempt 2');
   expect(text).toContain('Incomplete: history');
   expect(text).toContain('The old text is still in each issue’s edit history');
@@ -115,11 +117,107 @@ test('nobody found can be replayed while it is kept, and is no promise for later
   });
   const text = flat(view([missed], { status: 'UNMATCHED' }));
   expect(text).toContain('1 event found nobody');
-  expect(text).toContain('Names nobody we know, after 3 looks');
+  expect(text).toContain('Found nobody</h3>');
   expect(text).toContain('Replay 1 event');
   const gone = flat(view([{ ...missed, isReplayable: false }], { status: 'UNMATCHED' }));
   expect(gone).toContain('Can be replayed no more');
   expect(gone).not.toContain('Replay 1 event');
+});
+
+test('a dead letter and a replay are offered while another event is under way', () => {
+  const { completedAt: _at, ...open } = event({ position: 2, outcome: 'PENDING', leadIds: [] });
+  const waiting = { ...open, dueAt: reader.nowMs + 60_000, isReplayable: false };
+  const other = event({ position: 1, leadIds: ['4182'] });
+  const text = flat(view([event(), other, waiting], { status: 'ACCEPTED' }));
+  expect(text).toContain('<h2 id="verdict">Unlock the issue, then replay</h2>');
+  expect(text).toContain('1 event under way.');
+  expect(text).toContain('Replay 2 events</button>');
+  expect(text).toContain('Open #4177');
+  expect(text).toContain('Open #4182');
+  expect(text).not.toContain('Nothing to do');
+});
+
+const minute = (n: number): number => at + n * 60_000;
+
+test('what happened stands in the order of time, with who did it', () => {
+  const history = [
+    { at: minute(1), what: 'matched' },
+    { at: minute(2), what: 'failed', code: 'locked' },
+    { at: minute(3), what: 'ended', outcome: 'FAILED', code: 'locked' },
+    { at: minute(4), what: 'replayed', by: 'ada' },
+    { at: minute(5), what: 'matched' },
+    { at: minute(9), what: 'released', by: 'ben', leadId: '4182' },
+  ] as const;
+  const one = { ...done, note: 'claim-released', completedAt: minute(6), attempts: 1 } as const;
+  const text = flat(view([{ ...one, history }], { status: 'PROCESSED' }));
+  const headings = [...text.matchAll(/<h3>(.*?)<\/h3><time datetime="([^"]+)"/g)];
+  expect(headings.map(([, heading]) => heading)).toEqual([
+    'Accepted',
+    'Matched',
+    'Attempt failed:<code>locked</code>',
+    'Became a dead letter:<code>locked</code>',
+    'Replayed by<bdi>ada</bdi>',
+    'Matched 1 lead',
+    'Done',
+    '<bdi>ben</bdi>gave #4182 back',
+  ]);
+  expect(headings.at(-1)?.[2]).toBe('2026-11-20T09:23:02Z');
+});
+
+test('after a release nothing is said to be hidden, and not that all ended as it should', () => {
+  const { erasure: _erasure, ...released } = { ...done, leadIds: ['9'] };
+  const one = { ...released, note: 'claim-released' } as const;
+  const text = flat(view([one], { status: 'PROCESSED' }));
+  expect(text).toContain('no deletion hides it now');
+  expect(text).not.toContain('hidden from every reader');
+  expect(text).not.toContain('ended as it should');
+  expect(text).toContain('An operator gave a lead back');
+});
+
+test('a claim that waits for its match is not called a match', () => {
+  const { completedAt: _at, ...open } = event({ outcome: 'PENDING', isProvisional: true });
+  const text = flat(view([{ ...open, dueAt: reader.nowMs }], { status: 'ACCEPTED' }));
+  expect(text).toContain('Hidden until its match is certain: 1 lead');
+  expect(text).not.toContain('Matched 1 lead');
+});
+
+test.each<[Partial<ReceiptEventDetail>, string]>([
+  [{ names: ['lead-id'], lastError: 'pull-request' }, 'The number is that of a pull request.'],
+  [{ names: ['lead-id'], lastError: 'no-issue' }, 'The tracker has no issue with the number.'],
+  [{ names: ['lead-id'] }, 'Ask the partner which lead number it means.'],
+  [{ names: ['email'] }, 'Ask the partner for another e-mail of the person'],
+  [{ names: ['external-id'] }, 'externalIds.<wbr />'],
+  [{ names: ['correlation-id'] }, 'See that the portal writes the correlation id'],
+])('nobody found by %j gets advice for that', (given, advice) => {
+  const { lastError: _error, ...missed } = event({ outcome: 'UNMATCHED', leadIds: [] });
+  const text = flat(view([{ ...missed, ...given }], { status: 'UNMATCHED' }));
+  const notice = text.slice(0, text.indexOf('</section>'));
+  expect(notice).toContain(advice);
+  expect(text).toMatch(/Looks by (lead number|e-mail|external id|correlation id)/);
+});
+
+test('what is acknowledged asks for nothing any more, and can still be replayed', () => {
+  const { lastError: _error, ...missed } = event({ outcome: 'UNMATCHED', leadIds: [] });
+  const open = flat(view([missed], { status: 'UNMATCHED' }));
+  expect(open).toContain('Acknowledge 1 event</button>');
+  const history = [{ at: minute(9), what: 'acknowledged', by: 'ada' }] as const;
+  const seen = { ...missed, acknowledgedAt: minute(9), history };
+  const text = flat(view([seen], { status: 'UNMATCHED' }));
+  expect(text).toContain('<h2 id="verdict">Nothing to do</h2>');
+  expect(text).not.toContain('/acknowledge"');
+  expect(text).toContain('Replay 1 event</button>');
+  expect(text).toContain('Acknowledged by<bdi>ada</bdi>');
+});
+
+test('a page of many steps is cut between events', () => {
+  const history = Array.from({ length: 50 }, (_, n) => ({
+    at: minute(n),
+    what: 'missed' as const,
+  }));
+  const events = [0, 1, 2].map((position) => event({ position, history }));
+  const text = flat(view(events));
+  expect(text.match(/<article/g)).toHaveLength(1);
+  expect(text).toContain('?start=1');
 });
 
 test('a lead that nothing hides is not said to be hidden', () => {

@@ -82,6 +82,7 @@ describe('one receipt', () => {
     expect((await receipts.read(receipt.id))?.status).toBe('ACCEPTED');
     expect(again.body).toContain('2 events queued: work begins now.');
     expect(again.body).toContain('2 events under way');
+    expect(again.body.match(/Replayed by/g)).toHaveLength(2);
     expect(again.body).not.toContain(`${path}/replay`);
     const { items } = await access.listAudit({ filter: {}, limit: 5 });
     expect(items).toMatchObject([
@@ -98,6 +99,26 @@ describe('one receipt', () => {
     const { body } = await submit(admin, `${path}/replay`);
     expect(body).toContain('Left as they are: 1 under way already.');
     expect(undoneIn(body)).toMatch(/^Nothing was replayed/);
+  });
+
+  test('that could not be used is acknowledged by its button, once, and audited', async () => {
+    const { admin, deliver, access } = await openReceiptPages();
+    const { receipt } = await deliver([7, 8]);
+    const path = `/portal/receipts/${receipt.id}`;
+    const open = '/portal/receipts?outcome=REJECTED&acknowledged=no';
+    expect(formActions((await admin.get(path)).body)).toContain(`${path}/acknowledge`);
+    expect(rowsOf((await admin.get(open)).body)).toBe(1);
+    const { body } = await submit(admin, `${path}/acknowledge`);
+    expect(body).toContain('2 events acknowledged');
+    expect(formActions(body)).not.toContain(`${path}/acknowledge`);
+    expect(rowsOf((await admin.get(open)).body)).toBe(0);
+    const twice = await submit(admin, `${path}/acknowledge`);
+    expect(undoneIn(twice.body)).toContain('nothing to acknowledge');
+    const { items } = await access.listAudit({ filter: {}, limit: 5 });
+    expect(items).toMatchObject([
+      { action: 'receipt.acknowledge', actor: { subject: 'operator-1' } },
+    ]);
+    expect(await admin.post('/portal/receipts/nothing/acknowledge')).toMatchObject({ status: 404 });
   });
 
   test('of many events is shown by pages', async () => {

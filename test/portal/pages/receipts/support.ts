@@ -21,7 +21,6 @@ export async function openReceiptPages() {
   const claimedLeads = createClaimedLeads({ claims, cursors, clock });
   const portal = startPortal((routes) =>
     receiptPages(routes, {
-      access,
       partners,
       claimedLeads,
       issueAddress: (number) => `https://tracker.example.com/acme/leads/issues/${number}`,
