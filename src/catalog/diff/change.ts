@@ -32,13 +32,14 @@ export type Changes = { changes: Change[]; truncated: boolean };
 
 const ORDER: readonly Impact[] = ['breaking', 'unclassified', 'compatible'];
 
-/** Breaking ones first, at most 1,000. */
-export function orderChanges(found: Iterable<Change>): Changes {
+/** Breaking ones first, at most 1,000; `below` is what their paths start with. */
+export function orderChanges(found: Iterable<Change>, below = ''): Changes {
   const byImpact: Record<Impact, Change[]> = { breaking: [], unclassified: [], compatible: [] };
   let total = 0;
   for (const change of found) {
     total += 1;
-    if (byImpact[change.impact].length < CHANGES_MAX) byImpact[change.impact].push(change);
+    if (byImpact[change.impact].length < CHANGES_MAX)
+      byImpact[change.impact].push({ ...change, path: `${below}${change.path}` });
   }
   const changes = ORDER.flatMap((impact) => byImpact[impact]).slice(0, CHANGES_MAX);
   return { changes, truncated: total > changes.length };
@@ -50,7 +51,7 @@ export function toChange(difference: Difference, impact: Impact): Change {
   return { path: pointerOf(at), kind, impact, text: textOf(difference) };
 }
 
-function pointerOf(at: readonly string[]): string {
+export function pointerOf(at: readonly string[]): string {
   return at.map((part) => `/${escapePointer(part)}`).join('');
 }
 

@@ -1,9 +1,9 @@
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
 import { orderChanges, toChange } from './change.ts';
-import type { Change, Changes } from './change.ts';
+import type { Changes } from './change.ts';
 import { differences } from './differences.ts';
-import { openApiJudge } from './openapi-impact.ts';
+import { judge } from './openapi/judge.ts';
 
 /** The specs as they are stored; undefined for none. */
 export type SpecPair = { before: string | undefined; after: string | undefined };
@@ -16,20 +16,17 @@ export type SpecDiffer = (specs: SpecPair, signal?: AbortSignal) => Promise<Chan
 
 /** What changed between two specs. Only of OpenAPI documents anything is said to break or not to. */
 export function diffSpecs({ before, after }: SpecPair): Changes {
+  if (before === after) return { changes: [], truncated: false };
   const [former, latter] = [before, after].map((text) =>
     text === undefined ? undefined : read(text),
   );
-  if (former === undefined || latter === undefined) return oneChange(former, latter);
+  if (former === undefined || latter === undefined) return oneChange(former);
+  const found = differences(former, latter);
   const isJudged = isOpenApi(former) && isOpenApi(latter);
-  const judge = isJudged ? openApiJudge(former, latter) : () => 'unclassified' as const;
-  return orderChanges(changesOf());
-
-  function* changesOf(): Generator<Change> {
-    for (const difference of differences(former, latter)) {
-      const change = toChange(difference, judge(difference));
-      yield { ...change, path: `/spec${change.path}` };
-    }
-  }
+  const changes = isJudged
+    ? judge(former, latter, found)
+    : found.map((difference) => toChange(difference, 'unclassified'));
+  return orderChanges(changes, '/spec');
 }
 
 /**
@@ -42,8 +39,7 @@ export function canBreak(specText: string | undefined): boolean {
   );
 }
 
-function oneChange(former: unknown, latter: unknown): Changes {
-  if (former === latter) return { changes: [], truncated: false };
+function oneChange(former: unknown): Changes {
   const kind = former === undefined ? ('added' as const) : ('removed' as const);
   return {
     changes: [{ path: '/spec', kind, impact: 'unclassified', text: kind }],

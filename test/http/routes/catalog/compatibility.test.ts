@@ -52,7 +52,7 @@ function countedDiffs(): { count: () => number; facts: Partial<CatalogPorts> } {
 const finding = {
   pointer: '#/spec/paths/~1dogs',
   code: 'breaking-change',
-  detail: 'Breaks who relies on 1.0.0: removed.',
+  detail: 'Breaks who relies on 1.0.0: the path is gone.',
 };
 
 describe('breaking changes', () => {
@@ -247,7 +247,7 @@ test('of two publications at once the second is held against the first', async (
   const refused = await publish('1.2.0');
   expect(refused.body).toMatchObject({
     code: 'breaking-change',
-    errors: [{ detail: 'Breaks who relies on 1.1.0: removed.' }],
+    errors: [{ detail: 'Breaks who relies on 1.1.0: the path is gone.' }],
   });
 });
 

@@ -32,7 +32,7 @@ test('two versions are compared, breaking changes first, without a word too many
     to: '2.0.0',
     breaking: true,
     changes: [
-      { path: '/spec/paths/~1dogs', kind: 'removed', impact: 'breaking', text: 'removed' },
+      { path: '/spec/paths/~1dogs', kind: 'removed', impact: 'breaking', text: 'the path is gone' },
       { path: '/owner', kind: 'changed', impact: 'compatible', text: 'from "team-a" to "team-b"' },
       { path: '/spec/paths/~1cats', kind: 'added', impact: 'compatible', text: 'added' },
     ],

@@ -1,0 +1,77 @@
+import { isRecord, valueAt } from '#shared/text/json.ts';
+import type { Change } from '../change.ts';
+
+type Json = Record<string, unknown>;
+
+/** A place of a document: the names that lead there, as `differences` gives them. */
+export type At = readonly string[];
+
+/** A value and where it stands: behind a reference, where that leads to. */
+export type Entry = { value: unknown; at: At };
+
+/** `request`: clients send it, so it may be widened. `response`: they receive it, so it may be narrowed. */
+export type Direction = 'request' | 'response';
+
+/** What a rule says of a place. What no rule speaks of hurts nobody. */
+export type Verdict = Pick<Change, 'kind' | 'text'> & {
+  at: At;
+  impact: 'breaking' | 'unclassified';
+};
+
+/** The schemas of one value, as it travels. `site`: where it is used. */
+export type Pair = { direction: Direction; site: At; before: Entry; after: Entry };
+
+/** Two documents that are compared, and what is known of them so far. */
+export type Comparison = {
+  before: Json;
+  after: Json;
+  say: (verdict: Verdict) => void;
+  /** Pairs of schemas that are still to be compared. */
+  open: Pair[];
+  /** Those that ever were, so that each is compared once, and cycles end. */
+  seen: Set<string>;
+  /** Whether the one schema of a pair takes the place of the other. */
+  fits: Map<string, boolean>;
+  /** How many alternatives of alternatives deep. */
+  depth: number;
+  /** Definitions that a reference on the way led to. */
+  reached: Set<string>;
+};
+
+export type Side = 'before' | 'after';
+
+/** An absent value is one of its own. */
+export function entryOf(parent: Entry, name: string): Entry {
+  const value =
+    isRecord(parent.value) && Object.hasOwn(parent.value, name) ? parent.value[name] : undefined;
+  return { value, at: [...parent.at, name] };
+}
+
+export function membersOf(parent: Entry): [string, Entry][] {
+  if (!isRecord(parent.value)) return [];
+  return Object.entries(parent.value).map(([name, value]) => [
+    name,
+    { value, at: [...parent.at, name] },
+  ]);
+}
+
+const HOPS_MAX = 64;
+
+/** Where the references of a value lead to in the end; the value itself where they lead nowhere. */
+export function resolve(comparison: Comparison, side: Side, entry: Entry): Entry {
+  let found = entry;
+  for (let hops = 0; hops < HOPS_MAX; hops += 1) {
+    const target = isRecord(found.value) ? found.value['$ref'] : undefined;
+    if (typeof target !== 'string' || !target.startsWith('#/')) return found;
+    const at = target.slice(2).split('/').map(decode);
+    const value = valueAt(comparison[side], target.slice(1));
+    if (value === undefined) return found;
+    comparison.reached.add(at.slice(0, at[0] === 'components' ? 3 : 2).join('\n'));
+    found = { value, at };
+  }
+  return found;
+}
+
+function decode(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
