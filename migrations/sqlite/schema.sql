@@ -199,7 +199,7 @@ CREATE TABLE consumer (
 CREATE TABLE consumer_grant (
   consumerId TEXT NOT NULL REFERENCES consumer (id),
   action TEXT NOT NULL,
-  labels TEXT CHECK (json_valid(labels)), -- array of label names; NULL means every lead
+  labels TEXT CHECK (json_valid(labels)), workspace TEXT, -- array of label names; NULL means every lead
   PRIMARY KEY (consumerId, action)
 ) STRICT, WITHOUT ROWID;
 

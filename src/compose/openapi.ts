@@ -40,6 +40,7 @@ export async function renderOpenApi(): Promise<string> {
       readSpecBody: notServing,
       idempotency: unserved,
       authorize: notServing,
+      access: unserved,
     },
     consumers: { access: unserved, idempotency: unserved, authorize: notServing },
     receipts: { receipts: unserved, authorize: notServing },

@@ -106,7 +106,10 @@ function writeConfig(file: string, settings: Readonly<Record<string, unknown>>):
 
 async function createDemoKey({ access }: Service): Promise<string> {
   const { issued } = await access.consumers.create(
-    { name: 'sandbox', grants: [{ action: 'leads:read' }] },
+    {
+      name: 'sandbox',
+      grants: [{ action: 'leads:read' }, { action: 'catalog:read', workspace: 'default' }],
+    },
     { actor: { kind: 'system', subject: 'sandbox' } },
   );
   return issued.key.reveal();

@@ -57,7 +57,30 @@ describe('consumer create', () => {
     expect(await isAccepted(created.key)).toBe(true);
   });
 
-  test('labels belong to the grant before them, or to the only one', async () => {
+  test('a grant for the catalog names its workspace', async () => {
+    const both = ['--grant', 'leads:read', '--grant', 'catalog:read', '--workspace', 'acme'];
+    const { id } = await json<Created>('create', 'Docs', ...both, '--label', 'emea');
+    const { grants } = await json<Shown>('show', id);
+    expect(grants).toEqual([
+      { action: 'catalog:read', workspace: 'acme' },
+      { action: 'leads:read', labels: ['emea'] },
+    ]);
+    const { out } = await consumer(['show', id]);
+    expect(out).toContain('catalog:read (workspace acme), leads:read (emea)');
+  });
+
+  test.each([
+    [['--grant', 'catalog:read'], '--workspace'],
+    [['--grant', 'leads:read', '--workspace', 'acme'], '--grant catalog:read'],
+    [['--grant', 'catalog:read', '--workspace', 'a', '--label', 'b'], '--grant leads:read'],
+  ])('%j is refused with what is missing', async (options, missing) => {
+    await expect(consumer(['create', 'Docs', ...options])).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(missing),
+    });
+  });
+
+  test('labels belong to the grant for leads, wherever they stand', async () => {
     const grants = [{ action: 'leads:read', labels: ['emea', 'big deal'] }];
     const after = ['--grant', 'leads:read', '--label', 'emea', '--label', 'big deal'];
     const before = ['--label', 'emea', '--label', 'big deal', '--grant', 'leads:read'];

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
+import type { Grant } from '#access/grants/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { createFakeClock } from '../support/clock.ts';
 import type { FakeClock } from '../support/clock.ts';
@@ -56,8 +57,12 @@ export function describeConsumerStore(engine: string, open: Open): void {
     });
 
     test('keeps an unrestricted grant apart from a restricted one', async () => {
-      await store.insert(change(consumer({ grants: [{ action: 'leads:read' }] })));
-      expect((await store.find(ID))?.grants).toEqual([{ action: 'leads:read' }]);
+      const grants: Grant[] = [
+        { action: 'catalog:read', workspace: 'Größe' },
+        { action: 'leads:read' },
+      ];
+      await store.insert(change(consumer({ grants })));
+      expect((await store.find(ID))?.grants).toEqual(grants);
     });
 
     test('finds a key with what its consumer may do', async () => {

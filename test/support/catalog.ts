@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
@@ -15,6 +16,7 @@ import type { CatalogRoutesDeps } from '#http/routes/catalog/caller.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
+import { buildAccess } from './access.ts';
 import { buildTestApp } from './http/app.ts';
 import { createFakeClock } from './clock.ts';
 import type { FakeClock } from './clock.ts';
@@ -80,8 +82,10 @@ export function openCatalogApp(
   call: Call;
   clock: FakeClock;
   catalog: Catalog;
+  access: Access;
 } {
   const { catalog, clock, idempotency } = buildCatalog(facts, database);
+  const access = buildAccess({ clock });
   const app = buildTestApp({
     clock,
     catalog: {
@@ -90,11 +94,12 @@ export function openCatalogApp(
       idempotency: createIdempotency({ store: idempotency, clock }),
       authorize,
       ...routes,
+      access,
     },
     ...server,
   });
   onTestFinished(() => app.close());
-  return { app, call: createCall(app), clock, catalog };
+  return { app, call: createCall(app), clock, catalog, access };
 }
 
 const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];

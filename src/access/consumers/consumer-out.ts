@@ -7,10 +7,15 @@ import { consumerStates, keyStateAt, keyStates } from './consumer.ts';
 import type { Consumer, Key } from './consumer.ts';
 
 export const grantOut = z
-  .object({ action: z.string(), labels: z.array(z.string()).readonly().exactOptional() })
+  .object({
+    action: z.string(),
+    labels: z.array(z.string()).readonly().exactOptional(),
+    workspace: z.string().exactOptional(),
+  })
   .meta({
     id: 'Grant',
-    description: 'With `labels`: only leads that carry all of them. Without: all leads.',
+    description:
+      '`leads:read`: with `labels` only leads that carry all of them, without all leads. `catalog:read`: the catalog of `workspace`.',
   });
 
 const keyOut = z

@@ -1,33 +1,43 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
-import { isLongerThan } from '#shared/text/visible.ts';
+import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
 /** What a grant can allow. */
-export const grantActions = ['leads:read'] as const;
+export const grantActions = ['leads:read', 'catalog:read'] as const;
 
 export type GrantAction = (typeof grantActions)[number];
 
-/** What a consumer may do. With `labels`: only with leads that carry all of them. */
-export type Grant = { action: GrantAction; labels?: readonly string[] };
+/**
+ * What a consumer may do. `leads:read`, with `labels`: only of leads that carry all of them.
+ * `catalog:read`: in the one `workspace` that it names.
+ */
+export type Grant = { action: GrantAction; labels?: readonly string[]; workspace?: string };
 
 /** A grant as a request has it. */
-export type GrantInput = { action: string; labels?: readonly string[] };
-
-/** The labels that every lead must carry which the caller sees; none means all leads. */
-export type GrantedLabels = { labels: readonly string[] };
+export type GrantInput = { action: string; labels?: readonly string[]; workspace?: string };
 
 /** One array for all: what is derived from it is remembered by its identity (`memoize.ts`). */
 const ALL_LEADS: readonly string[] = [];
 
-/** What the grants allow of one action. @throws {insufficient-scope} they allow nothing of it */
-export function decideGrant(grants: readonly Grant[], action: GrantAction): GrantedLabels {
-  const grant = grants.find((candidate) => candidate.action === action);
-  if (!grant)
-    throw new TrackportError('insufficient-scope', {
-      detail: `This needs the grant \`${action}\`, which the consumer of this key does not have.`,
-    });
-  return { labels: grant.labels ?? ALL_LEADS };
+/** The labels that every lead must carry which the caller sees; none means all leads. @throws {insufficient-scope} */
+export function grantedLabels(grants: readonly Grant[]): readonly string[] {
+  return (grantOf(grants, 'leads:read') ?? refuseWithout('leads:read')).labels ?? ALL_LEADS;
+}
+
+/** The workspace whose catalog the caller reads. @throws {insufficient-scope} */
+export function grantedWorkspace(grants: readonly Grant[]): string {
+  return grantOf(grants, 'catalog:read')?.workspace ?? refuseWithout('catalog:read');
+}
+
+export function grantOf(grants: readonly Grant[], action: GrantAction): Grant | undefined {
+  return grants.find((grant) => grant.action === action);
+}
+
+function refuseWithout(action: GrantAction): never {
+  throw new TrackportError('insufficient-scope', {
+    detail: `This needs the grant \`${action}\`, which the consumer of this key does not have.`,
+  });
 }
 
 /**
@@ -36,22 +46,65 @@ export function decideGrant(grants: readonly Grant[], action: GrantAction): Gran
  * @throws {validation-failed}
  */
 export function parseGrants(grants: readonly GrantInput[]): Grant[] {
-  const problems: FieldProblem[] = [];
-  const parsed = grants.map(({ action, labels }, index): Grant => {
-    const isRepeated = grants.findIndex((other) => other.action === action) < index;
-    if (!isGrantAction(action)) problems.push(unknownAction(index));
-    else if (isRepeated) problems.push(repeatedAction(index, action));
-    if (labels === undefined) return { action: action as GrantAction };
+  const problems = grantFaults(grants).map(({ at, field, code, detail }): FieldProblem => ({
+    pointer: `#/grants/${at}/${field}`,
+    code,
+    detail,
+  }));
+  const parsed = grants.map(({ action, labels, workspace }, index): Grant => {
+    const scope = { action: action as GrantAction, ...(workspace !== undefined && { workspace }) };
+    if (labels === undefined) return scope;
     const trimmed = withoutRepetitions(labels.map((label) => label.trim()));
     problems.push(...labelProblems(index, trimmed));
-    return { action: action as GrantAction, labels: trimmed };
+    return { ...scope, labels: trimmed };
   });
   if (problems.length > 0) refuse(problems);
   return parsed;
 }
 
-function isGrantAction(action: string): action is GrantAction {
-  return (grantActions as readonly string[]).includes(action);
+/** What is wrong between the fields of a grant, or between grants, whatever is wrong with each field. */
+type GrantFault = {
+  at: number;
+  field: 'action' | 'labels' | 'workspace';
+  code: string;
+  detail: string;
+};
+
+export function grantFaults(grants: readonly Partial<GrantInput>[]): GrantFault[] {
+  return grants.flatMap(({ action, labels, workspace }, at): GrantFault[] => {
+    const fault = (field: GrantFault['field'], code: string, detail: string): GrantFault[] => [
+      { at, field, code, detail },
+    ];
+    if (typeof action !== 'string') return [];
+    if (!grantActions.some((known) => known === action))
+      return fault(
+        'action',
+        'unknown-action',
+        `A grant's action is one of: ${grantActions.join(', ')}.`,
+      );
+    if (grants.findIndex((other) => other.action === action) < at)
+      return fault('action', 'repeated-action', `There is more than one grant for ${action}.`);
+    if (action === 'leads:read')
+      return workspace === undefined
+        ? []
+        : fault('workspace', 'not-allowed', 'Only a grant for catalog:read names a workspace.');
+    if (labels !== undefined)
+      return fault('labels', 'not-allowed', 'Only a grant for leads:read names labels.');
+    return isWorkspace(workspace) ? [] : fault('workspace', 'missing', WORKSPACE_RULE);
+  });
+}
+
+const WORKSPACE_CHARACTERS_MAX = 200;
+export const WORKSPACE_RULE = `A grant for catalog:read names its workspace: 1 to ${WORKSPACE_CHARACTERS_MAX} characters without control characters.`;
+
+/** No store keeps other ones as they are, and two workspaces would become one. */
+export function isWorkspace(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= WORKSPACE_CHARACTERS_MAX &&
+    isPlainLine(value)
+  );
 }
 
 function withoutRepetitions(labels: string[]): string[] {
@@ -86,20 +139,4 @@ function isLabelName(label: string): boolean {
   return (
     label !== '' && !isLongerThan(label, LABEL_CHARACTERS_MAX) && !FORBIDDEN_IN_LABEL.test(label)
   );
-}
-
-function unknownAction(index: number): FieldProblem {
-  return {
-    pointer: `#/grants/${index}/action`,
-    code: 'unknown-action',
-    detail: `A grant's action is one of: ${grantActions.join(', ')}.`,
-  };
-}
-
-function repeatedAction(index: number, action: string): FieldProblem {
-  return {
-    pointer: `#/grants/${index}/action`,
-    code: 'repeated-action',
-    detail: `There is more than one grant for ${action}; give one, with all its labels.`,
-  };
 }

@@ -5,6 +5,7 @@
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { isWorkspace } from '#access/grants/grant.ts';
 import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
@@ -19,7 +20,6 @@ import type { KeySet } from './key-set.ts';
 
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = MINUTE;
-const WORKSPACE_CHARACTERS_MAX = 200;
 
 /** What a good token looks like. */
 export type TokenRules = {
@@ -173,8 +173,6 @@ function clientOf(payload: JWTPayload): string | undefined {
 /** A workspace that cannot be read must not become the common one. @throws {unauthorized} */
 function workspaceOf(value: unknown): string {
   if (value === undefined || value === null) return 'default';
-  // No store keeps other ones as they are, and two workspaces would become one.
-  if (typeof value === 'string' && value !== '' && isPlainLine(value))
-    if (value.length <= WORKSPACE_CHARACTERS_MAX) return value;
+  if (isWorkspace(value)) return value;
   throw refusedToken();
 }

@@ -36,7 +36,7 @@ export function composeBearerRoutes(
   const authorize = createAuthorizeBearer({ verifier, refusals });
   const idempotency = createIdempotency({ store: store.stores.idempotency(), clock });
   return {
-    catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize },
+    catalog: { catalog, readSpecBody: bodies.specBody, idempotency, authorize, access },
     consumers: { access, idempotency, authorize },
     receipts: { receipts, authorize },
     claims: { claimedLeads, authorize },

@@ -27,7 +27,12 @@ export function forOperators<T extends { config: object; schema: object }>(route
  */
 export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
   app.decorateRequest('token', undefined);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', createBearerHook(authorize));
+}
+
+/** The hook alone, for areas that take other credentials, too. */
+export function createBearerHook(authorize: AuthorizeBearer) {
+  return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config;
     if (scope === undefined) throw new Error('a bearer-protected route names no scope');
     const token = await authorize(request, scope);
@@ -37,7 +42,7 @@ export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
       workspaceId: token.workspaceId,
       ...(token.clientId !== undefined && { clientId: token.clientId }),
     };
-  });
+  };
 }
 
 /** The principal that the hook of `requireBearer` left. */

@@ -26,6 +26,8 @@ export type KeyAccess = {
    * @throws {unauthorized} @throws {quota-exceeded} too many bad keys @throws {store-unavailable}
    */
   authenticate(admit: Admit): onRequestHookHandler;
+  /** The same within another hook. */
+  authenticateLater(request: FastifyRequest, admit: Admit): Promise<void>;
   /**
    * Counts the request. From here on the response says what is left of the limit.
    * @throws {quota-exceeded}
@@ -44,31 +46,30 @@ export function createKeyAccess(
       return refusals.rethrow(request.ip, error);
     }
   };
+  const letIn = (principal: ConsumerPrincipal, request: FastifyRequest, admit: Admit): void => {
+    request.logFacts = logFactsOf(principal);
+    announceExpiry(request, principal, clock);
+    admit(principal, request);
+  };
+  const letInLater = async (
+    { request, admit }: { request: FastifyRequest; admit: Admit },
+    done: (error?: FastifyError) => void,
+  ): Promise<void> => {
+    try {
+      letIn(await verify(request), request, admit);
+    } catch (error) {
+      return done(error as FastifyError);
+    }
+    done();
+  };
   return {
-    authenticate: (admit) => {
-      const letIn: Admit = (principal, request) => {
-        request.logFacts = logFactsOf(principal);
-        announceExpiry(request, principal, clock);
-        admit(principal, request);
-      };
-      const letInLater = async (
-        request: FastifyRequest,
-        done: (error?: FastifyError) => void,
-      ): Promise<void> => {
-        try {
-          letIn(await verify(request), request);
-        } catch (error) {
-          return done(error as FastifyError);
-        }
-        done();
-      };
-      return (request, _reply, done) => {
-        const known = access.recall(keyOf(request));
-        if (!known) return void letInLater(request, done);
-        letIn(known, request);
-        done();
-      };
+    authenticate: (admit) => (request, _reply, done) => {
+      const known = access.recall(keyOf(request));
+      if (!known) return void letInLater({ request, admit }, done);
+      letIn(known, request, admit);
+      done();
     },
+    authenticateLater: async (request, admit) => letIn(await verify(request), request, admit),
     spend: (principal, { headersOut }) => {
       const quota = access.countCall(principal);
       const { ratelimit, 'ratelimit-policy': policy } = rateLimitHeaders(quota);

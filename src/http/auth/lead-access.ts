@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { decideGrant } from '#access/grants/grant.ts';
+import { grantedLabels } from '#access/grants/grant.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching/memoize.ts';
@@ -10,7 +10,7 @@ import type { KeyAccessDeps } from './key-access.ts';
 /** A hot key gives the same principal each time, and so the same visibility. */
 const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
   consumerId,
-  labels: decideGrant(grants, 'leads:read').labels,
+  labels: grantedLabels(grants),
 }));
 
 /**

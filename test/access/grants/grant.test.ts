@@ -1,20 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { decideGrant, parseGrants } from '#access/grants/grant.ts';
+import { grantedLabels, grantedWorkspace, parseGrants } from '#access/grants/grant.ts';
 
-describe('decideGrant', () => {
+const forbidden = expect.objectContaining({ code: 'insufficient-scope' });
+
+describe('what is granted', () => {
   test('a grant without labels sees every lead', () => {
-    expect(decideGrant([{ action: 'leads:read' }], 'leads:read')).toEqual({ labels: [] });
+    expect(grantedLabels([{ action: 'leads:read' }])).toEqual([]);
   });
 
   test('a grant with labels sees leads that carry all of them', () => {
     const grants = [{ action: 'leads:read' as const, labels: ['emea', 'sales'] }];
-    expect(decideGrant(grants, 'leads:read')).toEqual({ labels: ['emea', 'sales'] });
+    expect(grantedLabels(grants)).toEqual(['emea', 'sales']);
   });
 
-  test('without a grant nothing is allowed', () => {
-    expect(() => decideGrant([], 'leads:read')).toThrow(
-      expect.objectContaining({ code: 'insufficient-scope' }),
-    );
+  test('a grant for the catalog is for the one workspace that it names', () => {
+    const grants = [{ action: 'catalog:read' as const, workspace: 'acme' }];
+    expect(grantedWorkspace(grants)).toBe('acme');
+    expect(() => grantedLabels(grants)).toThrow(forbidden);
+  });
+
+  test('without a grant nothing is allowed, nor with one that names no workspace', () => {
+    expect(() => grantedLabels([])).toThrow(forbidden);
+    expect(() => grantedWorkspace([{ action: 'leads:read' }])).toThrow(forbidden);
+    expect(() => grantedWorkspace([{ action: 'catalog:read' }])).toThrow(forbidden);
   });
 });
 
@@ -54,6 +62,15 @@ describe('parseGrants', () => {
       [{ action: 'leads:read', labels: Array.from({ length: 11 }, (_, at) => `l${at}`) }],
       '#/grants/0/labels',
     ],
+    ['no workspace', [{ action: 'catalog:read' }], '#/grants/0/workspace'],
+    ['an empty one', [{ action: 'catalog:read', workspace: '' }], '#/grants/0/workspace'],
+    ['a line break in it', [{ action: 'catalog:read', workspace: 'a\nb' }], '#/grants/0/workspace'],
+    [
+      'labels for the catalog',
+      [{ action: 'catalog:read', workspace: 'a', labels: ['x'] }],
+      '#/grants/0/labels',
+    ],
+    ['a workspace for leads', [{ action: 'leads:read', workspace: 'a' }], '#/grants/0/workspace'],
   ])('%s is refused at its place', (_, grants, pointer) => {
     expect(() => parseGrants(grants)).toThrow(
       expect.objectContaining({

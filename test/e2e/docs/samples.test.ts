@@ -140,3 +140,9 @@ ADDRESS="$URL/api/v1/catalog/orders"; BEFORE=1.0.0`;
   const out = await runWell(`${token}\n${create}\n${deprecate}`, env);
   expect(JSON.parse(out)).toMatchObject({ lifecycle: 'DEPRECATED' });
 });
+
+test('a key of the sandbox reads its catalog, as docs/catalog.md has it', async () => {
+  const env = await openSampleSandbox();
+  const read = takeBlock('docs/catalog.md', 'X-API-KEY: $TRACKPORT_KEY');
+  expect(JSON.parse(await runWell(read, env))).toMatchObject({ items: [] });
+});

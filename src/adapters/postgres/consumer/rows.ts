@@ -43,10 +43,10 @@ export function toKeyRow(consumerId: ConsumerId, key: Key): KeyRow {
   };
 }
 
-export function toGrant({ action, labels }: GrantRow): Grant {
-  return { action, ...(labels !== null && { labels }) };
+export function toGrant({ consumerId: _consumerId, ...row }: GrantRow): Grant {
+  return present(row) as Grant;
 }
 
-export function toGrantRow(consumerId: ConsumerId, { action, labels }: Grant): GrantRow {
-  return { consumerId, action, labels: labels ?? null };
+export function toGrantRow(consumerId: ConsumerId, { action, labels, workspace }: Grant): GrantRow {
+  return { consumerId, action, labels: labels ?? null, workspace: workspace ?? null };
 }

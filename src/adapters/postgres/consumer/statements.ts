@@ -23,13 +23,14 @@ export const PUT_CONSUMER = `
     name = excluded.name, state = excluded.state, limit_per_minute = excluded.limit_per_minute`;
 
 export const GRANTS_OF = `
-  SELECT consumer_id, action, labels FROM consumer_grant
+  SELECT consumer_id, action, labels, workspace FROM consumer_grant
   WHERE consumer_id = ANY(@ids) ORDER BY action`;
 
 export const REMOVE_GRANTS = 'DELETE FROM consumer_grant WHERE consumer_id = @id';
 
 export const INSERT_GRANT = `
-  INSERT INTO consumer_grant (consumer_id, action, labels) VALUES (@consumerId, @action, @labels)`;
+  INSERT INTO consumer_grant (consumer_id, action, labels, workspace)
+  VALUES (@consumerId, @action, @labels, @workspace)`;
 
 export const KEY = `SELECT ${KEY_COLUMNS} FROM api_key WHERE key_id = @keyId`;
 

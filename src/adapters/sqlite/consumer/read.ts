@@ -37,7 +37,7 @@ function prepare(handle: Handle) {
       `SELECT ${CONSUMER_COLUMNS} FROM consumer WHERE id = ?`,
     ),
     grantsOf: handle.prepare<[string], GrantRow>(
-      'SELECT consumerId, action, labels FROM consumer_grant WHERE consumerId = ? ORDER BY action',
+      'SELECT * FROM consumer_grant WHERE consumerId = ? ORDER BY action',
     ),
     keysOf: handle.prepare<[string], KeyRow>(
       `SELECT ${KEY_COLUMNS} FROM api_key WHERE consumerId = ? ORDER BY createdAt, rowid`,

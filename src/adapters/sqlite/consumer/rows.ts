@@ -6,7 +6,12 @@ export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 
 export type KeyRow = RowOf<Omit<Key, 'digest'>> & { consumerId: ConsumerId; sha256: Buffer };
 
-export type GrantRow = { consumerId: ConsumerId; action: GrantAction; labels: string | null };
+export type GrantRow = {
+  consumerId: ConsumerId;
+  action: GrantAction;
+  labels: string | null;
+  workspace: string | null;
+};
 
 /** The columns of `ConsumerRow`. */
 export const CONSUMER_COLUMNS = 'id, name, state, limitPerMinute, createdAt';
@@ -56,10 +61,19 @@ export function toKeyRow(consumerId: ConsumerId, key: Key): KeyRow {
   };
 }
 
-export function toGrant({ action, labels }: GrantRow): Grant {
-  return { action, ...(labels !== null && { labels: JSON.parse(labels) as string[] }) };
+export function toGrant({ action, labels, workspace }: GrantRow): Grant {
+  return {
+    action,
+    ...(labels !== null && { labels: JSON.parse(labels) as string[] }),
+    ...(workspace !== null && { workspace }),
+  };
 }
 
-export function toGrantRow(consumerId: ConsumerId, { action, labels }: Grant): GrantRow {
-  return { consumerId, action, labels: labels === undefined ? null : JSON.stringify(labels) };
+export function toGrantRow(consumerId: ConsumerId, { action, labels, workspace }: Grant): GrantRow {
+  return {
+    consumerId,
+    action,
+    labels: labels === undefined ? null : JSON.stringify(labels),
+    workspace: workspace ?? null,
+  };
 }

@@ -71,7 +71,8 @@ function prepare(handle: Handle) {
         name = excluded.name, state = excluded.state, limitPerMinute = excluded.limitPerMinute`),
     removeGrants: handle.prepare<[string]>('DELETE FROM consumer_grant WHERE consumerId = ?'),
     insertGrant: handle.prepare<[GrantRow]>(
-      'INSERT INTO consumer_grant (consumerId, action, labels) VALUES (@consumerId, @action, @labels)',
+      `INSERT INTO consumer_grant (consumerId, action, labels, workspace)
+       VALUES (@consumerId, @action, @labels, @workspace)`,
     ),
     // What identifies a key never changes; lastUsedAt belongs to recordUse.
     putKey: handle.prepare<[KeyRow]>(`

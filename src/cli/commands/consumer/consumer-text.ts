@@ -58,11 +58,10 @@ function renderKeys(keys: readonly KeyOut[], hasColour: boolean): string {
 export function renderGrants(grants: readonly GrantOut[]): string {
   if (grants.length === 0) return 'none';
   return grants
-    .map(({ action, labels }) =>
-      labels === undefined
-        ? `${action} (all leads)`
-        : `${action} (${printable(labels.join(' + '))})`,
-    )
+    .map(({ action, labels, workspace }) => {
+      if (workspace !== undefined) return `${action} (workspace ${printable(workspace)})`;
+      return `${action} (${labels === undefined ? 'all leads' : printable(labels.join(' + '))})`;
+    })
     .join(', ');
 }
 

@@ -2,47 +2,37 @@ import type { Command } from 'commander';
 import type { GrantInput } from '#access/grants/grant.ts';
 import { UsageError } from '../../command.ts';
 
-/** `--grant` and `--label` as they stood on the command line. */
-type GrantToken = { kind: 'grant' | 'label'; text: string };
+/** What `addGrantOptions` yields. */
+export type GrantOptions = { grant?: string[]; label?: string[]; workspace?: string };
 
-/** What `addGrantOptions` yields: both options hold the one list of tokens. */
-export type GrantOptions = { grant?: GrantToken[]; label?: GrantToken[] };
-
-/** Adds `--grant` and `--label`, both repeatable; a label belongs to the grant before it. */
+/** Adds `--grant`, `--label` and `--workspace`. There is one grant per action, so each says whose it is. */
 export function addGrantOptions(command: Command): Command {
-  const tokens: GrantToken[] = [];
-  const collect =
-    (kind: GrantToken['kind']) =>
-    (text: string): GrantToken[] => {
-      tokens.push({ kind, text });
-      return tokens;
-    };
+  const collect = (text: string, before: string[] = []): string[] => [...before, text];
   return command
     .option(
       '--grant <action>',
-      'what the consumer may do: leads:read (all leads, unless labels follow)',
-      collect('grant'),
+      'what the consumer may do, repeatable: leads:read, catalog:read',
+      collect,
     )
     .option(
       '--label <name>',
-      'only leads with this label, for the grant before it (repeatable: with all of them)',
-      collect('label'),
-    );
+      'of leads:read: only leads with this label (repeatable: with all)',
+      collect,
+    )
+    .option('--workspace <name>', 'of catalog:read: the workspace whose catalog it reads');
 }
 
-/** The grants that the options name. @throws UsageError for a label without its grant */
-export function toGrantInputs({ grant, label }: GrantOptions): GrantInput[] {
-  const tokens = grant ?? label ?? [];
-  const actions = tokens.filter(({ kind }) => kind === 'grant');
-  const only = actions.length === 1 ? actions[0] : undefined;
-  const labelsOf = new Map<GrantToken, string[]>(actions.map((action) => [action, []]));
-  let current = only;
-  for (const token of tokens) {
-    if (token.kind === 'grant') current = token;
-    else if (current) labelsOf.get(current)?.push(token.text);
-    else throw new UsageError('--label needs a --grant before it, such as --grant leads:read');
-  }
-  return [...labelsOf].map(([{ text }, labels]) =>
-    labels.length === 0 ? { action: text } : { action: text, labels },
-  );
+/** The grants that the options name. @throws UsageError for a label or a workspace without its grant */
+export function toGrantInputs({ grant = [], label, workspace }: GrantOptions): GrantInput[] {
+  if (label !== undefined && !grant.includes('leads:read'))
+    throw new UsageError('--label needs --grant leads:read');
+  if (workspace !== undefined && !grant.includes('catalog:read'))
+    throw new UsageError('--workspace needs --grant catalog:read');
+  if (workspace === undefined && grant.includes('catalog:read'))
+    throw new UsageError('--grant catalog:read needs --workspace, such as --workspace default');
+  return grant.map((action) => ({
+    action,
+    ...(action === 'leads:read' && label !== undefined && { labels: label }),
+    ...(action === 'catalog:read' && workspace !== undefined && { workspace }),
+  }));
 }

@@ -4,15 +4,14 @@ import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
 import type { IdempotentResponse, Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import { actorOf, tokenOf } from '../../auth/bearer.ts';
-import type { AuthorizeBearer } from '../../auth/bearer.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
+import type { CatalogAccessDeps } from '../../auth/catalog-access.ts';
 import { respondOnce } from '../../responses/idempotent-response.ts';
 
-export type CatalogRoutesDeps = {
+export type CatalogRoutesDeps = CatalogAccessDeps & {
   catalog: Catalog;
   readSpecBody: ReadSpecBody;
   idempotency: Idempotency;
-  authorize: AuthorizeBearer;
 };
 
 /** On whose behalf the use cases work: the workspace is the token's. */

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { CHANGES_MAX, changeKinds, impacts } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import { withScope } from '../../auth/bearer.ts';
+import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
-import { callerOf } from './caller.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { revalidated } from './response.ts';
 import { artifactParams, diffQuery } from './schema.ts';
@@ -13,7 +12,7 @@ import { artifactParams, diffQuery } from './schema.ts';
 export function addDiffRead(app: HttpApp, { catalog }: CatalogRoutesDeps): void {
   app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
     const { id } = request.params;
-    const diff = await catalog.diff(callerOf(request), { id, ...request.query });
+    const diff = await catalog.diff(readerOf(request), { id, ...request.query });
     reply.headers({ ...revalidated, 'content-location': addressOf(id, diff) });
     return toDiffOut(diff);
   });
@@ -50,15 +49,13 @@ function toDiffOut({ truncated, ...diff }: VersionDiff): z.infer<typeof diffOut>
   return { ...diff, ...(truncated && { truncated }) };
 }
 
-const diffRoute = withScope(
-  'catalog:read',
+const diffRoute = forCatalogReaders(
   describeRoute({
     tag: 'Catalog',
     operationId: 'diffArtifactVersions',
     summary: 'Compare two versions of an artifact',
     description:
       "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
-    security: 'Bearer',
     request: { params: artifactParams, querystring: diffQuery },
     ok: { 200: { description: 'What changed.', schema: diffOut } },
     responseHeaders: { 200: ['Cache-Control', 'Vary', 'Content-Location'] },

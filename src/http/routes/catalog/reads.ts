@@ -10,10 +10,9 @@ import {
 } from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { withScope } from '../../auth/bearer.ts';
+import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import { renderedVersion, revalidated, versionHeaderNames, versionHeaders } from './response.ts';
 import type { RenderedVersion } from './response.ts';
-import { callerOf } from './caller.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
@@ -37,7 +36,7 @@ export function addCatalogReads(
   const cache = createResponseCache<RenderedVersion>(() => deps.catalog.version());
   const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
-    const { items, pagination } = await deps.catalog.list(callerOf(request), request.query);
+    const { items, pagination } = await deps.catalog.list(readerOf(request), request.query);
     sendPageHeaders(request, reply, pagination);
     return { items: items.map(toArtifactSummaryOut), pagination };
   });
@@ -48,7 +47,7 @@ export function addCatalogReads(
     ),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
-    const page = await deps.catalog.listVersions(callerOf(request), {
+    const page = await deps.catalog.listVersions(readerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -56,7 +55,7 @@ export function addCatalogReads(
     return { items: page.items.map(toArtifactSummaryOut), pagination: page.pagination };
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
-    const page = await deps.catalog.listAudit(callerOf(request), {
+    const page = await deps.catalog.listAudit(readerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -72,16 +71,16 @@ type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef }
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
 async function respondToRead(deps: ReadDeps, { request, reply, ref }: Reading) {
-  const caller = callerOf(request);
+  const reader = readerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
-    const view = await deps.catalog.read(caller, { ...ref, withSpec: false });
+    const view = await deps.catalog.read(reader, { ...ref, withSpec: false });
     if (matchesNone(condition, entityTagOf(taggedOf(view))))
       return reply.code(304).headers(versionHeaders(view)).send();
   }
-  const key = JSON.stringify([caller.workspaceId, ref.id, ref.version]);
+  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version]);
   const { body, etag, headers } = await deps.cache.read(key, async () =>
-    renderedVersion(await deps.catalog.read(caller, { ...ref, withSpec: true })),
+    renderedVersion(await deps.catalog.read(reader, { ...ref, withSpec: true })),
   );
   return deps.sendRendered({ request, reply }, { bytes: body, etag }, headers);
 }
@@ -95,15 +94,13 @@ function createPageHeaders(publicUrl: () => string) {
 
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
 
-const listRoute = withScope(
-  'catalog:read',
+const listRoute = forCatalogReaders(
   describeRoute({
     tag: 'Catalog',
     operationId: 'listCatalog',
     summary: 'List and search artifacts',
     description:
       'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
-    security: 'Bearer',
     request: { querystring: catalogQuery },
     ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
     responseHeaders: { 200: listHeaders },
@@ -111,15 +108,13 @@ const listRoute = withScope(
   }),
 );
 
-const readRoute = withScope(
-  'catalog:read',
+const readRoute = forCatalogReaders(
   describeRoute({
     tag: 'Catalog',
     operationId: 'readArtifact',
     summary: 'Read one version of an artifact',
     description:
       'Scope `catalog:read`. Without `version`: the set default, else the highest PUBLISHED version (releases before pre-releases), else the highest DEPRECATED one.',
-    security: 'Bearer',
     request: { params: artifactParams, querystring: versionQuery },
     ok: { 200: { description: 'The version.', schema: artifactOut } },
     notModified: true,
@@ -128,14 +123,12 @@ const readRoute = withScope(
   }),
 );
 
-const versionsRoute = withScope(
-  'catalog:read',
+const versionsRoute = forCatalogReaders(
   describeRoute({
     tag: 'Catalog',
     operationId: 'listArtifactVersions',
     summary: 'List the versions of an artifact',
     description: 'Scope `catalog:read`. Highest version first.',
-    security: 'Bearer',
     request: { params: artifactParams, querystring: pageQuery },
     ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
     responseHeaders: { 200: listHeaders },
@@ -143,14 +136,12 @@ const versionsRoute = withScope(
   }),
 );
 
-const auditRoute = withScope(
-  'catalog:read',
+const auditRoute = forCatalogReaders(
   describeRoute({
     tag: 'Catalog',
     operationId: 'readArtifactAudit',
     summary: 'See who changed an artifact',
     description: 'Scope `catalog:read`. Newest first.',
-    security: 'Bearer',
     request: { params: artifactParams, querystring: pageQuery },
     ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
     responseHeaders: { 200: listHeaders },

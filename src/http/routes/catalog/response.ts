@@ -9,7 +9,7 @@ import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { JSON_MEDIA_TYPE, toSendable } from '../../responses/rendered-response.ts';
 
 /** What every response of the catalog says about its caching. */
-export const revalidated = revalidatedFor('Authorization');
+export const revalidated = revalidatedFor('Authorization, X-API-KEY');
 
 /** Where exactly this version is. */
 export function addressOf({ id, version }: { id: string; version: string }): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { consumerOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
-import { grantActions } from '#access/grants/grant.ts';
+import { grantActions, grantFaults } from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
@@ -37,17 +37,17 @@ const grantIn = z
   .strictObject({
     action: z
       .string('must be a text')
-      .refine((action) => grantActions.some((known) => known === action), {
-        error: `must be one of ${grantActions.join(', ')}`,
-        params: { code: 'unknown-action' },
-      })
       .meta({ description: 'What the consumer may do.', enum: [...grantActions] }),
     labels: z
       .array(labelIn, 'must be a list of label names')
       .min(1, LABELS_RULE)
       .max(LABELS_MAX, LABELS_RULE)
       .exactOptional()
-      .describe('Only leads that carry all of these labels.'),
+      .describe('Of `leads:read`: only leads that carry all of these labels.'),
+    workspace: z
+      .string('must be a text')
+      .exactOptional()
+      .describe('Of `catalog:read`, which needs it: the workspace whose catalog is read.'),
   })
   .meta({ id: 'GrantIn', examples: [{ action: 'leads:read', labels: ['partner-program'] }] });
 
@@ -55,19 +55,18 @@ const GRANTS_MAX = 10;
 const grantsIn = z
   .array(grantIn, 'must be a list of grants')
   .max(GRANTS_MAX, `must be at most ${GRANTS_MAX}`)
-  .superRefine(refuseRepeated, { when: ({ value }) => Array.isArray(value) });
+  .superRefine(checkGrants, { when: ({ value }) => Array.isArray(value) });
 
 /** Looked at beside all else that is wrong with the grants. */
-function refuseRepeated(grants: readonly unknown[], context: z.RefinementCtx): void {
-  const actions = grants.map((grant) => (isRecord(grant) ? grant['action'] : undefined));
-  for (const [at, action] of actions.entries())
-    if (typeof action === 'string' && actions.indexOf(action) < at)
-      context.addIssue({
-        code: 'custom',
-        path: [at, 'action'],
-        message: 'must not stand in two grants: give one, with all its labels',
-        params: { code: 'repeated-action' },
-      });
+function checkGrants(grants: readonly unknown[], context: z.RefinementCtx): void {
+  const records = grants.map((grant) => (isRecord(grant) ? grant : {}));
+  for (const { at, field, code, detail } of grantFaults(records))
+    context.addIssue({
+      code: 'custom',
+      path: [at, field],
+      message: detail,
+      params: { code },
+    });
 }
 
 /** A duration as text; what comes out are milliseconds. */

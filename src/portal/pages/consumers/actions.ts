@@ -1,3 +1,4 @@
+import { grantOf } from '#access/grants/grant.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FormProblem } from '../../page.ts';
 import { requireTyped, typedForm } from '../../retyped.ts';
@@ -73,7 +74,7 @@ function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
     async ({ form, params: { id }, origin }) => {
       const { grants } = await deps.access.consumers.read(id);
       if (grantsDigest(grants) !== form.seen) refuseOtherGrants();
-      await checkLabels(pages, form, grants[0]?.labels);
+      await checkLabels(pages, form, grantOf(grants, 'leads:read')?.labels);
       const input = { id, grants: toGrants(form), expected: grants };
       await deps.access.consumers.replaceGrants(input, origin);
       return { location: consumerPath(id), notice: 'The grants were saved.' };

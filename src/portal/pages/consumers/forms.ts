@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
+import { grantOf, isWorkspace, WORKSPACE_RULE } from '#access/grants/grant.ts';
 import type { Grant, GrantInput } from '#access/grants/grant.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
@@ -13,6 +14,11 @@ const labels = z
 const visibility = {
   sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),
   label: labels,
+  workspace: z
+    .string()
+    .trim()
+    .refine((text) => text === '' || isWorkspace(text), WORKSPACE_RULE)
+    .default(''),
 };
 
 /** How long a new key works. */
@@ -69,19 +75,29 @@ export function toLabels(sent: string | readonly string[] | undefined): string[]
 }
 
 /** Grants as the use case takes them. */
-export function toGrants({ sees, label }: z.output<typeof grantsForm> | Visibility): GrantInput[] {
-  if (sees === 'nothing') return [];
-  return [{ action: 'leads:read', ...(sees === 'labels' && { labels: label }) }];
+export function toGrants({ sees, label, workspace }: Visibility): GrantInput[] {
+  return [
+    ...(workspace === '' ? [] : [{ action: 'catalog:read', workspace }]),
+    ...(sees === 'nothing'
+      ? []
+      : [{ action: 'leads:read', ...(sees === 'labels' && { labels: label }) }]),
+  ];
 }
 
-export type Visibility = { sees: 'all' | 'labels' | 'nothing'; label: readonly string[] };
+export type Visibility = {
+  sees: 'all' | 'labels' | 'nothing';
+  label: readonly string[];
+  /** Whose catalog it reads; empty: no one's. */
+  workspace: string;
+};
 
 /** What grants look like in the form. */
-export function toVisibility([grant]: readonly Grant[]): Visibility {
-  if (grant === undefined) return { sees: 'nothing', label: [] };
-  return grant.labels === undefined
-    ? { sees: 'all', label: [] }
-    : { sees: 'labels', label: grant.labels };
+export function toVisibility(grants: readonly Grant[]): Visibility {
+  const leads = grantOf(grants, 'leads:read');
+  const label = leads?.labels ?? [];
+  const seesSome = label.length > 0 ? 'labels' : 'all';
+  const workspace = grantOf(grants, 'catalog:read')?.workspace ?? '';
+  return { sees: leads === undefined ? 'nothing' : seesSome, label, workspace };
 }
 
 /** Stands for grants in a form, so that two people do not undo each other's change. */

@@ -26,6 +26,7 @@ const FIELDS = {
   name: 'Name',
   sees: 'Sees',
   label: 'Labels',
+  workspace: 'Catalog',
   lifetime: 'Key',
   limitPerMinute: 'Limit',
 };
@@ -43,10 +44,7 @@ export function newConsumerView(given: NewConsumerFacts): Html {
       note: 'Who reads, as people here call it. It can be changed.',
       error: errorOf('name'),
     }),
-    visibilityFields(typedVisibility(typed), labels, {
-      sees: errorOf('sees'),
-      label: errorOf('label'),
-    }),
+    visibilityFields(typedVisibility(typed), labels, errorOf),
     select({
       name: 'lifetime',
       label: 'Its first key works',
@@ -85,6 +83,7 @@ export function typedVisibility(typed: TypedFields): Visibility {
   return {
     sees: sees === 'labels' || sees === 'nothing' ? sees : 'all',
     label: toLabels(typed['label']),
+    workspace: textOf(typed['workspace']) ?? '',
   };
 }
 

@@ -3,7 +3,8 @@ import type { ShownSecret } from '../../page.ts';
 
 /** A key that was just made, for the one page that shows it. */
 export function shownKey({ consumer, issued }: ConsumerWithKey, publicUrl: string): ShownSecret {
-  const path = consumer.grants.length > 0 ? '/api/v1/leads?limit=3' : '/api/v1/me';
+  const [action] = consumer.grants.map((grant) => grant.action).reverse();
+  const path = action === undefined ? 'me' : action === 'leads:read' ? 'leads' : 'catalog';
   return {
     heading: 'Keep this key in a safe place now',
     value: issued.key.reveal(),

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { checks, textArea } from '../../shell/fields.ts';
+import { checks, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
 import { remark } from '../../shell/notice.ts';
 import type { Visibility } from './forms.ts';
@@ -9,25 +9,32 @@ import type { Visibility } from './forms.ts';
 /** The tracker's labels, or that nobody can know them now. */
 export type KnownLabels = { names: readonly string[] } | { unknown: true };
 
-/** Which leads a consumer sees: all, those with labels, none. */
+/** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
 export function visibilityFields(
-  { sees, label }: Visibility,
+  { sees, label, workspace }: Visibility,
   labels: KnownLabels,
-  errors: { sees?: string | undefined; label?: string | undefined } = {},
+  errorOf: (name: string) => string | undefined,
 ): Html {
   return html`${checks({
     kind: 'radio',
     name: 'sees',
     label: 'Sees approved leads',
     chosen: [sees],
-    error: errors.sees,
+    error: errorOf('sees'),
     choices: [
       { value: 'all', label: 'all of them' },
       { value: 'labels', label: 'those with labels' },
       { value: 'nothing', label: 'none' },
     ],
   })}
-  ${labelFields(label, labels, errors.label)}`;
+  ${labelFields(label, labels, errorOf('label'))}
+  ${input({
+    name: 'workspace',
+    label: 'Reads the catalog of the workspace',
+    value: workspace,
+    note: 'Empty: it reads no catalog. A workspace is what the tokens of its owners name; “default” without one.',
+    error: errorOf('workspace'),
+  })}`;
 }
 
 /** More labels than these are typed, not ticked: a page of boxes would be long, and slow to read. */

@@ -2,6 +2,7 @@ import { nextExpiry, standingAt } from '#access/consumers/find-consumers.ts';
 import type { Standing } from '#access/consumers/find-consumers.ts';
 import { keyStateAt } from '#access/consumers/consumer.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
+import { grantOf } from '#access/grants/grant.ts';
 import type { Grant } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html } from '../../html.ts';
@@ -33,11 +34,18 @@ export function standingBadge(
 
 /** What a consumer may read, in words and at most so many labels. */
 export function grantWords(grants: readonly Grant[], labelsMax = Infinity): HtmlValue {
-  const [grant] = grants;
-  if (grant === undefined) return note('nothing yet');
-  if (grant.labels === undefined) return 'all leads';
-  const more = grant.labels.length - labelsMax;
-  const shown = grant.labels.slice(0, labelsMax);
+  if (grants.length === 0) return note('nothing yet');
+  const catalog = grantOf(grants, 'catalog:read');
+  const leads = grantOf(grants, 'leads:read');
+  return html`${leads && leadWords(leads, labelsMax)}${leads && catalog && ', '}${
+    catalog && html`catalog of ${foreign(catalog.workspace ?? '', 60)}`
+  }`;
+}
+
+function leadWords({ labels }: Grant, labelsMax: number): HtmlValue {
+  if (labels === undefined) return 'all leads';
+  const more = labels.length - labelsMax;
+  const shown = labels.slice(0, labelsMax);
   return html`${shown.map((label) => html`${tag(foreign(label, 60))} `)}${more > 0 && note(`and ${more} more`)}`;
 }
 

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { GrantInput } from '#access/grants/grant.ts';
+import { DAY } from '#shared/clock.ts';
+import { origin } from '../../../access/support.ts';
 import { openCatalogApp } from '../../../support/catalog.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
@@ -41,7 +44,8 @@ test.each(calls)('%s %s without a token is a 401 before all else', async (method
     raw: method === 'GET' || method === 'HEAD' ? '' : 'x',
   });
   expect(refused.status).toBe(401);
-  expect(refused.headers['www-authenticate']).toBe('Bearer');
+  const isRead = method === 'GET' || method === 'HEAD';
+  expect(refused.headers['www-authenticate']).toBe(isRead ? 'Bearer, ApiKey' : 'Bearer');
 });
 
 test("another workspace's artifact does not exist, on any path", async () => {
@@ -105,4 +109,78 @@ test('the same id in two workspaces is two artifacts, and members stay within th
   const list = await call('GET', '/list?version=1.0.0', { as });
   expect(list.body.members.map(({ id }: { id: string }) => id)).toEqual(['petstore']);
   expect((await call('GET', '/petstore')).body.members).toHaveLength(1);
+});
+
+/** The catalog with the key of a consumer that has these grants, which is good for a week. */
+async function withKey(...grants: GrantInput[]) {
+  const world = openCatalogApp();
+  const input = { name: 'docs', grants, limitPerMinute: 40, expiresInMs: 7 * DAY };
+  const { consumer, issued } = await world.access.consumers.create(input, origin);
+  const key = issued.key.reveal();
+  const ask = async (method: 'GET' | 'POST', path: string, headers = {}) => {
+    const url = `/api/v1/catalog${path}`;
+    const {
+      statusCode: status,
+      headers: got,
+      body,
+    } = await world.app.inject({
+      method,
+      url,
+      headers: { 'x-api-key': key, ...headers },
+    });
+    return { status, headers: got, body: body === '' ? undefined : JSON.parse(body) };
+  };
+  return { ...world, consumer, ask };
+}
+
+const catalogRead = { action: 'catalog:read', workspace: 'acme' };
+const reads = ['', '/petstore', '/petstore/spec', '/petstore/versions', '/petstore/audit'];
+
+test("a key with the grant reads its workspace's catalog, and no other", async () => {
+  const { call, ask, access, consumer } = await withKey(catalogRead);
+  const as = { workspaceId: 'acme' };
+  await call('POST', '', { as, body: { ...least, spec: { a: null } } });
+  await call('POST', '/petstore/publish', { as });
+  await call('POST', '', { body: { ...least, id: 'others' } });
+  for (const path of [...reads, '/petstore/diff?from=1.0.0']) {
+    const { status, headers } = await ask('GET', path);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'ratelimit-policy': expect.stringContaining('40'),
+      'key-expires': expect.stringContaining('GMT'),
+    });
+    expect(headers['vary']).toContain('Authorization, X-API-KEY');
+  }
+  const { etag } = (await ask('GET', '/petstore')).headers;
+  expect((await ask('GET', '/petstore', { 'if-none-match': etag })).status).toBe(304);
+  expect((await ask('GET', '')).body.items).toMatchObject([{ id: 'petstore' }]);
+  expect((await ask('GET', '/others')).body.code).toBe('artifact-not-found');
+  await access.close();
+  expect((await access.consumers.read(consumer.id)).keys).toMatchObject([
+    { lastUsedAt: expect.any(Number) },
+  ]);
+});
+
+test('a key without the grant is a 403, and one that is no good a 401 that names both', async () => {
+  const { ask } = await withKey({ action: 'leads:read' });
+  for (const path of reads) {
+    expect((await ask('GET', path)).body.code).toBe('insufficient-scope');
+    const { status, headers } = await ask('GET', path, { 'x-api-key': 'tpk_x' });
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toBe('Bearer, ApiKey');
+  }
+});
+
+test('a key changes nothing, and its limit holds', async () => {
+  const { ask } = await withKey(catalogRead);
+  const refused = await ask('POST', '/petstore/publish');
+  expect(refused.status).toBe(401);
+  expect(refused.headers['www-authenticate']).toBe('Bearer');
+  for (let calls = 0; calls < 40; calls += 1) await ask('GET', '');
+  expect((await ask('GET', '')).status).toBe(429);
+});
+
+test('who sends a token and a key is who the token says', async () => {
+  const { call } = await withKey(catalogRead);
+  expect((await call('GET', '', { headers: { 'x-api-key': 'tpk_x' } })).status).toBe(200);
 });

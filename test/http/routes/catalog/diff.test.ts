@@ -39,7 +39,7 @@ test('two versions are compared, breaking changes first, without a word too many
   });
   expect(diff.headers).toMatchObject({
     'cache-control': 'private, no-cache',
-    vary: 'Authorization',
+    vary: 'Authorization, X-API-KEY',
     'content-location': '/api/v1/catalog/PetStore/diff?from=1.0.0&to=2.0.0',
   });
   const back = await call('GET', '/petstore/diff?from=2.0.0&to=1.0.0');

@@ -144,6 +144,26 @@ describe('a consumer', () => {
 });
 
 describe('grants', () => {
+  test('of the catalog name a workspace, and stay while those of leads change', async () => {
+    const { admin, access } = await setUp();
+    const { path, key } = await create(admin, { sees: 'nothing', label: [], workspace: ' acme ' });
+    const catalog = { action: 'catalog:read', workspace: 'acme' };
+    expect((await onlyConsumer(access)).grants).toEqual([catalog]);
+    expect((await access.authenticate(key)).grants).toEqual([catalog]);
+    const { body } = await admin.get(path);
+    expect(body).toContain('value="acme"');
+    expect(body).toContain('catalog of <bdi>acme</bdi>');
+    const seen = /name="seen" value="(\w+)"/.exec(body)?.[1] ?? '';
+    const long = { sees: 'labels', label: 'emea', seen, workspace: 'a'.repeat(201) };
+    const refused = await admin.post(`${path}/grants`, long);
+    expect(refused).toMatchObject({ status: 422, body: expect.stringContaining('200 characters') });
+    await submit(admin, `${path}/grants`, { ...long, workspace: 'acme' });
+    expect((await onlyConsumer(access)).grants).toEqual([
+      catalog,
+      { action: 'leads:read', labels: ['emea'] },
+    ]);
+  });
+
   test('are replaced as a whole', async () => {
     const { admin, access } = await setUp();
     const { path } = await create(admin);

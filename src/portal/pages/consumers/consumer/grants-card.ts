@@ -22,7 +22,7 @@ export type GrantsCardFacts = {
   problems?: readonly FormProblem[];
 };
 
-/** Which leads the consumer may see. The form tells which grants it shows. */
+/** Which leads the consumer may see, and whose catalog. The form tells which grants it shows. */
 export function grantsCard(given: GrantsCardFacts): Html {
   const { consumer, person, labels, chosen, problems = [] } = given;
   const { id, grants, state } = consumer;
@@ -33,10 +33,7 @@ export function grantsCard(given: GrantsCardFacts): Html {
     names,
     postForm(
       { ...form, values: { seen: grantsDigest(grants) } },
-      visibilityFields(chosen ?? toVisibility(grants), labels, {
-        sees: problemOf(problems, 'sees'),
-        label: problemOf(problems, 'label'),
-      }),
+      visibilityFields(chosen ?? toVisibility(grants), labels, (name) => problemOf(problems, name)),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
   );

@@ -1,0 +1,78 @@
+import type { FastifyRequest } from 'fastify';
+import { grantedWorkspace } from '#access/grants/grant.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import type { HttpApp, HttpContext } from '../http-app.ts';
+import { createBearerHook, tokenOf, withScope } from './bearer.ts';
+import type { AuthorizeBearer } from './bearer.ts';
+import { createKeyAccess, keyHeaders, keyHeadersOnProblems } from './key-access.ts';
+import type { KeyAccessDeps } from './key-access.ts';
+
+export type CatalogAccessDeps = KeyAccessDeps & { authorize: AuthorizeBearer };
+
+/**
+ * Every route of the area needs a token with its scope; those that read take a key with the grant
+ * `catalog:read` instead. Who sends both is who the token says.
+ */
+export function requireCatalogAccess(
+  app: HttpApp,
+  context: HttpContext,
+  deps: CatalogAccessDeps,
+): void {
+  const keys = createKeyAccess(context, deps);
+  const byToken = createBearerHook(deps.authorize);
+  app.decorateRequest('token', undefined);
+  app.decorateRequest('grantedWorkspace', undefined);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.scope !== 'catalog:read') return byToken(request);
+    const { authorization, 'x-api-key': key } = request.headers;
+    const isByKey = authorization === undefined && key !== undefined;
+    await (
+      isByKey
+        ? keys.authenticateLater(request, (principal) => {
+            request.grantedWorkspace = grantedWorkspace(principal.grants);
+            keys.spend(principal, request);
+          })
+        : byToken(request)
+    ).catch(challengeForBoth);
+  });
+}
+
+/** A 401 names every kind of credential that would do. */
+function challengeForBoth(error: unknown): never {
+  if (!isTrackportError(error, 'unauthorized')) throw error;
+  const { detail = '', challenge = '', cause } = error;
+  const isBearer = challenge.startsWith('Bearer');
+  throw new TrackportError('unauthorized', {
+    detail: `${detail} An access token or an API key (\`X-API-KEY\`) will do.`,
+    challenge: `${isBearer ? challenge : 'Bearer'}, ApiKey`,
+    cause,
+  });
+}
+
+/** The options of a route that reads the catalog. */
+export function forCatalogReaders<T extends { config: ReaderConfig; schema: object }>(route: T) {
+  const scoped = withScope('catalog:read', route);
+  const named = Object.entries(route.config.responseHeaders ?? {});
+  const withKeys = named.map(([status, names]) => [status, [...names, ...keyHeaders]] as const);
+  const responseHeaders = { ...keyHeadersOnProblems, ...Object.fromEntries(withKeys) };
+  const security = [{ Bearer: ['catalog:read'] }, { ApiKey: [] }];
+  return {
+    ...scoped,
+    config: { ...scoped.config, responseHeaders },
+    schema: { ...scoped.schema, security },
+  };
+}
+
+type ReaderConfig = { responseHeaders?: Readonly<Record<number, readonly string[]>> };
+
+/** Whose catalog the caller reads. */
+export function readerOf(request: FastifyRequest): { workspaceId: string } {
+  return { workspaceId: request.grantedWorkspace ?? tokenOf(request).workspaceId };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a key with the grant `catalog:read`; set by the hook of `requireCatalogAccess`. */
+    grantedWorkspace: string | undefined;
+  }
+}
