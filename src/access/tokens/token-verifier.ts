@@ -35,11 +35,23 @@ export function missingToken(): TrackportError {
   });
 }
 
-/** A token that is not good. One text for every reason; `cause` is for the log. */
+/** A token that is not good. One text for every reason but those of `refusedClaim`; `cause` is for the log. */
 export function refusedToken(cause?: unknown): TrackportError {
   return new TrackportError('unauthorized', {
     detail: 'The access token is malformed, expired, or not meant for this service.',
     challenge: 'Bearer error="invalid_token"',
     ...(cause !== undefined && { cause }),
+  });
+}
+
+/**
+ * A token of the issuer, by its signature, that is no good for what it says: its holder may know. The log
+ * has the token claim behind the name of the error. `description` goes between double quotes.
+ */
+export function refusedClaim(claim: string, description: string): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: `The access token is refused: ${description}.`,
+    challenge: `Bearer error="invalid_token", error_description="${description}"`,
+    cause: Object.assign(new Error(description), { name: 'TokenRefused', code: claim }),
   });
 }

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { isWorkspace } from '#access/grants/grant.ts';
 import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { refusedToken } from '#access/tokens/token-verifier.ts';
+import { refusedClaim, refusedToken } from '#access/tokens/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
@@ -58,7 +58,7 @@ type Remembered = {
  * and only while the issuer's keys stay the same.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
-  const { keySet, rules, clock } = deps;
+  const { keySet, clock } = deps;
   const remembered = new LRUCache<string, Remembered>(atMostEntries(REMEMBERED_MAX));
   const recall = (digest: string): TokenPrincipal | undefined => {
     const known = remembered.get(digest);
@@ -72,19 +72,18 @@ export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
       const digest = sha256Hex(token);
       const known = recall(digest);
       if (known) return known;
-      const { payload, version } = await check(deps, token);
-      const principal = toPrincipal(payload, rules);
-      const expiresAt = (payload.exp ?? 0) * SECOND;
-      remembered.set(digest, { principal, expiresAt, checkedAt: clock.monotonicMs(), version });
-      return principal;
+      const checked = await check(deps, token);
+      remembered.set(digest, { ...checked, checkedAt: clock.monotonicMs() });
+      return checked.principal;
     },
   };
 }
 
-type Checked = { payload: JWTPayload; version: number };
-
 /** @throws {unauthorized} @throws {identity-provider-unavailable} */
-async function check(deps: TokenVerifierDeps, token: string): Promise<Checked> {
+async function check(
+  deps: TokenVerifierDeps,
+  token: string,
+): Promise<Omit<Remembered, 'checkedAt'>> {
   try {
     const header = decodeProtectedHeader(token);
     refuseForeignKeys(header);
@@ -95,11 +94,35 @@ async function check(deps: TokenVerifierDeps, token: string): Promise<Checked> {
     const { keys, version } = await deps.keySet.find({ ...header, alg: String(header.alg) });
     const payload = await verifyWithAny(keys, token, optionsOf(deps));
     refuseClaims(payload, deps);
-    return { payload, version };
+    const principal = toPrincipal(payload, deps.rules);
+    return { principal, expiresAt: (payload.exp ?? 0) * SECOND, version };
   } catch (error) {
+    if (isTrackportError(error)) throw error;
+    // Claims are looked at once the signature is good.
+    if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+      throw refusedClaim(error.claim, descriptionOf(error));
     // Whatever is not an outage is the token's fault: jose also throws plain errors for keys.
-    throw isTrackportError(error) ? error : refusedToken(error);
+    throw refusedToken(error);
   }
+}
+
+const descriptions: Readonly<Record<string, string>> = {
+  exp: 'it has expired',
+  iss: 'it is of another issuer',
+  aud: 'it is for another audience',
+  nbf: 'it is not valid yet',
+  iat: 'it was made in the future',
+  sub: 'it names neither a subject nor a client',
+  nonce: 'it is an ID token',
+  at_hash: 'it is an ID token',
+};
+
+/** A claim of a configured name is not named: it may have any characters. */
+function descriptionOf({ claim, reason }: { claim: string; reason: string }): string {
+  const words = descriptions[claim];
+  if (reason === 'missing') return `it lacks a token claim (${claim})`;
+  if (reason === 'invalid') return `a token claim has another form (${claim})`;
+  return words === undefined ? 'its workspace cannot be read' : `${words} (${claim})`;
 }
 
 /** A token that brings its own key, or says where to get it, proves nothing (RFC 8725 §3.10). */
@@ -144,13 +167,17 @@ export async function verifyWithAny(
 }
 
 function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps): void {
-  const isIdToken = ['nonce', 'at_hash'].some((name) => Object.hasOwn(payload, name));
-  if (isIdToken) throw new errors.JWTInvalid('an ID token is no access token');
+  const ofIdToken = ['nonce', 'at_hash'].find((name) => Object.hasOwn(payload, name));
+  if (ofIdToken !== undefined) refuseClaim(payload, ofIdToken);
   const subject = payload.sub ?? clientOf(payload);
   if (typeof subject !== 'string' || subject === '' || !isPlainLine(subject))
-    throw new errors.JWTInvalid('it names neither a subject nor a client');
+    refuseClaim(payload, 'sub');
   const ahead = (payload.iat ?? 0) * SECOND - clock.now();
-  if (ahead > rules.clockToleranceMs) throw new errors.JWTInvalid('made in the future');
+  if (ahead > rules.clockToleranceMs) refuseClaim(payload, 'iat');
+}
+
+function refuseClaim(payload: JWTPayload, claim: string): never {
+  throw new errors.JWTClaimValidationFailed('refused', payload, claim, 'check_failed');
 }
 
 function toPrincipal(payload: JWTPayload, rules: TokenRules): TokenPrincipal {
@@ -160,7 +187,7 @@ function toPrincipal(payload: JWTPayload, rules: TokenRules): TokenPrincipal {
     subject: payload.sub ?? clientId ?? '',
     ...(clientId !== undefined && { clientId }),
     scopes: parseScopes(payload[rules.scopeClaim]),
-    workspaceId: workspaceOf(payload[rules.workspaceClaim]),
+    workspaceId: workspaceOf(payload, rules.workspaceClaim),
   };
 }
 
@@ -170,9 +197,8 @@ function clientOf(payload: JWTPayload): string | undefined {
     .find((value): value is string => typeof value === 'string' && value !== '');
 }
 
-/** A workspace that cannot be read must not become the common one. @throws {unauthorized} */
-function workspaceOf(value: unknown): string {
-  if (value === undefined || value === null) return 'default';
-  if (isWorkspace(value)) return value;
-  throw refusedToken();
+/** A workspace that cannot be read must not become the common one. */
+function workspaceOf(payload: JWTPayload, claim: string): string {
+  const value = payload[claim] ?? 'default';
+  return isWorkspace(value) ? value : refuseClaim(payload, claim);
 }

@@ -190,6 +190,18 @@ describe('an issuer', () => {
     expect((await call(await makeToken(issuer, { claims, key }))).status).toBe(401);
   });
 
+  test('has made a token that is no good: its holder and the log are told why', async () => {
+    const { issuer, call, lines } = await openIssuedApp();
+    const { headers, body } = await call(await makeToken(issuer, { claims: { aud: 'other' } }));
+    const description = 'it is for another audience (aud)';
+    const challenge = `Bearer error="invalid_token", error_description="${description}"`;
+    expect(headers['www-authenticate']).toBe(challenge);
+    expect(body.detail).toContain(description);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ code: 'unauthorized', error: 'TokenRefused(aud)' }),
+    );
+  });
+
   test('that hangs before its keys are known makes 503, not 401, and says when', async () => {
     const { issuer, call } = await openIssuedApp(100);
     issuer.behave('hang');
