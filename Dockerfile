@@ -21,6 +21,7 @@ ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
     MALLOC_TRIM_THRESHOLD_=131072 \
     MALLOC_MMAP_THRESHOLD_=32768 \
+    TRACKPORT_CONFIG=/etc/trackport/trackport.yaml \
     TRACKPORT_SERVER_HOST=0.0.0.0 \
     TRACKPORT_STORE_URL=sqlite:/var/lib/trackport/trackport.db
 WORKDIR /opt/trackport
@@ -30,8 +31,9 @@ RUN mkdir -p /var/lib/trackport && chown node:node /var/lib/trackport
 VOLUME /var/lib/trackport
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# It reads the configuration, so that it finds server.opsPort.
+HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=3 \
+  CMD ["node", "bin/trackport.js", "health"]
 # Node is the first process, so that SIGTERM and SIGHUP reach it.
 ENTRYPOINT ["node", "--max-semi-space-size=4", "bin/trackport.js"]
-CMD ["serve", "--config", "/etc/trackport/trackport.yaml"]
+CMD ["serve"]

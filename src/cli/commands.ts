@@ -37,6 +37,14 @@ export const commands: readonly CommandEntry[] = [
     },
   },
   {
+    name: 'health',
+    summary: 'ask the running service whether it is well: exit code 0 or 1',
+    register: async (command, context) => {
+      const { registerHealth } = await import('./commands/health.ts');
+      registerHealth(command, context);
+    },
+  },
+  {
     name: 'migrate',
     summary: 'bring the store to the newest schema',
     register: async (command, context) => {
