@@ -227,6 +227,13 @@ CREATE TABLE directory_lead (
   PRIMARY KEY (repositoryId, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE directory_merge (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- the oldest go first
+  fromHash BLOB NOT NULL, -- as directory_key has it: of an external id, with its partner
+  toHash BLOB NOT NULL, -- whoever is known by the other is known by this, too
+  UNIQUE (toHash, fromHash)
+) STRICT;
+
 CREATE TABLE directory_state (
   repositoryId INTEGER PRIMARY KEY,
   keyCheck BLOB NOT NULL, -- tells whether the hashes were made with today's key
@@ -411,6 +418,8 @@ CREATE INDEX consumer_by_age ON consumer (createdAt, id);
 CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
 
 CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledgedAt IS NOT NULL;
+
+CREATE INDEX directory_merge_from ON directory_merge (fromHash);
 
 CREATE INDEX event_by_event_id ON event (eventId, receipt) WHERE eventId IS NOT NULL;
 

@@ -16,7 +16,12 @@ import type { PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
 const PRIVACY_DELETION = 'contact.privacyDeletion';
-const OBJECT_DELETION = 'object.deletion';
+const OBJECT_TYPES: Readonly<Record<string, string>> = {
+  'object.deletion': CONTACT_DELETION,
+  'object.merge': 'contact.merge',
+};
+/** More in one event is refused: a contact of HubSpot's can be merged so often in its life. */
+const MERGED_IDS_MAX = 250;
 /** The object type of a contact. @see https://developers.hubspot.com/docs/guides/crm/understanding-the-crm#object-type-ids */
 const CONTACT_OBJECT_TYPE = '0-1';
 
@@ -36,6 +41,8 @@ export type PartnerEvent = {
   correlationId?: string;
   email?: string;
   occurredAt?: string;
+  /** External ids of people whom the event makes one, and the one that is left. */
+  merge?: { from: readonly string[]; to: string };
 };
 
 /** The parsed element as an event; undefined for anything but an object. */
@@ -48,6 +55,11 @@ export function readEvent(fields: Partner['fields'], element: unknown): PartnerE
     const text = pick(fields, name, element);
     if (text !== undefined && (name !== 'email' || isEmail(text))) event[name] = text;
   }
+  const to = pick(fields, 'mergedTo', element);
+  const from = (fields.mergedFrom ?? [])
+    .flatMap((pointer) => valueAt(element, pointer))
+    .flatMap((value) => toText(value) ?? []);
+  if (to !== undefined && from.length > 0) event.merge = { from: [...new Set(from)], to };
   return event;
 }
 
@@ -78,11 +90,15 @@ function readType(fields: Partner['fields'], element: object): PartnerEvent['typ
 
 function toCanonicalType(name: string, element: object): string {
   const isContact = toText(valueAt(element, '/objectTypeId')) === CONTACT_OBJECT_TYPE;
-  return name === OBJECT_DELETION && isContact ? CONTACT_DELETION : name;
+  return (isContact && OBJECT_TYPES[name]) || name;
 }
 
 /** The first of the field's pointers that leads to text or a number. */
-function pick(fields: Partner['fields'], name: FieldName, element: object): string | undefined {
+function pick(
+  fields: Partner['fields'],
+  name: keyof Partner['fields'],
+  element: object,
+): string | undefined {
   for (const pointer of fields[name] ?? []) {
     const text = toText(valueAt(element, pointer));
     if (text !== undefined) return text;
@@ -97,10 +113,11 @@ function toText(value: unknown): string | undefined {
 }
 
 /** Why an event is REJECTED. */
-type Rejection = Extract<EventErrorCode, 'not-an-object' | 'names-nobody'>;
+type Rejection = Extract<EventErrorCode, 'not-an-object' | 'names-nobody' | 'too-many-ids'>;
 
 export type Decision =
   | { outcome: 'PENDING' }
+  | { outcome: 'DONE'; note: 'merged' }
   | { outcome: 'IGNORED' }
   | { outcome: 'REJECTED'; reason: Rejection };
 
@@ -111,16 +128,26 @@ export function decide(
   event: PartnerEvent | undefined,
 ): Decision {
   if (event === undefined) return { outcome: 'REJECTED', reason: 'not-an-object' };
+  if (isOfType(event, partner.mergeTypes)) return decideMerge(event);
   if (path === 'events' || !deletes(partner, event)) return { outcome: 'IGNORED' };
   if (!namesSomebody(event)) return { outcome: 'REJECTED', reason: 'names-nobody' };
   return { outcome: 'PENDING' };
 }
 
+function decideMerge({ merge }: PartnerEvent): Decision {
+  if (!merge) return { outcome: 'REJECTED', reason: 'names-nobody' };
+  if (merge.from.length > MERGED_IDS_MAX) return { outcome: 'REJECTED', reason: 'too-many-ids' };
+  return { outcome: 'DONE', note: 'merged' };
+}
+
 function deletes(partner: Partner, event: PartnerEvent): boolean {
   const { types } = partner.deletions;
-  if (event.type.kind === 'none' || types.includes('*')) return true;
-  if (event.type.kind === 'unreadable') return false;
-  return [event.type.name, event.canonicalType].some((name) => types.includes(name ?? ''));
+  return event.type.kind === 'none' || types.includes('*') || isOfType(event, types);
+}
+
+function isOfType({ type, canonicalType }: PartnerEvent, types: readonly string[]): boolean {
+  if (type.kind !== 'named') return false;
+  return [type.name, canonicalType].some((name) => types.includes(name ?? ''));
 }
 
 function namesSomebody(event: PartnerEvent): boolean {
@@ -175,5 +202,6 @@ function personOf(partnerId: string, event: PartnerEvent): (string | null)[] {
     comparable(correlationId, (value) => ({ kind: 'correlation-id', value })),
     comparable(externalId, (value) => ({ kind: 'external-id', partnerId, value })),
     comparable(email, (value) => ({ kind: 'email', value })),
+    ...(event.merge ? [event.merge.to, ...event.merge.from] : []),
   ];
 }

@@ -22,8 +22,11 @@ export type FieldName =
   | 'email'
   | 'occurredAt';
 
-/** Where an event holds a field: JSON Pointers, of which the first hit wins. */
-type Fields = Readonly<Partial<Record<FieldName, readonly string[]>>>;
+/**
+ * Where an event holds a field: JSON Pointers, of which the first hit wins. Of `mergedFrom` all count, and
+ * lead to one id or to a list.
+ */
+type Fields = Readonly<Partial<Record<FieldName | 'mergedFrom' | 'mergedTo', readonly string[]>>>;
 
 /** An external system that sends signed calls. */
 export type Partner = {
@@ -42,6 +45,8 @@ export type Partner = {
     /** For `contact.privacyDeletion`. */
     privacy: readonly Action[];
   };
+  /** Event types, on either path, that make one person of several; where the ids are say `fields`. */
+  mergeTypes: readonly string[];
   enabled: boolean;
   /** A valid bearer token is needed besides the signature. */
   requireBearer: boolean;
@@ -62,6 +67,13 @@ export type PartnerSettings = {
         privacy?: readonly Action[] | undefined;
       }
     | undefined;
+  merges?:
+    | {
+        types?: readonly string[] | undefined;
+        from?: string | readonly string[] | undefined;
+        to?: string | readonly string[] | undefined;
+      }
+    | undefined;
   enabled?: boolean | undefined;
   requireBearer?: boolean | undefined;
   limitPerMinute?: number | undefined;
@@ -80,6 +92,7 @@ const defaults = {
       occurredAt: ['/occurredAt'],
     },
     types: ['*'],
+    mergeTypes: [],
   },
   'signature-v3': {
     signature: 'X-Vendor-Signature-v3',
@@ -89,10 +102,20 @@ const defaults = {
       externalId: ['/objectId'],
       account: ['/portalId'],
       occurredAt: ['/occurredAt'],
+      mergedFrom: ['/mergedObjectIds', '/primaryObjectId'],
+      mergedTo: ['/newObjectId'],
     },
     types: ['contact.deletion', 'contact.privacyDeletion'],
+    mergeTypes: ['contact.merge'],
   },
-} satisfies Record<Scheme, { signature: string; fields: Fields; types: readonly string[] }>;
+} satisfies Record<Scheme, SchemeDefaults>;
+
+type SchemeDefaults = {
+  signature: string;
+  fields: Fields;
+  types: readonly string[];
+  mergeTypes: readonly string[];
+};
 
 const TIMESTAMP_HEADER = 'X-Vendor-Request-Timestamp';
 const ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close'];
@@ -101,6 +124,7 @@ const PRIVACY_ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close', 'redact'
 /** A partner with every default filled in. A field that is set replaces that field's default only. */
 export function createPartner(id: string, settings: PartnerSettings): Partner {
   const scheme = defaults[settings.scheme];
+  const { types: mergeTypes = scheme.mergeTypes, from, to } = settings.merges ?? {};
   return {
     id,
     scheme: settings.scheme,
@@ -109,8 +133,12 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
       signature: settings.headers?.signature ?? scheme.signature,
       timestamp: settings.headers?.timestamp ?? TIMESTAMP_HEADER,
     },
-    fields: { ...scheme.fields, ...toPointerLists(settings.fields) },
+    fields: {
+      ...scheme.fields,
+      ...toPointerLists({ ...settings.fields, mergedFrom: from, mergedTo: to }),
+    },
     deletions: toDeletions(settings.deletions, scheme.types),
+    mergeTypes,
     enabled: settings.enabled ?? true,
     requireBearer: settings.requireBearer ?? false,
     ...(settings.limitPerMinute !== undefined && { limitPerMinute: settings.limitPerMinute }),
@@ -147,11 +175,13 @@ function toDeletions(
   };
 }
 
-function toPointerLists(fields: PartnerSettings['fields']): Fields {
-  const lists: Partial<Record<FieldName, readonly string[]>> = {};
-  for (const [name, pointers] of Object.entries(fields ?? {}))
+function toPointerLists(
+  fields: Partial<Record<keyof Fields, string | readonly string[] | undefined>>,
+): Fields {
+  const lists: Partial<Record<keyof Fields, readonly string[]>> = {};
+  for (const [name, pointers] of Object.entries(fields))
     if (pointers !== undefined)
-      lists[name as FieldName] = typeof pointers === 'string' ? [pointers] : pointers;
+      lists[name as keyof Fields] = typeof pointers === 'string' ? [pointers] : pointers;
   return lists;
 }
 

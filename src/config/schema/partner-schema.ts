@@ -58,6 +58,15 @@ const deletions = z.strictObject(
   { error: sectionError('a section with keys') },
 );
 
+const merges = z.strictObject(
+  {
+    types: list(line('an event type'), 'event types').optional(),
+    from: pointers().optional(),
+    to: pointers().optional(),
+  },
+  { error: sectionError('a section with keys') },
+);
+
 /** One partner. What is left out gets the default of its scheme from the partners themselves. */
 export const partner = z.strictObject(
   {
@@ -71,6 +80,7 @@ export const partner = z.strictObject(
       .optional(),
     fields: fields.optional(),
     deletions: deletions.optional(),
+    merges: merges.optional(),
     enabled: flag().prefault(true),
     requireBearer: flag().prefault(false),
     limitPerMinute: integer(1, 1_000_000).optional(),

@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isLoggableId } from '#shared/ids.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -16,6 +18,9 @@ import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts
 
 /** Identifiers longer than this are used for matching but not shown. */
 const SHOWN_CHARACTERS_MAX = 255;
+
+/** Each may name hundreds of people. */
+const EVENTS_PER_TURN = 25;
 
 const typeWithoutName: Record<PartnerPath, string> = {
   events: 'partner.event',
@@ -63,10 +68,12 @@ export async function acceptDelivery(
 ): Promise<AcceptedDelivery> {
   const { partner, path, body, signal } = delivery;
   const read = await deps.readDelivery(body, partner.fields, signal);
-  const events = read.map(({ event, start, end }, position) => ({
-    position,
-    ...toNewEvent(deps.hashKey, delivery, event, body.subarray(start, end)),
-  }));
+  const events: NewEvent[] = [];
+  for (const [position, { event, start, end }] of read.entries()) {
+    const bytes = body.subarray(start, end);
+    events.push({ position, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
+    if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
+  }
   const traceparent = deps.tracing?.current();
   const receipt: NewReceipt = {
     id: deps.newId(),
@@ -120,9 +127,26 @@ function toNewEvent(
     ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
     ...(decision.outcome === 'REJECTED' && { lastError: decision.reason }),
+    ...(decision.outcome === 'DONE' && {
+      note: decision.note,
+      ...mergeOf(hashKey, partner, event),
+    }),
     names: decision.outcome === 'PENDING' && event ? namesFor(hashKey, partner, event) : [],
     payload: bytes,
   };
+}
+
+/** A person who is merged into herself stays who she is. */
+function mergeOf(
+  hashKey: KeyObject,
+  { id: partnerId }: Partner,
+  event: PartnerEvent | undefined,
+): Pick<NewEvent, 'merge'> {
+  if (!event?.merge) return {};
+  const hashOf = (value: string): Buffer =>
+    hashIdentity(hashKey, { kind: 'external-id', partnerId, value });
+  const to = hashOf(event.merge.to);
+  return { merge: { from: event.merge.from.map(hashOf).filter((hash) => !hash.equals(to)), to } };
 }
 
 function namesFor(hashKey: KeyObject, partner: Partner, event: PartnerEvent): MatchName[] {

@@ -4,7 +4,8 @@
  */
 export const eventErrors = {
   'not-an-object': 'the element of the batch is no JSON object',
-  'names-nobody': 'the deletion names nobody',
+  'names-nobody': 'the deletion names nobody, or the merge no ids',
+  'too-many-ids': 'the merge names more than 250 ids',
   'claim-released': 'an operator gave the lead back',
   'partner-unknown': 'the configuration of the process that works lacks the partner',
   'payload-unreadable': 'the event cannot be read any more: another `secretKey`, or other `fields`',

@@ -80,7 +80,7 @@ const receiptEventOut = z
       .enum(eventNotes)
       .exactOptional()
       .describe(
-        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back.',
+        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back. `merged`: whoever is known by one of the merged ids is known by the new one, too.',
       ),
     names: z
       .array(z.enum(nameKinds))

@@ -2,6 +2,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import type { EventKeys } from './same-event.ts';
 import type { MatchName } from '../deletions/match/match.ts';
 import type {
+  EventNote,
   Outcome,
   PartnerPath,
   Receipt,
@@ -20,14 +21,20 @@ export type NewEvent = EventKeys & {
   eventType?: string;
   eventId?: string;
   externalId?: string;
-  outcome: Extract<Outcome, 'PENDING' | 'IGNORED' | 'REJECTED'>;
+  outcome: Extract<Outcome, 'PENDING' | 'DONE' | 'IGNORED' | 'REJECTED'>;
+  note?: EventNote;
   /** Why it is REJECTED: a code. */
   lastError?: string;
   /** What it names, for the leads to be claimed with it; nothing unless it is PENDING. */
   names: readonly MatchName[];
+  /** Whoever is known by one of `from`, now or later, is known by `to` as well: hashes of external ids. */
+  merge?: { from: readonly Buffer[]; to: Buffer };
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
 };
+
+/** The last merges of people that a store keeps, for as long as the directory's hashes are good. */
+export const MERGES_MAX = 1_000_000;
 
 /** A delivery that is verified and read, ready to be written down. */
 export type NewReceipt = Omit<Receipt, 'status'> & {
@@ -105,7 +112,8 @@ export type ReceiptStore = {
    * Writes the receipt and its events in one transaction and resolves once it is durable on disk.
    * The same transaction claims every lead that the directory knows by what the events name, and one
    * that a lead id names also when it is not known: from then on no reader sees it, and the worker
-   * takes back what turns out wrong. An event whose id came before with another person is noted so.
+   * takes back what turns out wrong. Merges count from the same transaction on, for the events beside
+   * them, too. An event whose id came before with another person is noted so.
    * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
    * without an id that are settled, are queued once more; what an operator had released may then be
    * claimed again. The receipt is as it was in the first response.

@@ -22,14 +22,20 @@ export const erasures = ['complete', 'incomplete-history', 'impossible'] as cons
 /** How complete the strongest action that succeeded has erased the person's data. */
 export type Erasure = (typeof erasures)[number];
 
-export const eventNotes = ['event-id-reused', 'lead-id-conflict', 'claim-released'] as const;
+export const eventNotes = [
+  'event-id-reused',
+  'lead-id-conflict',
+  'claim-released',
+  'merged',
+] as const;
 
 /**
  * What a reader of the receipt should know besides the outcome; the last one counts.
  * `event-id-reused`: the event's id came before with another person. `lead-id-conflict`: the lead
  * that the event names belongs to another person than the event does, or got its number after the
  * event came, and was left alone.
- * `claim-released`: an operator gave a lead of the event back.
+ * `claim-released`: an operator gave a lead of the event back. `merged`: people whom the partner made
+ * one are known by the id that is left.
  */
 export type EventNote = (typeof eventNotes)[number];
 

@@ -63,6 +63,7 @@ test('HubSpot: the project file sends the types that delete to the address that 
   expect(file.config.settings.targetUrl).toBe(`${settings.server.publicUrl}${path}`);
   const subscriptions = Object.values(file.config.subscriptions).flat();
   const types = subscriptions.map(({ subscriptionType }) => subscriptionType);
-  expect(types).toEqual(settings.partners.hubspot.deletions.types);
+  const { types: deleting } = settings.partners.hubspot.deletions;
+  expect(types.toSorted()).toEqual([...deleting, 'contact.merge'].toSorted());
   expect(subscriptions.every(({ active }) => active)).toBe(true);
 });

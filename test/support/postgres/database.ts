@@ -115,6 +115,7 @@ const TABLES = [
   'receipt',
   'claim',
   'directory_approval',
+  'directory_merge',
   'directory_state',
   'directory_key',
   'directory_lead',

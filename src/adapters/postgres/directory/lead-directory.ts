@@ -92,6 +92,7 @@ async function open(session: Session, opening: Opening): Promise<void> {
   if (stored?.key.equals(key) && stored.rules.equals(rules)) return;
   if (stored && !stored.key.equals(key)) {
     await session.run(sql.DROP_ALL_KEYS, { id });
+    await session.run(sql.DROP_MERGES);
     await session.run(sql.DROP_ALL_LEADS, { id });
   }
   await session.run(sql.BEGIN, opening);

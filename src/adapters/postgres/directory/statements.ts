@@ -93,6 +93,7 @@ export const NOTE_MOVED = `
   UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
 
 export const DROP_ALL_KEYS = 'DELETE FROM directory_key WHERE repository_id = @id';
+export const DROP_MERGES = 'DELETE FROM directory_merge';
 export const DROP_ALL_LEADS = 'DELETE FROM directory_lead WHERE repository_id = @id';
 
 export const CHUNK_END = `

@@ -9,14 +9,28 @@ const KNOWN = `
   SELECT number, created_at FROM directory_lead
   WHERE repository_id = ${NAMED} AND number = ANY(@wanted::bigint[])`;
 
+/** Each hash with itself and all that were merged into it, on whatever way; for `WITH RECURSIVE`. */
+export const MERGED_INTO = (hashes: string): string => `
+  known (wanted, hash) AS (
+    ${hashes} UNION
+    SELECT known.wanted, from_hash FROM known JOIN directory_merge ON to_hash = known.hash)`;
+
+/** OFFSET 0: each is looked up in the index, however many the planner expects. */
 const FOUND = `
-  SELECT key_hash, number FROM directory_key
-  WHERE key_hash = ANY(@wanted::bytea[]) AND repository_id = ${NAMED}
+  WITH RECURSIVE ${MERGED_INTO('SELECT hash, hash FROM unnest(@wanted::bytea[]) AS given (hash)')}
+  SELECT DISTINCT known.wanted AS key_hash, number
+  FROM known CROSS JOIN LATERAL (
+    SELECT number FROM directory_key
+    WHERE directory_key.key_hash = known.hash AND repository_id = ${NAMED} OFFSET 0) AS found
   ORDER BY number`;
 
 const IDENTITIES = `
-  SELECT number, kind, key_hash FROM directory_key
-  WHERE repository_id = ${NAMED} AND number = ANY(@wanted::bigint[])`;
+  WITH RECURSIVE known (number, kind, key_hash) AS (
+    SELECT number, kind, key_hash FROM directory_key
+    WHERE repository_id = ${NAMED} AND number = ANY(@wanted::bigint[])
+    UNION
+    SELECT number, kind, to_hash FROM known JOIN directory_merge ON from_hash = known.key_hash)
+  SELECT number, kind, key_hash FROM known`;
 
 type LeadRow = { number: number; createdAt: number };
 type KeyRow = { number: number; keyHash: Buffer; kind: IdentityKind | null };

@@ -125,7 +125,9 @@ function eventValues(sealer: PayloadSealer, rows: readonly Row[]): Values {
     eventIds: rows.map(({ event }) => event.eventId ?? null),
     externalIds: rows.map(({ event }) => event.externalId ?? null),
     outcomes: rows.map(({ event }) => event.outcome),
-    notes: rows.map(({ isIdReused }) => (isIdReused ? 'event-id-reused' : null)),
+    notes: rows.map(
+      ({ event, isIdReused }) => event.note ?? (isIdReused ? 'event-id-reused' : null),
+    ),
     names: rows.map(({ event }) => toNameKinds(event.names)),
     leads: rows.map(({ leads }) => (leads.length > 0 ? JSON.stringify(leads.map(String)) : null)),
     lastErrors: rows.map(({ event }) => event.lastError ?? null),

@@ -5,6 +5,7 @@ import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../connection/database.ts';
+import { insertMerges } from '../directory/merges.ts';
 import { insertDeliveries, keyValues, openReusedIds } from './insert.ts';
 import type { Writing } from './insert.ts';
 import { workRepeat } from './repeat.ts';
@@ -32,6 +33,7 @@ export async function writeDeliveries(
 ): Promise<Acceptance[]> {
   const events = deliveries.flatMap((delivery) => delivery.events);
   const names = events.flatMap((event) => event.names);
+  await insertMerges(session, events); // before anybody is looked for
   const [before, claims, isIdReused] = await Promise.all([
     findSameEvents(session, events),
     openAcceptanceClaims(session, repository, names),

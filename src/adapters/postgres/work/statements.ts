@@ -1,6 +1,7 @@
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { HOUR } from '#shared/clock.ts';
 import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
+import { MERGED_INTO } from '../directory/view.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
@@ -133,8 +134,10 @@ export const LOOK = 'SELECT repository_id, actions FROM late_look WHERE event = 
 
 /** Whatever the event did with a lead before, also what an operator gave back, is not late. */
 export const LATE_LEADS = `
-  SELECT lead.number FROM late_look
-    JOIN directory_key AS identity USING (repository_id, key_hash)
+  WITH RECURSIVE ${MERGED_INTO('SELECT key_hash, key_hash FROM late_look WHERE event = @event')}
+  SELECT DISTINCT lead.number FROM late_look CROSS JOIN known
+    JOIN directory_key AS identity
+      ON identity.key_hash = known.hash AND identity.repository_id = late_look.repository_id
     JOIN directory_lead AS lead USING (repository_id, number)
   WHERE late_look.event = @event AND lead.created_at <= late_look.created_before
     AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event

@@ -114,6 +114,7 @@ function prepareRows(handle: BetterSqlite3.Database) {
       'UPDATE directory_lead SET isMoved = 1 WHERE repositoryId = @id AND number = @number',
     ),
     dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
+    dropMerges: handle.prepare<[]>('DELETE FROM directory_merge'),
     dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
   };
 }

@@ -5,6 +5,11 @@ import { guard } from '../connection/errors.ts';
 
 const NAMED = '(SELECT repositoryId FROM tracker_repository WHERE name = +@name)';
 
+/** The hash itself and all that were merged into it, on whatever way; for `WITH RECURSIVE`. */
+export const MERGED_INTO = (hash: string): string => `
+  known (hash) AS (
+    ${hash} UNION SELECT fromHash FROM known JOIN directory_merge ON toHash = known.hash)`;
+
 /**
  * The lead directory of the repository that `repository` (`owner/name`, in any case) names, for
  * look-ups inside a transaction. Every call throws `store-unavailable` when the store fails.
@@ -19,16 +24,20 @@ export function createDirectoryView({ handle }: Connection, repository: string):
       .pluck(),
     find: handle
       .prepare<[{ name: string; hash: Buffer }], number>(
-        `SELECT number FROM directory_key WHERE keyHash = +@hash AND repositoryId = ${NAMED}
-         ORDER BY number`,
+        `WITH RECURSIVE ${MERGED_INTO('SELECT +@hash')}
+         SELECT DISTINCT number FROM known CROSS JOIN directory_key ON keyHash = known.hash
+         WHERE repositoryId = ${NAMED} ORDER BY number`,
       )
       .pluck(),
     identitiesOf: handle.prepare<
       [{ name: string; number: number }],
       { kind: IdentityKind | null; hash: Buffer }
     >(
-      `SELECT kind, keyHash AS hash FROM directory_key
-       WHERE repositoryId = ${NAMED} AND number = +@number`,
+      `WITH RECURSIVE known (kind, hash) AS (
+         SELECT kind, keyHash FROM directory_key
+         WHERE repositoryId = ${NAMED} AND number = +@number
+         UNION SELECT kind, toHash FROM known JOIN directory_merge ON fromHash = known.hash)
+       SELECT kind, hash FROM known`,
     ),
   }));
   return {

@@ -97,6 +97,7 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
 
 function dropRows(sql: DirectoryStatements, id: number): void {
   sql.dropAllKeys.run(id);
+  sql.dropMerges.run();
   sql.dropAllLeads.run(id);
 }
 

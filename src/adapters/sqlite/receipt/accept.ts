@@ -6,6 +6,7 @@ import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Connection } from '../connection/connection.ts';
+import { createMergeWriter } from '../directory/merges.ts';
 import { createInserter } from './insert.ts';
 import type { FreshDelivery } from './insert.ts';
 import { asAccepted } from './packed-delivery.ts';
@@ -51,6 +52,7 @@ export function createDeliveryWriter(deps: DeliveryWriterDeps): DeliveryWriter {
   const claims = createAcceptanceClaims(connection, repository);
   const insert = createInserter({ handle, sealer, claims });
   const workRepeat = createRepeatWorker({ handle, sealer, claims });
+  const writeMerges = createMergeWriter(handle);
   const readOriginal = handle.prepare<[number], OriginalRow>(READ_ORIGINAL);
 
   const writeRepeats = (
@@ -63,6 +65,7 @@ export function createDeliveryWriter(deps: DeliveryWriterDeps): DeliveryWriter {
     return { queued, ...(original && { original: asAccepted(original) }) };
   };
   return (deliveries) => {
+    writeMerges(deliveries.flatMap(({ events }) => events)); // before anybody is looked for
     const waiting = createWaiting(insert);
     const acceptances = deliveries.map((delivery): PackedAcceptance => {
       if (waiting.has(delivery.events)) waiting.flush();

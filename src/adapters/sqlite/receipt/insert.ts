@@ -148,7 +148,7 @@ function eventValues(sealer: PayloadSealer, row: Row): Value[] {
     event.eventId ?? null,
     event.externalId ?? null,
     event.outcome,
-    row.isIdReused ? 'event-id-reused' : null,
+    event.note ?? (row.isIdReused ? 'event-id-reused' : null),
     toNameKinds(event.names),
     toLeadIds(leads),
     event.lastError ?? null,

@@ -31,6 +31,8 @@ type PackedEvent = [
   idKeys: [id: number, person: number] | undefined,
   names: [kind: MatchName['kind'], numberOrHash: number][],
   payload: number,
+  note: NewEvent['note'],
+  merge: [from: number[], to: number] | undefined,
 ];
 
 export function packDelivery({ events, ...receipt }: NewReceipt): PackedDelivery {
@@ -70,6 +72,8 @@ function packEvent(event: NewEvent, put: (piece: Buffer) => number): PackedEvent
     idKeys && [put(idKeys.id), put(idKeys.person)],
     event.names.map((name) => [name.kind, name.kind === 'lead-id' ? name.number : put(name.hash)]),
     put(event.payload),
+    event.note,
+    event.merge && [event.merge.from.map(put), put(event.merge.to)],
   ];
 }
 
@@ -94,7 +98,7 @@ export function unpackDelivery([head, events, text]: PackedDelivery): NewReceipt
 
 function unpackEvent(packed: PackedEvent, take: (length: number) => Buffer): NewEvent {
   const [position, eventType, eventId, externalId, outcome, lastError] = packed;
-  const [, , , , , , sameEventKey, idKeys, names, payload] = packed;
+  const [, , , , , , sameEventKey, idKeys, names, payload, note, merge] = packed;
   return {
     position,
     ...(eventType !== undefined && { eventType }),
@@ -108,6 +112,8 @@ function unpackEvent(packed: PackedEvent, take: (length: number) => Buffer): New
       kind === 'lead-id' ? { kind, number: numberOrHash } : { kind, hash: take(numberOrHash) },
     ),
     payload: take(payload),
+    ...(note !== undefined && { note }),
+    ...(merge && { merge: { from: merge[0].map(take), to: take(merge[1]) } }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Erasure, Outcome, PartnerPath } from '#partners/receipts/receipt.t
 import type { Stage } from '#partners/worker/work-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
+import { MERGED_INTO } from '../directory/view.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 
@@ -201,7 +202,10 @@ function prepareLooks(handle: BetterSqlite3.Database) {
     // Whatever the event did with a lead before, also what an operator gave back, is not late.
     lateLeads: handle
       .prepare<[{ event: number }], number>(`
-        SELECT number FROM late_look JOIN directory_key AS identity USING (repositoryId, keyHash)
+        WITH RECURSIVE ${MERGED_INTO('SELECT keyHash FROM late_look WHERE event = @event')}
+        SELECT DISTINCT number FROM late_look CROSS JOIN known
+          JOIN directory_key AS identity
+            ON identity.keyHash = known.hash AND identity.repositoryId = late_look.repositoryId
           JOIN directory_lead AS lead USING (repositoryId, number)
         WHERE late_look.event = @event AND lead.createdAt <= late_look.createdBefore
           AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event

@@ -144,6 +144,10 @@ const NOTES: Readonly<Record<EventNote, { heading: string; text: string }>> = {
     heading: 'The lead that it names belongs to somebody else',
     text: 'Or got its number after the event came. It was left alone: the person decides.',
   },
+  merged: {
+    heading: 'The partner made one person of several',
+    text: 'Whoever is known by an old id is found by the new one, too. No issue was changed.',
+  },
   'claim-released': {
     heading: 'An operator gave a lead back',
     text: 'Readers see it again once it is approved and does not carry the deleted label; this event leaves it alone.',

@@ -25,6 +25,7 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
     step: 'Nothing here: the partner has to say whom it means',
     isLastResort: true,
   },
+  'too-many-ids': { step: 'Nothing here: the partner has to merge in steps', isLastResort: true },
   'claim-released': { step: 'Nothing, unless the release was wrong: then replay' },
   'partner-unknown': {
     step: 'Put the partner into the file (enabled: false is enough) and send SIGHUP',

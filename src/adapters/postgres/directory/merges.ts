@@ -1,0 +1,27 @@
+import { MERGES_MAX } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import type { Session } from '../connection/database.ts';
+
+/** Those that are known take no number: by numbers the oldest are forgotten. */
+const INSERT = `
+  INSERT INTO directory_merge (from_hash, to_hash)
+  SELECT DISTINCT from_hash, to_hash
+  FROM unnest(@fromHashes::bytea[], @toHashes::bytea[]) AS given (from_hash, to_hash)
+  WHERE NOT EXISTS (SELECT 1 FROM directory_merge AS known
+    WHERE known.to_hash = given.to_hash AND known.from_hash = given.from_hash)`;
+
+const FORGET_OLDEST = `
+  DELETE FROM directory_merge WHERE id <= (SELECT max(id) FROM directory_merge) - ${MERGES_MAX}`;
+
+/** Keeps what events say of merged people. */
+export async function insertMerges(session: Session, events: readonly NewEvent[]): Promise<void> {
+  const pairs = events.flatMap(({ merge }) =>
+    merge ? merge.from.map((from) => ({ from, to: merge.to })) : [],
+  );
+  if (pairs.length === 0) return;
+  await session.run(INSERT, {
+    fromHashes: pairs.map(({ from }) => from),
+    toHashes: pairs.map(({ to }) => to),
+  });
+  await session.run(FORGET_OLDEST);
+}
