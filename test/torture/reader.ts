@@ -8,6 +8,8 @@ const execute = promisify(execFile);
 
 /** A consumer that keeps reading all leads, as a sales tool does. */
 export type Reader = {
+  /** Its API key. */
+  key: string;
   /** Reads the whole list of one instance once, and counts it; a walk that fails half-way tells nothing. */
   read(url: string): Promise<void>;
   /** Leads that were there, then gone, then there again, on one instance: others may lag behind it. */
@@ -28,6 +30,7 @@ export async function createReader(
   const shownAgain = new Set<string>();
   const shownClaimed = new Set<string>();
   return {
+    key,
     read: async (url) => {
       const before = await claims();
       const visible = await walk(url, key);

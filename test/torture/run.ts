@@ -19,6 +19,10 @@ export type TortureReport = {
   edits: number;
   /** Complete reads of all leads meanwhile, over all instances. */
   walks: number;
+  /** Runs of the documented sales tool that read all they wanted. */
+  copies: number;
+  /** Leads that lost their approval before they were deleted. */
+  unapproved: number;
   trackerCalls: number;
   trackerFailures: number;
   replayed: number;
@@ -71,7 +75,10 @@ export function someInstance(
 
 /** How far things are to have come before the havoc ends; a machine that is busy takes longer. */
 export type Least = Partial<
-  Record<'kills' | 'restarts' | 'walks' | 'acknowledged' | 'edits', number>
+  Record<
+    'kills' | 'restarts' | 'walks' | 'copies' | 'unapproved' | 'acknowledged' | 'edits',
+    number
+  >
 >;
 
 /** Restarts of PostgreSQL, of either kind. */
@@ -96,6 +103,8 @@ export const emptyReport = (): TortureReport => ({
   repeats: 0,
   edits: 0,
   walks: 0,
+  copies: 0,
+  unapproved: 0,
   trackerCalls: 0,
   trackerFailures: 0,
   replayed: 0,

@@ -10,13 +10,15 @@ test(
   'killed at random moments under load and faults, it loses nothing and touches nothing else',
   { timeout: TIMEOUT_MS },
   async () => {
-    const least = { kills: 2, walks: 2, acknowledged: 6, edits: 11 };
+    const least = { kills: 2, walks: 2, copies: 2, unapproved: 1, acknowledged: 6, edits: 11 };
     const report = await torture({ seconds: 15, seed: 1, least });
     expect(report.violations).toEqual([]);
     expect(report.kills).toBeGreaterThan(1);
     expect(report.walks).toBeGreaterThan(1);
     expect(report.acknowledged).toBeGreaterThan(5);
     expect(report.edits).toBeGreaterThan(10);
+    expect(report.copies).toBeGreaterThan(1);
+    expect(report.unapproved).toBeGreaterThan(0);
     expect(report.trackerFailures / report.trackerCalls).toBeGreaterThan(0.1);
   },
 );

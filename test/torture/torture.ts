@@ -13,7 +13,15 @@ import { completeFiles, killInstance, startInstance, stopInstance } from './inst
 import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
-import { configOf, emptyReport, hasHappened, restartsOf, WEBHOOK_SECRET } from './run.ts';
+import { createSalesTool } from './sales-tool.ts';
+import {
+  configOf,
+  configPath,
+  emptyReport,
+  hasHappened,
+  restartsOf,
+  WEBHOOK_SECRET,
+} from './run.ts';
 import type { Instance, Least, Run, TortureReport } from './run.ts';
 import { startRemoteTracker } from './service.ts';
 import type { RemoteTracker } from './service.ts';
@@ -45,7 +53,8 @@ const PATIENCE = 10;
 
 /**
  * Kills the whole program at random moments, again and again, while partners send deletions,
- * salespeople edit the leads and the tracker fails 30 % of the calls. With several instances the
+ * salespeople edit the leads, or take their approval away, and the tracker fails 30 % of the calls; a sales
+ * tool keeps a copy by the documented program. With several instances the
  * others go on, and PostgreSQL crashes now and then. Then lets it finish and looks at every issue, receipt
  * and byte that is left.
  */
@@ -96,8 +105,9 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   await untilDirectoryIsComplete(run.publicUrl);
   await tracker.control('calls.clear');
   const reader = await createReader(run);
+  const tool = createSalesTool(run, reader.key);
   for (const fault of everyFault()) await tracker.control('fault', fault);
-  await wreakHavoc(run, options, () => keepReading(run, reader));
+  await wreakHavoc(run, options, () => Promise.all([keepReading(run, reader), tool.keepRunning()]));
   await countCalls(run);
   await tracker.control('clearFaults');
   // Whatever they had in hand, and a pause, goes with them.
@@ -105,6 +115,9 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   for (const instance of instances) await startInstance(run, instance);
   await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);
+  await tool.runOnceMore();
+  for (const id of tool.holds(run.acknowledged.flatMap(({ numbers }) => numbers)))
+    report.violations.push(`a sales tool's copy holds the deleted lead ${id}`);
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
   for (const id of reader.shownClaimed())
     report.violations.push(`lead ${id} was shown though it was claimed`);
@@ -117,7 +130,7 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
 async function wreakHavoc(
   run: Run,
   { seconds, seed, least = {}, onProgress }: TortureOptions,
-  read: () => Promise<void>,
+  read: () => Promise<unknown>,
 ): Promise<void> {
   const until = Date.now() + seconds * SECOND;
   const patientUntil = until + (PATIENCE - 1) * seconds * SECOND;

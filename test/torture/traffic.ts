@@ -10,6 +10,7 @@ import type { Run } from './run.ts';
 const SEEN_TRIES = 100;
 const SEEN_EVERY_MS = 50;
 const BODY_CHARACTERS_MAX = 5000;
+const COPIED_AFTER_MS = 1500;
 
 /** One partner: makes a lead, that somebody edits, deletes its person, and sends until it is acknowledged. */
 export async function sendDeletions(run: Run): Promise<void> {
@@ -25,6 +26,7 @@ export async function sendDeletions(run: Run): Promise<void> {
       );
     const wasEdited = await editLeads(run, person, numbers);
     const wereSeen = random() < 0.5 && (await untilSeen(run, numbers));
+    if (wereSeen && index % 2 === 0) await unapprove(run, numbers);
     for (const body of deletionsOf(person, wasEdited)) {
       const receiptId = await sendUntilAcknowledged(run, person, body);
       if (wereSeen && person.edit !== 'corrected-email') await expectClaimed(run, numbers);
@@ -38,6 +40,14 @@ export async function sendDeletions(run: Run): Promise<void> {
     }
     await sleep(50 + random() * 100);
   }
+}
+
+/** Once the tool has had time to copy them: it hears of them by their deletion alone. */
+async function unapprove({ tracker, report }: Run, numbers: readonly number[]): Promise<void> {
+  await sleep(COPIED_AFTER_MS);
+  for (const number of numbers)
+    await tracker.control('relabel', number, { remove: ['approved'] });
+  report.unapproved += numbers.length;
 }
 
 /** What a salesperson does before the deletion comes. False when there was nothing to do, or no time. */
