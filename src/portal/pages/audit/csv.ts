@@ -1,18 +1,10 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 
-const HEADER = [
-  'at',
-  'actor',
-  'actorKind',
-  'clientId',
-  'action',
-  'subject',
-  'changes',
-  'requestId',
-];
+/** The first line. */
+export const CSV_HEADER = 'at,actor,actorKind,clientId,action,subject,changes,requestId\r\n';
 
 /**
- * The entries as RFC 4180 has it, with a header. Text that a spreadsheet would take for a formula gets an
+ * Lines of entries as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an
  * apostrophe before it.
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
@@ -27,7 +19,7 @@ export function toCsv(entries: readonly AuditEntryOut[]): string {
     changes === undefined ? '' : JSON.stringify(changes),
     requestId ?? '',
   ]);
-  return [HEADER, ...rows].map((row) => `${row.map(toCell).join(',')}\r\n`).join('');
+  return rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('');
 }
 
 function toCell(text: string): string {

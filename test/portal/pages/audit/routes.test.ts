@@ -47,7 +47,26 @@ test('what is filtered can be had as a file, longer than one read', async () => 
   const { body, headers } = await (await signIn()).get('/portal/audit/file?what=consumer.create');
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(headers['content-disposition']).toBe('attachment; filename="trackport-audit.csv"');
-  expect(body.trim().split('\r\n')).toHaveLength(511);
+  const [header, ...rows] = body.trim().split('\r\n');
+  expect(header).toBe('at,actor,actorKind,clientId,action,subject,changes,requestId');
+  expect(rows).toHaveLength(510);
+});
+
+test('a long file gives others their turn after each read', async () => {
+  const READS = 20;
+  let turn = 0;
+  const turns: number[] = [];
+  const listAudit = async () => {
+    turns.push(turn);
+    setImmediate(() => (turn += 1));
+    const hasMore = turns.length < READS;
+    return { items: [], pagination: { hasMore, ...(hasMore && { nextCursor: 'next' }) } };
+  };
+  const { signIn } = startPortal((portal) =>
+    auditPages(portal, { access: { listAudit }, portalClientId: 'x', clock: createFakeClock() }),
+  );
+  await (await signIn()).get('/portal/audit/file');
+  expect(turns).toEqual(Array.from({ length: READS }, (_, at) => at));
 });
 
 test('only operators read it, and a wrong filter says so', async () => {

@@ -91,10 +91,9 @@ test.each([
 });
 
 test('a file for spreadsheets quotes what it must and holds no formula', () => {
-  const [header, row] = toCsv([
+  const [row = ''] = toCsv([
     entry({ actor: { kind: 'cli', subject: '=HYPERLINK("x")' }, changes: { reason: 'a,\n"b"' } }),
   ]).split(/\r\n/);
-  expect(header).toBe('at,actor,actorKind,clientId,action,subject,changes,requestId');
   expect(row).toContain(`"'=HYPERLINK(""x"")",cli,,key.rotate`);
   expect(row).toContain(String.raw`"{""reason"":""a,\n\""b\""""}"`);
 });
