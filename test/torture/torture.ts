@@ -14,14 +14,7 @@ import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
 import { createSalesTool } from './sales-tool.ts';
-import {
-  configOf,
-  configPath,
-  emptyReport,
-  hasHappened,
-  restartsOf,
-  WEBHOOK_SECRET,
-} from './run.ts';
+import { configOf, emptyReport, hasHappened, restartsOf, WEBHOOK_SECRET } from './run.ts';
 import type { Instance, Least, Run, TortureReport } from './run.ts';
 import { startRemoteTracker } from './service.ts';
 import type { RemoteTracker } from './service.ts';
