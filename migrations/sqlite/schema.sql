@@ -417,9 +417,9 @@ CREATE INDEX consumer_by_age ON consumer (createdAt, id);
 
 CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
 
-CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledgedAt IS NOT NULL;
-
 CREATE INDEX directory_merge_from ON directory_merge (fromHash);
+
+CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledgedAt IS NOT NULL;
 
 CREATE INDEX event_by_event_id ON event (eventId, receipt) WHERE eventId IS NOT NULL;
 
