@@ -93,7 +93,7 @@ export type EventStep = {
 export const STEPS_MAX = 50;
 
 /** One event as its receipt shows it. */
-export type ReceiptEvent = {
+type ReceiptEvent = {
   /** As it was sent. */
   eventType?: string;
   eventId?: string;

@@ -13,13 +13,13 @@ const document = (facts: Json): Json => ({
   ...facts,
 });
 /** One operation, with definitions. */
-export const api = (operation: Json, components: Json = {}): Json =>
+const api = (operation: Json, components: Json = {}): Json =>
   document({ paths: { '/a': { post: { responses: { 204: {} }, ...operation } } }, components });
-export const asks = (schema: unknown, components: Json = {}): Json =>
+const asks = (schema: unknown, components: Json = {}): Json =>
   api({ requestBody: { required: true, content: json(schema) } }, components);
 export const gives = (schema: unknown, components: Json = {}): Json =>
   api({ responses: { 200: { content: json(schema) } } }, components);
-export const takes = (...parameters: unknown[]): Json => api({ parameters });
+const takes = (...parameters: unknown[]): Json => api({ parameters });
 const query = (facts: Json = {}) => ({
   name: 'q',
   in: 'query',
