@@ -26,7 +26,7 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
       MALLOC_MMAP_THRESHOLD_: '32768',
     },
   });
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1'])
     process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
 } else {

@@ -29,6 +29,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   process.on('exit', () => logOutput.flushNow());
   endWithoutReader(terminal, logOutput);
   dieWithoutSecrets(terminal);
+  process.on('SIGUSR1', () => undefined); // else Node opens its inspector to everybody on this machine
   const environment = readEnvironment();
   try {
     await runCli(argv, {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
+import { isLocked } from './connection/errors.ts';
 import type { Database, Session } from './connection/database.ts';
 import { claimTransaction } from './locks.ts';
 
@@ -45,7 +46,8 @@ export function createGroupCommit(database: Pick<Database, 'transaction'>): Grou
       const batches = takeBatches(waiting);
       const taken = new Set(batches.flat());
       waiting = waiting.filter((one) => !taken.has(one));
-      await commit(database, batches);
+      const locked = await commit(database, batches);
+      if (locked) for (const { reject } of waiting.splice(0)) reject(locked); // they waited for it, too
     }
     isFlushing = false;
   };
@@ -71,11 +73,11 @@ function takeBatches(waiting: readonly Waiting[]): Batch[] {
   });
 }
 
-/** Never throws. */
+/** Never throws. Answers why, when somebody else's lock stood in the way for as long as anybody waits. */
 async function commit(
   database: Pick<Database, 'transaction'>,
   batches: readonly Batch[],
-): Promise<void> {
+): Promise<unknown> {
   const all = batches.flat();
   try {
     const results = await claimTransaction(database, (session) => writeAll(session, batches));
@@ -84,7 +86,9 @@ async function commit(
     if (all.length > 1 && !isTrackportError(error, 'store-unavailable'))
       for (const one of all) await commit(database, [[one]]);
     else for (const { reject } of all) reject(error);
+    if (isLocked(error)) return error;
   }
+  return undefined;
 }
 
 async function writeAll(session: Session, batches: readonly Batch[]): Promise<unknown[]> {

@@ -40,6 +40,7 @@ export async function migrate(
 ): Promise<Migration[]> {
   await refuseUnfitServer(database);
   const state = await readMigrationState(database, migrations);
+  if (state.applied.length === 0) await refuseHidden(database);
   refuseNewerSchema(state, log);
   const done: Migration[] = [];
   for (const migration of state.pending)
@@ -61,6 +62,18 @@ async function refuseUnfitServer(database: Session): Promise<void> {
   if (server && server.encoding !== 'UTF8')
     throw new TrackportError('store-unavailable', {
       detail: `The database is in ${server.encoding}: Trackport needs one in UTF-8 (createdb --encoding UTF8 --template template0).`,
+    });
+}
+
+const HIDDEN = `
+  SELECT relnamespace::regnamespace::text AS schema FROM pg_class WHERE relname = 'claim_version'`;
+
+/** A second store beside one that is only not found would know of no deletion. */
+async function refuseHidden(database: Session): Promise<void> {
+  const found = await database.get<{ schema: string }>(HIDDEN);
+  if (found)
+    throw new TrackportError('store-unavailable', {
+      detail: `Its tables are in the schema ${found.schema}, which is not in the search_path of its user (ALTER ROLE … SET search_path).`,
     });
 }
 

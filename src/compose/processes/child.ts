@@ -44,7 +44,8 @@ export function runChild(): void {
   process.on('exit', () => logOutput.flushNow());
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, die);
   // A terminal and a service manager signal every process; what is to be done comes from the primary.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1'])
+    process.on(signal, () => undefined);
   process.on('message', (message) => void obey(child, message as ToChild));
   send({ kind: 'hello' });
 }

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
@@ -86,4 +87,17 @@ test('when the commit fails, all kinds are refused and nothing is kept', async (
   failWith(undefined);
   expect(await doubled(3)).toBe(6);
   expect(await stored()).toEqual([3]);
+});
+
+test('what waited behind somebody else’s lock fails with those that waited first', async () => {
+  const { seen, doubled, failWith } = await setUp();
+  const cause = new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error');
+  cause.code = '55P03';
+  failWith(new TrackportError('store-unavailable', { cause }));
+  const all = [1, 2, 3, 4, 5, 6, 7].map((n) => doubled(n)); // three at once
+  const refused = { status: 'rejected', reason: { code: 'store-unavailable' } };
+  expect(await Promise.allSettled(all)).toMatchObject(all.map(() => refused));
+  expect(seen.transactions).toBe(1);
+  failWith(undefined);
+  expect(await doubled(8)).toBe(16);
 });

@@ -26,11 +26,13 @@ async function namesOf(session: Session, sql: string): Promise<string[]> {
   return (await session.all<{ name: string }>(sql)).map(({ name }) => name);
 }
 
-const tablesOf = (session: Session): Promise<string[]> =>
+const tablesIn = (session: Session, schema: string): Promise<string[]> =>
   namesOf(
     session,
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' ORDER BY tablename`,
   );
+
+const tablesOf = (session: Session): Promise<string[]> => tablesIn(session, 'public');
 
 /** Every column, constraint, index, trigger and function, as the server itself writes them. */
 const SCHEMA = `
@@ -137,5 +139,19 @@ describe('migrating', () => {
     const listening: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
     expect(await migrate({ database, log: listening }, [first, second])).toEqual([second]);
     expect(warnings).toEqual([{ migration: '0009_test' }]);
+  });
+
+  test('makes no second store beside one that is only not in the search_path', async () => {
+    const own = await emptyPostgres();
+    const database = await connectToPostgres(own);
+    await migrate({ database, log });
+    const name = new URL(own.url).pathname.slice(1);
+    await database.exec(`CREATE SCHEMA other; ALTER DATABASE ${name} SET search_path = other`);
+    const lost = await connectToPostgres(own);
+    await expect(migrate({ database: lost, log })).rejects.toMatchObject({
+      code: 'store-unavailable',
+      detail: expect.stringMatching(/tables are in the schema public, .* search_path/),
+    });
+    expect(await tablesIn(database, 'other')).toEqual([]);
   });
 });

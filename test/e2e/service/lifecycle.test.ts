@@ -211,3 +211,15 @@ async function readText(file: string): Promise<string> {
   const { readFile } = await import('node:fs/promises');
   return readFile(file, 'utf8');
 }
+
+test.each([1, 2])('SIGUSR1 opens no inspector: %i processes', async (processes) => {
+  const { config } = await createWorld({ server: { processes } });
+  const { run, url } = await serve(config);
+  const pids = new Set(run.log().map(({ pid }) => Number(pid)));
+  if (run.child.pid !== undefined) pids.add(run.child.pid);
+  for (const pid of pids) if (pid > 0) process.kill(pid, 'SIGUSR1');
+  expect(await readyStatus(url)).toBe(200);
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
+  expect(run.stderr()).toBe('');
+});

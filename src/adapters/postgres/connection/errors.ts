@@ -23,6 +23,7 @@ const publicDetail: Record<string, string> = {
   '3D000': 'The store has no such database.',
   '3F000': 'The store has no such schema.',
   '40': 'The store is busy with another process.',
+  '42P01': 'The store has no table of Trackport in its search_path.',
   '42P05': SHARED,
   '42501': 'The store refuses this to its user.',
   '53': 'The store has no resources left.',
@@ -82,9 +83,14 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** True when a lock was not had in time. */
+export function isLocked(error: unknown): boolean {
+  return isTrackportError(error) && codeOf(error.cause) === '55P03';
+}
+
 /** True when the connection is of no use any more, or may not be. */
 export function isConnectionLost(error: unknown): boolean {
   if (!isTrackportError(error, 'store-unavailable')) return false;
   const code = codeOf(error.cause);
-  return code === undefined || /^(?:08|57P0[1-5]|25006|25P0[34]|26000|42P05)/.test(code);
+  return code === undefined || /^(?:08|57P0[1-5]|25006|25P0[34]|26000|42P0[15])/.test(code);
 }

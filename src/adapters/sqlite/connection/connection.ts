@@ -90,7 +90,7 @@ function configure(handle: BetterSqlite3.Database): void {
 /** What is written to a file that has no name any more, or another one, is lost with the process. */
 function refuseMoved(): never {
   throw new TrackportError('store-unavailable', {
-    detail: 'The store was moved, removed or replaced while it was open.',
+    detail: 'The store was moved, removed, replaced or cut off while it was open.',
     retryAfterSeconds: 1,
   });
 }

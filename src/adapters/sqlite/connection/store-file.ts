@@ -45,14 +45,23 @@ type FileId = Pick<Stats, 'dev' | 'ino'>;
 /**
  * Whether the file is where it was when it was `opened`, and its write-ahead log with the index of that.
  * They stay the same files for as long as a connection is open, and a commit is in the log alone at first.
+ * The file only grows: one that is shorter was cut off by somebody else.
  */
-export function createPlaceCheck(file: string, opened: FileId): () => boolean {
+export function createPlaceCheck(file: string, opened: Stats): () => boolean {
+  let bytes = opened.size;
+  const isWhole = (): boolean => {
+    const before = bytes;
+    const { size } = statSync(file);
+    bytes = Math.max(before, size);
+    return size >= before;
+  };
   const real = realpathSync(file); // SQLite follows a link, and keeps them there
   const beside = [`${real}-wal`, `${real}-shm`].map((name) => ({
     name,
     id: statSync(name, { throwIfNoEntry: false }),
   }));
-  return () => isFile(file, opened) && beside.every(({ name, id }) => !id || isFile(name, id));
+  return () =>
+    isFile(file, opened) && isWhole() && beside.every(({ name, id }) => !id || isFile(name, id));
 }
 
 /** Whether the path still leads to that file. */
