@@ -90,7 +90,7 @@ const hashKey = createSecretKey(directoryKey);
 
 /** A lead for each of the people whose deletions are sent. */
 async function fillDirectory(directory: LeadDirectory, people: number): Promise<void> {
-  await directory.open(1, { key: Buffer.from('key'), rules: Buffer.from('rules') }, 0);
+  await directory.open(1, Buffer.from('rules'), 0);
   for (let from = 1; from <= people; from += PAGE) {
     const page = Array.from({ length: Math.min(PAGE, people - from + 1) }, (_, at) => from + at);
     await directory.put(

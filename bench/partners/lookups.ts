@@ -3,7 +3,7 @@ import { openDatabase as openPostgres } from '#adapters/postgres/connection/data
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
-import { directoryChecks, hashIdentity } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { median } from '../row.ts';
 import type { BenchRow } from '../row.ts';
@@ -73,7 +73,7 @@ async function fill(storeUrl: string, count: number): Promise<Filled> {
 }
 
 async function putPeople(directory: LeadDirectory, count: number): Promise<void> {
-  await directory.open(1, directoryChecks(rules, key), 0);
+  await directory.open(1, rulesCheckOf(rules, key), 0);
   for (let from = 0; from < count; from += FILL_PAGE) {
     const length = Math.min(FILL_PAGE, count - from);
     const page = Array.from({ length }, (_, at): DirectoryEntry => ({

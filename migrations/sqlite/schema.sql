@@ -236,7 +236,6 @@ CREATE TABLE directory_merge (
 
 CREATE TABLE directory_state (
   repositoryId INTEGER PRIMARY KEY,
-  keyCheck BLOB NOT NULL, -- tells whether the hashes were made with today's key
   rulesCheck BLOB NOT NULL, -- tells whether bodies were read by today's form
   crawl INTEGER NOT NULL, -- number of the crawl that runs, or of the last one
   crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
@@ -337,6 +336,11 @@ CREATE TABLE "same_event" (
   PRIMARY KEY (idKey, personKey, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE secret_key (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  fingerprint BLOB NOT NULL -- of a sub-key: nothing of the key can be told from it
+) STRICT;
+
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
   issuerSubject TEXT NOT NULL, -- sub of the ID token
@@ -381,6 +385,11 @@ CREATE TABLE worker_lease (
   beat INTEGER NOT NULL,
   hasLock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
 , isAsked INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE write_check (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  filler BLOB NOT NULL
+) STRICT;
 
 CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 

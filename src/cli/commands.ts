@@ -70,7 +70,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'store',
-    summary: 'copy a stopped store from SQLite to PostgreSQL, or back',
+    summary: 'copy a stopped store to the other engine, or go on where its key is lost',
     register: async (command, context) => {
       const { registerStore } = await import('./commands/store/store.ts');
       registerStore(command, { ...context, services: context.services.store });

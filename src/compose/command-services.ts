@@ -35,6 +35,7 @@ export function createCommandServices(deps: CommandServicesDeps) {
     store: {
       copy: async (request: CopyRequest) =>
         (await import('./stores/copy.ts')).copyStore(request, deps.environment),
+      rekey: async (config: Config) => (await import('./stores/rekey.ts')).openRekey(config),
     },
     doctor: async (config: Config) =>
       (await import('./doctor/doctor.ts')).openDoctor({ config, clock }),

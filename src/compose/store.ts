@@ -1,7 +1,13 @@
-import { resolveSecretKey } from '#config/secret-key.ts';
+import {
+  fingerprintOf,
+  otherKeyError,
+  readSecretKey,
+  resolveSecretKey,
+} from '#config/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
+import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
@@ -12,6 +18,8 @@ import type { OpenStore, Stores } from './stores/stores.ts';
 /** The open store with what every area needs of it. */
 export type Store = Omit<OpenStore, 'stores'> & {
   stores: Stores;
+  /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */
+  checkReading(): Promise<void>;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
   secretKey: Buffer;
   /** Seals and opens the cursors of every list. */
@@ -40,7 +48,7 @@ export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer 
   return deriveKey(secretKey, 'directory');
 }
 
-/** Opens the store and brings it to the newest schema. @throws {StartError} */
+/** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
 export async function openStore(deps: StoreDeps): Promise<Store> {
   return openWith(deps, async ({ url, ...rest }) => {
     if (url.engine === 'postgres') return openPostgres(url, rest);
@@ -82,12 +90,18 @@ async function openWith<Opened extends OpenStore>(
   try {
     const opened = await open({ url, clock, log });
     try {
-      const secretKey = resolveSecretKey(config);
+      const secretKey = await agreeOnKey(config, opened);
       const payloadKey = deriveKey(secretKey, 'payloads');
       const { repository } = config.tracker;
       return {
         ...opened,
         stores: opened.stores({ repository, payloadKey, clock }),
+        checkReading: async () => {
+          if (isOf(secretKey, await opened.fingerprint())) return;
+          throw new TrackportError('store-unavailable', {
+            detail: 'The store is of another secretKey now.',
+          });
+        },
         secretKey,
         cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
       };
@@ -98,4 +112,16 @@ async function openWith<Opened extends OpenStore>(
   } catch (error) {
     throw storeError(error, url);
   }
+}
+
+/** A new store takes the configured key. @throws {ConfigError} it was filled with another one */
+async function agreeOnKey(config: StoreDeps['config'], store: OpenStore): Promise<Buffer> {
+  const stored = await store.fingerprint();
+  const key = stored ? readSecretKey(config) : resolveSecretKey(config);
+  if (key && isOf(key, stored ?? (await store.fingerprint(fingerprintOf(key))))) return key;
+  throw otherKeyError(config, key);
+}
+
+function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
+  return fingerprint?.equals(fingerprintOf(secretKey)) === true;
 }

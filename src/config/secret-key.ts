@@ -2,11 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { deriveKey, hmacSha256 } from '#shared/crypto/hash.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
+import { ConfigError } from './problems.ts';
 import type { Config } from './schema/schema.ts';
 
 const KEY_BYTES = 32;
+const FINGERPRINT_BYTES = 16;
+
+type KeyConfig = Pick<Config, 'secretKey' | 'store'>;
 
 /** Where the key is stored that is made when the configuration has none. */
 export function secretKeyPath(databasePath: string): string {
@@ -18,12 +23,36 @@ export function secretKeyPath(databasePath: string): string {
  * made (mode 0600) when it is missing. Two processes that start together end up with the same one.
  * @throws {store-unavailable} when the file can be neither read nor made, or is no key
  */
-export function resolveSecretKey(config: Pick<Config, 'secretKey' | 'store'>): Buffer {
-  if (config.secretKey) return Buffer.from(config.secretKey.reveal(), 'base64');
-  if (config.store.url.engine !== 'sqlite') throw new TypeError('secretKey is required');
-  const path = secretKeyPath(config.store.url.path);
+export function resolveSecretKey(config: KeyConfig): Buffer {
+  return keyOf(config, (path) => readKey(path) ?? makeKey(path));
+}
+
+/** The same, but makes none. @throws {store-unavailable} */
+export function readSecretKey(config: KeyConfig): Buffer | undefined {
+  return keyOf(config, readKey);
+}
+
+/** By which a store knows the key that it was filled with. The key cannot be told from it. */
+export function fingerprintOf(secretKey: Buffer): Buffer {
+  const key = deriveKey(secretKey, 'directory');
+  return hmacSha256(key, 'trackport/directory-check').subarray(0, FINGERPRINT_BYTES);
+}
+
+/** A store was filled with another key than the one that is there, if any is. */
+export function otherKeyError({ secretKey, store: { url } }: KeyConfig, key?: Buffer): ConfigError {
+  const path = secretKey || url.engine !== 'sqlite' ? 'secretKey' : secretKeyPath(url.path);
+  const found = key ? 'another key' : 'no file';
+  const allowed = 'the key that the store was filled with';
+  const suggestion = 'if it is lost, `trackport store rekey` says what is lost with it';
+  return new ConfigError('The configuration', [{ path, found, allowed, suggestion }]);
+}
+
+function keyOf<T>({ secretKey, store }: KeyConfig, fromFile: (path: string) => T): Buffer | T {
+  if (secretKey) return Buffer.from(secretKey.reveal(), 'base64');
+  if (store.url.engine !== 'sqlite') throw new TypeError('secretKey is required');
+  const path = secretKeyPath(store.url.path);
   try {
-    return readKey(path) ?? makeKey(path);
+    return fromFile(path);
   } catch (error) {
     if (error instanceof TrackportError) throw error;
     throw unusable(path, systemCodeOf(error) ?? 'unknown failure', error);

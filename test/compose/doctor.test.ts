@@ -8,12 +8,10 @@ import { openDoctor } from '../../src/compose/doctor/doctor.ts';
 import type { Finding } from '#shared/finding.ts';
 import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { DAY, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { deriveKey } from '#shared/crypto/hash.ts';
 import { silentLog } from '#shared/log.ts';
 import { leadBody } from '../e2e/support/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -447,14 +445,15 @@ test('that the store can be written is said of one that was written', async () =
 test('a store that was filled with another secret key is a failure with what to do', async () => {
   const tracker = await trackerWith();
   const settings = settingsFor(tracker);
-  const config = loadConfig({ environment: {}, settings });
-  const store = await openStore({ config, clock: systemClock, log: silentLog });
-  const checks = directoryChecks(config.leads, deriveKey(store.secretKey, 'directory'));
-  await store.stores.directory().open(1, checks, 1);
-  await store.close();
   const other = { ...settings, secretKey: Buffer.alloc(32, 1).toString('base64') as never };
   expect(bySubject(await examine(settings), 'secret key')).toBeUndefined();
-  expect(bySubject(await examine(other), 'secret key')).toMatchObject({ state: 'failed' });
+  expect(bySubject(await examine(other), 'secret key')).toEqual({
+    subject: 'secret key',
+    state: 'failed',
+    detail: 'The store was filled with another.',
+    fix: expect.stringContaining('`trackport store rekey`'),
+  });
+  expect(bySubject(await examine(other), 'store')).toBeUndefined();
 });
 
 test('a missing or short webhook secret, and settings that are likely not meant, are warnings', async () => {

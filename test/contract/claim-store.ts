@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
@@ -49,7 +49,7 @@ export function describeClaimStore(engine: string, open: Open): void {
     const fixture = await open();
     const { directory } = fixture;
     const openAs = (repositoryId: number): Promise<void> =>
-      directory.open(repositoryId, directoryChecks(leadRules, directoryKey), 0);
+      directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
     await openAs(REPOSITORY_ID);
     return { fixture, directory, openAs, claims: fixture.claimsOf('Acme/Leads') };
   }

@@ -7,7 +7,7 @@ import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
@@ -60,7 +60,7 @@ export function describeWorkStore(engine: string, open: Open): void {
     const fixture = await open();
     const { directory } = fixture;
     const openedAs = (repositoryId: number): Promise<void> =>
-      directory.open(repositoryId, directoryChecks(leadRules, directoryKey), 0);
+      directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
     await openedAs(REPOSITORY_ID);
     await directory.put([1, 2, 3].map((number) => entry(number)));
     const payloadKey = Buffer.alloc(32, 1);

@@ -3,7 +3,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { directoryChecks, toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 
@@ -30,7 +30,7 @@ export async function openedDirectory(
   repositoryId: number = REPOSITORY_ID,
 ): Promise<LeadDirectory> {
   const directory = createLeadDirectory(database, { repository: REPOSITORY });
-  await directory.open(repositoryId, directoryChecks(leadRules, directoryKey), 0);
+  await directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
   return directory;
 }
 

@@ -7,6 +7,7 @@ const ROWS = 3;
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'access_version.id': [1],
   'claim_version.one': [1],
+  'secret_key.one': [1],
   'api_key.serial': [7, 3, 5], // not in the order of their names
   'api_key.replacedBy': [null, 'api_key.keyId-3', null],
   'audit.changes': ['{"name":"Ä\\u0000"}', null, '{"b":1,"a":[]}'],

@@ -10,12 +10,13 @@ import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts'
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
+import { readFingerprint } from '#adapters/postgres/secret-key.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
-import { createWriteCheck, tryWriting } from '#adapters/postgres/write-check/write-check.ts';
+import { createWriteCheck } from '#adapters/postgres/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -43,10 +44,7 @@ export async function openPostgresStore({
     return {
       stores: (options) => createStores(database, options),
       writes: createWriteCheck(database, clock),
-      checkReading: async () => {
-        await database.get('SELECT 1');
-      },
-      checkWriting: () => tryWriting(database, clock),
+      fingerprint: (offered) => readFingerprint(database, offered),
       readApplied: async () => (await readMigrationState(database)).applied,
       readServer: () => readServerFacts(database),
       migrated,

@@ -3,16 +3,18 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
+import { keyWrites, readFingerprint } from '#adapters/sqlite/secret-key.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
-import { createWriteCheck, tryWriting } from '#adapters/sqlite/write-check/write-check.ts';
+import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -88,13 +90,14 @@ function toOpenStore({
   migrated,
   clock,
 }: Opened & Pick<SqliteStoreDeps, 'clock'>): OpenStore {
+  const writeKey = database.writer.open(keyWrites, undefined);
   return {
     stores: (options) => createStores(database, options),
     writes: createWriteCheck(database, clock),
-    checkReading: async () => {
-      await database.version();
+    fingerprint: async (offered) => {
+      if (offered) await writeKey('take', offered);
+      return guard(() => readFingerprint(database.handle));
     },
-    checkWriting: () => tryWriting(database),
     readApplied: async () => readMigrationState(database).applied,
     migrated,
     close: () => closeDatabase(database),

@@ -49,10 +49,11 @@ export type OpenStore = {
   stores(options: StoresOptions): Stores;
   /** Whether deliveries can be stored. */
   writes: WriteCheck;
-  /** Resolves when the store can be read. @throws {store-unavailable} */
-  checkReading(): Promise<void>;
-  /** Resolves when the store can be written at this moment. @throws {store-unavailable} */
-  checkWriting(): Promise<void>;
+  /**
+   * By which it knows the `secretKey` that it was filled with: with none yet, that is the offered one from now
+   * on. Of several that are offered at once one is taken. @throws {store-unavailable}
+   */
+  fingerprint(offered?: Buffer): Promise<Buffer | undefined>;
   /** Every migration that it has. @throws {store-unavailable} */
   readApplied(): Promise<readonly AppliedMigration[]>;
   /** What its server is; only where it has one. @throws {store-unavailable} */

@@ -10,8 +10,8 @@ import { crawlWhenDue, newestChange } from './crawl-directory.ts';
 import type { CrawlDeps } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
-import { directoryChecks, toDirectoryEntry } from './lead-directory.ts';
-import type { DirectoryChecks, DirectoryState, LeadDirectory } from './lead-directory.ts';
+import { rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
+import type { DirectoryState, LeadDirectory } from './lead-directory.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
@@ -194,28 +194,13 @@ function createIdentify(deps: DirectoryDeps): Identify {
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = deps.clock.now();
       const id = await deps.identifyRepository();
-      const checks = directoryChecks(deps.rules, deps.key);
-      await warnOfAnotherKey(deps, checks);
-      await deps.directory.open(id, checks, now);
+      await deps.directory.open(id, rulesCheckOf(deps.rules, deps.key), now);
       identifiedAt = at;
     },
     forget: () => {
       identifiedAt = -Infinity;
     },
   };
-}
-
-/** Told before the directory takes over the new key: from then on nobody can tell. */
-async function warnOfAnotherKey(
-  { directory, log }: DirectoryDeps,
-  { key }: DirectoryChecks,
-): Promise<void> {
-  const stored = await directory.checks();
-  if (!stored || stored.key.equals(key)) return;
-  log.warn(
-    { key: 'secretKey' },
-    'the store was filled with another secretKey: events that wait cannot be read without that one',
-  );
 }
 
 async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: boolean }> {

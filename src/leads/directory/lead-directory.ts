@@ -62,9 +62,6 @@ export type DirectoryState = {
   caughtUpTo: number;
 };
 
-/** What the stored hashes depend on. When it changes, the directory is filled again. */
-export type DirectoryChecks = { key: Buffer; rules: Buffer };
-
 /**
  * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
  * identity that it ever had, until its row goes: a person is found by the address that somebody
@@ -78,11 +75,9 @@ export type LeadDirectory = {
   repositoryId(): Promise<number | undefined>;
   /**
    * Notes the repository's number and starts a first crawl where one is due: for a new number, or
-   * when the checks differ. Rows whose hashes were made with another key are dropped.
+   * when the last one was begun with another check.
    */
-  open(repositoryId: number, checks: DirectoryChecks, at: number): Promise<void>;
-  /** What the stored hashes were made with; undefined before `open`. */
-  checks(): Promise<DirectoryChecks | undefined>;
+  open(repositoryId: number, rulesCheck: Buffer, at: number): Promise<void>;
   /** Undefined before `open`. */
   state(): Promise<DirectoryState | undefined>;
   has(number: number): Promise<boolean>;
@@ -157,18 +152,13 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   };
 }
 
-/** What the entries of these rules and this key depend on. */
-export function directoryChecks(
+/** What the entries of these rules depend on: when it changes, the directory is filled again. */
+export function rulesCheckOf(
   rules: Pick<LeadRules, 'approvedLabel' | 'portalAuthors' | 'form'>,
   key: Buffer,
-): DirectoryChecks {
+): Buffer {
   const { approvedLabel, portalAuthors } = rules;
   const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
-  return {
-    key: hmacSha256(key, 'trackport/directory-check').subarray(0, HASH_BYTES),
-    rules: hmacSha256(
-      key,
-      JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]),
-    ).subarray(0, HASH_BYTES),
-  };
+  const text = JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]);
+  return hmacSha256(key, text).subarray(0, HASH_BYTES);
 }

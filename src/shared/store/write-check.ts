@@ -13,11 +13,15 @@ export type WriteCheck = {
    * @throws {store-unavailable} with why the last write failed
    */
   check(): Promise<void>;
+  /** Resolves when there is room for a large delivery at this moment. @throws {store-unavailable} */
+  checkRoom(): Promise<void>;
 };
 
 export type WriteCheckDeps = {
-  /** Writes something that nobody needs. `hasFailed`: to see whether what failed works again. */
-  tryWriting: (hasFailed: boolean) => Promise<void>;
+  /** Writes a few bytes that nobody needs, where they are always written. */
+  touch: () => Promise<void>;
+  /** Writes as much as a large delivery, where that needs room, and leaves nothing. */
+  tryRoom: () => Promise<void>;
   clock: Pick<Clock, 'monotonicMs'>;
 };
 
@@ -25,8 +29,11 @@ export type WriteCheckDeps = {
 const TRY_EVERY_MS = 10 * SECOND;
 const TRY_AGAIN_MS = 2 * SECOND;
 
+/** More than most deliveries: a few bytes may fit where those do not. */
+export const LARGE_BYTES = 64 * 1024;
+
 /** @see WriteCheck */
-export function createWriteCheck({ tryWriting, clock }: WriteCheckDeps): WriteCheck {
+export function createWriteCheck({ touch, tryRoom, clock }: WriteCheckDeps): WriteCheck {
   let failure: TrackportError | undefined;
   let triedAt = -Infinity;
   const noteFailure = (error: unknown): void => {
@@ -36,13 +43,14 @@ export function createWriteCheck({ tryWriting, clock }: WriteCheckDeps): WriteCh
     triedAt = clock.monotonicMs();
     const hasFailed = failure !== undefined;
     try {
-      await tryWriting(hasFailed);
+      await (hasFailed ? tryRoom() : touch());
       if (hasFailed) failure = undefined; // else what failed meanwhile may have been more
     } catch (error) {
       noteFailure(error);
     }
   });
   return {
+    checkRoom: tryRoom,
     watch: async (write) => {
       try {
         const result = await write;

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import {
-  directoryChecks,
-  hashIdentity,
-  toDirectoryEntry,
-} from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf, hashIdentity, toDirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { leadRules } from '../../support/directory.ts';
 
@@ -59,5 +55,5 @@ test('a hash tells nothing without the key, and is short', () => {
 test('a directory that 0.1.0 filled is filled again: it read bodies and compared identities otherwise', () => {
   const { approvedLabel, form, portalAuthors } = leadRules;
   const inFirstVersion = hmacSha256(key, JSON.stringify([approvedLabel, form, portalAuthors]));
-  expect(directoryChecks(leadRules, key).rules).not.toEqual(inFirstVersion.subarray(0, 16));
+  expect(rulesCheckOf(leadRules, key)).not.toEqual(inFirstVersion.subarray(0, 16));
 });

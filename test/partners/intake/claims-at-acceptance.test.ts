@@ -4,7 +4,7 @@ import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
   directoryKey,
   entry,
@@ -158,14 +158,14 @@ describe('a lead id', () => {
     const directory = await openedDirectory(database);
     expect(await claimed()).toEqual([24]);
     expect((await claims.list({ limit: 9 })).items).toMatchObject([{ number: 24 }]);
-    await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 5);
+    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 5);
     expect(await claimed()).toEqual([24]);
   });
 
   test('claims nothing of a repository that the name meant before', async () => {
     const { deliver, claimed, directory } = await setUp();
     await deliver({ leadId: '24' });
-    await directory.open(99, directoryChecks(leadRules, directoryKey), 5);
+    await directory.open(99, rulesCheckOf(leadRules, directoryKey), 5);
     expect(await claimed()).toEqual([]);
   });
 });
@@ -214,7 +214,7 @@ describe('the removals feed', () => {
     const { deliver, removals } = intakeOf(database);
     await deliver({ leadId: '24' });
     expect(await removals()).toEqual([]);
-    await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 2000);
+    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 2000);
     expect(await removals()).toEqual([24]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
@@ -52,7 +52,7 @@ async function openSqlite() {
 async function openPostgres() {
   const database = await temporaryPostgres();
   const directory = createPostgresDirectory(database, { repository: REPOSITORY });
-  await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 0);
+  await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
   const receipts = createReceiptStore({
     database,
     groupCommit: createGroupCommit(database),
@@ -187,16 +187,6 @@ describe.each([
       [merge(many, 7099), 'too-many-ids'],
     ] as const)
       expect(await send(body)).toMatchObject([{ outcome: 'REJECTED', lastError }]);
-    await send(deletion(7099));
-    expect(await claimed()).toEqual([]);
-  });
-
-  test('is forgotten with the key of its hashes', async () => {
-    const { send, put, claimed, directory } = await setUp();
-    await send(merge([7001], 7099));
-    const checks = directoryChecks(leadRules, directoryKey);
-    await directory.open(REPOSITORY_ID, { ...checks, key: Buffer.alloc(16, 2) }, 5);
-    await put(1, known('7001'));
     await send(deletion(7099));
     expect(await claimed()).toEqual([]);
   });

@@ -129,6 +129,7 @@ const TABLES = [
   'session_once',
   'session',
   'logout_token',
+  'secret_key',
 ];
 
 /** To empty a few rows takes a small part of the time that making a database does. */

@@ -1,8 +1,4 @@
-import type {
-  DirectoryChecks,
-  DirectoryState,
-  LeadDirectory,
-} from '#leads/directory/lead-directory.ts';
+import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { RowOf } from '#shared/store/row.ts';
 import { ADOPT, redateClaims } from '../claims/claim-dates.ts';
 import { numbersOf } from '../claims/claim-leads.ts';
@@ -41,12 +37,8 @@ export function createLeadDirectory(
   const lead = (number: number) => database.get<LeadRow>(sql.LEAD, { name, number });
   return {
     repositoryId: () => readId(database),
-    open: (id, checks, at) =>
-      claimTransaction(database, (session) => open(session, { name, id, at, ...checks })),
-    checks: async () => {
-      const id = await readId(database);
-      return id === undefined ? undefined : database.get<DirectoryChecks>(sql.CHECKS, { id });
-    },
+    open: (id, rules, at) =>
+      claimTransaction(database, (session) => open(session, { name, id, at, rules })),
     state: async () => toState(await database.get(sql.STATE, { name })),
     has: async (number) => (await lead(number)) !== undefined,
     updatedAt: async (number) => (await lead(number))?.updatedAt,
@@ -82,20 +74,14 @@ export function createLeadDirectory(
   };
 }
 
-type Opening = DirectoryChecks & { name: string; id: number; at: number };
+type Opening = { name: string; id: number; at: number; rules: Buffer };
 
 async function open(session: Session, opening: Opening): Promise<void> {
-  const { id, at, key, rules } = opening;
+  const { id, at, rules } = opening;
   await session.run(sql.IDENTIFY, opening);
   await redateClaims(session, ADOPT, { repositoryId: id, at });
-  const stored = await session.get<DirectoryChecks>(sql.CHECKS, { id });
-  if (stored?.key.equals(key) && stored.rules.equals(rules)) return;
-  if (stored && !stored.key.equals(key)) {
-    await session.run(sql.DROP_ALL_KEYS, { id });
-    await session.run(sql.DROP_MERGES);
-    await session.run(sql.DROP_ALL_LEADS, { id });
-  }
-  await session.run(sql.BEGIN, opening);
+  const stored = await session.get<{ rulesCheck: Buffer }>(sql.RULES_CHECK, { id });
+  if (stored?.rulesCheck.equals(rules) !== true) await session.run(sql.BEGIN, opening);
 }
 
 /** One chunk: a million rows must not be held at once. */

@@ -18,8 +18,7 @@ export const STATE = `
     crawl_reached AS reached, completed_at, caught_up_to
   FROM directory_state WHERE repository_id = ${NAMED}`;
 
-export const CHECKS = `
-  SELECT key_check AS key, rules_check AS rules FROM directory_state WHERE repository_id = @id`;
+export const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
 
 export const IDENTIFY = `
   INSERT INTO tracker_repository (name, repository_id, seen_at) VALUES (@name, @id, @at)
@@ -92,10 +91,6 @@ export const DROP_LEAD = `
 export const NOTE_MOVED = `
   UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
 
-export const DROP_ALL_KEYS = 'DELETE FROM directory_key WHERE repository_id = @id';
-export const DROP_MERGES = 'DELETE FROM directory_merge';
-export const DROP_ALL_LEADS = 'DELETE FROM directory_lead WHERE repository_id = @id';
-
 export const CHUNK_END = `
   SELECT max(number) AS last FROM (SELECT number FROM directory_lead
     WHERE repository_id = @id AND number > @after ORDER BY number LIMIT @size) AS chunk
@@ -109,10 +104,10 @@ export const UNSEEN = `
   ORDER BY number`;
 
 export const BEGIN = `
-  INSERT INTO directory_state AS state (repository_id, key_check, rules_check, crawl, crawling,
+  INSERT INTO directory_state AS state (repository_id, rules_check, crawl, crawling,
     crawl_started_at, crawl_issues, crawl_reached, completed_at, caught_up_to)
-  VALUES (@id, @key, @rules, 1, true, @at, 0, 0, NULL, 0)
-  ON CONFLICT (repository_id) DO UPDATE SET key_check = @key, rules_check = @rules,
+  VALUES (@id, @rules, 1, true, @at, 0, 0, NULL, 0)
+  ON CONFLICT (repository_id) DO UPDATE SET rules_check = @rules,
     crawl = state.crawl + 1, crawling = true, crawl_started_at = @at, crawl_issues = 0,
     crawl_reached = 0, completed_at = NULL, caught_up_to = 0`;
 

@@ -2,7 +2,7 @@ import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import type { FillableStore, ReadableStore, Table } from '#shared/store/transfer/table.ts';
 import { openDatabase } from '../connection/database.ts';
-import type { Database } from '../connection/database.ts';
+import type { Database, Session } from '../connection/database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 import { refuseSharedConnections } from '../connection/pooling.ts';
 import { makeEmpty } from './empty.ts';
@@ -11,19 +11,24 @@ import { createReader, insertRows, setNumbers } from './rows.ts';
 import { cutTerms } from './search-terms.ts';
 import { listTables } from './tables.ts';
 
-/**
- * Lets `work` read a stopped store, of which nothing changes meanwhile.
- * @throws {store-unavailable} also when it is in use, or has another schema than today's
- */
-export async function readStopped<T>(
+/** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */
+export function readStopped<T>(
   url: string,
   work: (store: ReadableStore, tables: readonly Table[]) => Promise<T>,
 ): Promise<T> {
+  return withStopped(url, async (session) =>
+    work(createReader(session), await listTables(session)),
+  );
+}
+
+/**
+ * Lets `work` have a stopped store for itself, in one transaction.
+ * @throws {store-unavailable} also when it is in use, or has another schema than today's
+ */
+export function withStopped<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
     refuseOtherSchema(await readMigrationState(database));
-    return withStoppedStore(database, async (session) =>
-      work(createReader(session), await listTables(session)),
-    );
+    return withStoppedStore(database, work);
   });
 }
 

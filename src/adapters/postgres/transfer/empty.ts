@@ -3,12 +3,13 @@ import type { Table } from '#shared/store/transfer/table.ts';
 import type { Session } from '../connection/database.ts';
 import { countRows } from './rows.ts';
 
-/** A crawl fills it again: whoever started a new store once has lost nothing with it. */
+/** A start fills it again: whoever started a new store once has lost nothing with it. */
 const REFILLED = [
   'directory_approval',
   'directory_key',
   'directory_lead',
   'directory_state',
+  'secret_key',
   'tracker_repository',
 ];
 

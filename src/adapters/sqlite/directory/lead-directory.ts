@@ -27,12 +27,7 @@ export function createLeadDirectory(
   const repositoryId = (): number | undefined => sql.repositoryId.get(name);
   return {
     repositoryId: async () => guard(repositoryId),
-    open: (id, checks, at) => write('open', id, checks, at),
-    checks: async () =>
-      guard(() => {
-        const id = repositoryId();
-        return id === undefined ? undefined : sql.checks.get(id);
-      }),
+    open: (id, rulesCheck, at) => write('open', id, rulesCheck, at),
     state: async () => guard(() => toState(sql.state.get(name))),
     has: async (number) => guard(() => sql.has.get(number, name) !== undefined),
     updatedAt: async (number) => guard(() => sql.updatedAt.get(number, name)),

@@ -1,6 +1,5 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type {
-  DirectoryChecks,
   DirectoryState,
   HashedIdentity,
   LabelRename,
@@ -41,9 +40,9 @@ function prepareIds(handle: BetterSqlite3.Database) {
     repositoryId: handle
       .prepare<[string], number>('SELECT repositoryId FROM tracker_repository WHERE name = ?')
       .pluck(),
-    checks: handle.prepare<[number], DirectoryChecks>(
-      'SELECT keyCheck AS key, rulesCheck AS rules FROM directory_state WHERE repositoryId = ?',
-    ),
+    rulesCheck: handle
+      .prepare<[number], Buffer>('SELECT rulesCheck FROM directory_state WHERE repositoryId = ?')
+      .pluck(),
   };
 }
 
@@ -113,9 +112,6 @@ function prepareRows(handle: BetterSqlite3.Database) {
     noteMoved: handle.prepare<[LeadKey]>(
       'UPDATE directory_lead SET isMoved = 1 WHERE repositoryId = @id AND number = @number',
     ),
-    dropAllKeys: handle.prepare<[number]>('DELETE FROM directory_key WHERE repositoryId = ?'),
-    dropMerges: handle.prepare<[]>('DELETE FROM directory_merge'),
-    dropAllLeads: handle.prepare<[number]>('DELETE FROM directory_lead WHERE repositoryId = ?'),
   };
 }
 
@@ -145,11 +141,11 @@ function prepareLabels(handle: BetterSqlite3.Database) {
 
 function prepareCrawl(handle: BetterSqlite3.Database) {
   return {
-    begin: handle.prepare<[{ id: number; at: number; key: Buffer; rules: Buffer }]>(`
-      INSERT INTO directory_state (repositoryId, keyCheck, rulesCheck, crawl, crawling,
+    begin: handle.prepare<[{ id: number; at: number; rules: Buffer }]>(`
+      INSERT INTO directory_state (repositoryId, rulesCheck, crawl, crawling,
         crawlStartedAt, crawlIssues, crawlReached, completedAt, caughtUpTo)
-      VALUES (@id, @key, @rules, 1, 1, @at, 0, 0, NULL, 0)
-      ON CONFLICT (repositoryId) DO UPDATE SET keyCheck = @key, rulesCheck = @rules,
+      VALUES (@id, @rules, 1, 1, @at, 0, 0, NULL, 0)
+      ON CONFLICT (repositoryId) DO UPDATE SET rulesCheck = @rules,
         crawl = crawl + 1, crawling = 1, crawlStartedAt = @at, crawlIssues = 0,
         crawlReached = 0, completedAt = NULL, caughtUpTo = 0`),
     startCrawl: handle.prepare<[{ id: number; at: number }]>(`

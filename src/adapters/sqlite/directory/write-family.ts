@@ -1,9 +1,5 @@
 import { carriedOf } from '#leads/directory/lead-directory.ts';
-import type {
-  DirectoryChecks,
-  DirectoryEntry,
-  LabelRename,
-} from '#leads/directory/lead-directory.ts';
+import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import { createClaimWriter } from '../claims/claim-leads.ts';
 import type { ClaimWriter } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -32,13 +28,10 @@ function createDirectoryWrites(connection: Connection, { name }: DirectoryWriteO
     if (id !== undefined) work(id);
   };
   return {
-    open: (id: number, checks: DirectoryChecks, at: number): void => {
+    open: (id: number, rules: Buffer, at: number): void => {
       sql.identify.run({ name, id, at });
       claims.adopt(id, at);
-      const stored = sql.checks.get(id);
-      if (stored?.key.equals(checks.key) && stored.rules.equals(checks.rules)) return;
-      if (stored && !stored.key.equals(checks.key)) dropRows(sql, id);
-      sql.begin.run({ id, at, key: checks.key, rules: checks.rules });
+      if (sql.rulesCheck.get(id)?.equals(rules) !== true) sql.begin.run({ id, at, rules });
     },
     put: (batch: Batch) => withRepository((id) => putAll({ sql, claims }, id, batch)),
     putCaughtUp: (batch: Batch, reached: number) =>
@@ -93,12 +86,6 @@ function putEntry(sql: DirectoryStatements, id: number, entry: DirectoryEntry): 
   });
   if (changes === 0) sql.markSeen.run({ ...row, updatedAt: entry.updatedAt });
   for (const identity of entry.identities) sql.putKey.run({ ...row, ...identity });
-}
-
-function dropRows(sql: DirectoryStatements, id: number): void {
-  sql.dropAllKeys.run(id);
-  sql.dropMerges.run();
-  sql.dropAllLeads.run(id);
 }
 
 /** A lead that was claimed a moment ago keeps its row. */

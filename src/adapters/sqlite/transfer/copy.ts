@@ -14,21 +14,28 @@ import { createInserter, createReader, setNumbers } from './rows.ts';
 import { cutTerms } from './search-terms.ts';
 import { listCopiedTables, quote } from './tables.ts';
 
-/**
- * Lets `work` read a stopped store, of which nothing changes meanwhile.
- * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
- */
-export async function readStopped<T>(
+/** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */
+export function readStopped<T>(
   path: string,
   work: (store: ReadableStore, shapes: readonly TableShape[]) => Promise<T>,
+): Promise<T> {
+  return withStopped(path, (handle) => work(createReader(handle), listCopiedTables(handle)));
+}
+
+/**
+ * Lets `work` have a stopped store for itself, in a transaction that it has to commit if it writes.
+ * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
+ */
+export async function withStopped<T>(
+  path: string,
+  work: (handle: Database) => Promise<T>,
 ): Promise<T> {
   if (!existsSync(path))
     throw new TrackportError('store-unavailable', { detail: 'There is no such file.' });
   const store = openExclusively(path);
-  const { handle } = store;
   try {
-    guard(() => refuseOtherSchema(readMigrationState({ handle })));
-    return await work(createReader(handle), listCopiedTables(handle));
+    guard(() => refuseOtherSchema(readMigrationState(store)));
+    return await work(store.handle);
   } finally {
     store.close();
   }

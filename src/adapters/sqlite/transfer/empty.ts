@@ -2,12 +2,13 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Database } from 'better-sqlite3';
 import { countRows, listTables } from './tables.ts';
 
-/** A crawl fills it again: whoever started a new store once has lost nothing with it. */
+/** A start fills it again: whoever started a new store once has lost nothing with it. */
 const REFILLED = new Set([
   'directory_approval',
   'directory_key',
   'directory_lead',
   'directory_state',
+  'secret_key',
   'tracker_repository',
 ]);
 

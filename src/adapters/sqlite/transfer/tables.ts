@@ -92,7 +92,13 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
 export const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
 
 /** Of this file and its processes and not of what it stores, or made anew by a trigger. */
-const NOT_COPIED = new Set(['migration', 'event_lead', 'catalog_listing', 'worker_lease']);
+const NOT_COPIED = new Set([
+  'migration',
+  'event_lead',
+  'catalog_listing',
+  'worker_lease',
+  'write_check',
+]);
 
 /** The tables that a copy to another engine takes over; full text is made anew. */
 export function listCopiedTables(handle: Database): TableShape[] {

@@ -5,11 +5,12 @@ import { directoryWrites } from '../directory/write-family.ts';
 import { feedWrites } from '../feed/write-family.ts';
 import { idempotencyWrites } from '../idempotency-store.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
+import { keyWrites } from '../secret-key.ts';
 import { sessionWrites } from '../session/write-family.ts';
 import { trafficWrites } from '../traffic/write-family.ts';
 import { leaseWrites } from '../work/lease-family.ts';
 import { workWrites } from '../work/write-family.ts';
-import { checkWrites } from '../write-check/write-family.ts';
+import { checkWrites } from '../check-writes.ts';
 import type { FamilyName, WriteFamily, Writes } from './writer.ts';
 
 const all = [
@@ -20,6 +21,7 @@ const all = [
   feedWrites,
   idempotencyWrites,
   receiptWrites,
+  keyWrites,
   sessionWrites,
   trafficWrites,
   workWrites,

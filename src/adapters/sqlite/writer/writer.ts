@@ -12,6 +12,7 @@ export type FamilyName =
   | 'feed'
   | 'idempotency'
   | 'receipt'
+  | 'secret-key'
   | 'session'
   | 'traffic'
   | 'work'

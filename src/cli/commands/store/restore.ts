@@ -45,7 +45,7 @@ export const registerRestore: Register<Open<RestoreServices>> = (
       );
       if (missingSecretKeyFile !== undefined)
         terminal.note(
-          `The secret key is not in a backup: put yours at ${missingSecretKeyFile} before you start, or a new one is made.`,
+          `The secret key is not in a backup: put yours at ${missingSecretKeyFile} before you start.`,
         );
       return terminal.note(
         'What came after the backup is forgotten. The lead directory is crawled anew at the start.',

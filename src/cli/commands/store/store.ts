@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
+import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import { printJson } from '../../command.ts';
-import type { ConfigOptions, Register, RunContext } from '../../command.ts';
+import type { UnreadReceipt } from '#shared/store/rekeying.ts';
+import { CommandFailure, printJson } from '../../command.ts';
+import type { ConfigOptions, Open, Register, RunContext, Task } from '../../command.ts';
+import { confirm } from '../../confirm.ts';
 import { createProgress } from '../../progress.ts';
-import { renderFacts } from '../../table.ts';
+import { renderFacts, renderTable } from '../../table.ts';
 
 /** What was copied, and what is to be looked at. */
 type CopyReport = {
@@ -18,9 +21,15 @@ type CopyReport = {
 
 export type StoreServices = {
   copy(request: { from: string; to: string; onProgress: OnProgress }): Promise<CopyReport>;
+  rekey: Open<RekeyServices>;
 };
 
-/** `store copy FROM TO`: copies a stopped store from one engine to the other. */
+type RekeyServices = {
+  /** Gives the store another key; nothing is changed when `onLoss` rejects. */
+  rekey(onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>): Promise<void>;
+};
+
+/** `store copy FROM TO`, between the engines, and `store rekey`, where the key is lost. */
 export const registerStore: Register<StoreServices> = (command, context) => {
   command
     .command('copy')
@@ -34,7 +43,37 @@ export const registerStore: Register<StoreServices> = (command, context) => {
     .action(async (_from: string, _to: string, _options: unknown, self: Command) => {
       await copy(context, self);
     });
+  command
+    .command('rekey')
+    .description('drop what only a lost secretKey reads, and go on with the configured one')
+    .option('--yes', 'do not ask, as in a script')
+    .action(
+      context.actionOf(context.services.rekey)<{ yes?: true }>(async (task) => {
+        await task.services.rekey((lost) => confirmLoss(task, lost));
+        task.terminal.note('The store has its new key. The next start crawls all issues anew.');
+      }),
+    );
 };
+
+type RekeyTask = Pick<Task<unknown, { yes?: true }>, 'terminal' | 'isJson' | 'options'>;
+
+async function confirmLoss(
+  { terminal, isJson, options }: RekeyTask,
+  lost: readonly UnreadReceipt[],
+): Promise<void> {
+  const receipts = lost.map((one) => ({ ...one, receivedAt: toRfc3339(one.receivedAt) }));
+  if (isJson) printJson(terminal, { lost: receipts });
+  else {
+    const rows = receipts.map(({ receivedAt, id, partnerId }) => [receivedAt, id, partnerId]);
+    terminal.print(renderTable(['received', 'id', 'partner'], rows, 'No delivery waits.'));
+  }
+  terminal.note(
+    'These deliveries will not be read: have them sent again. Sessions, cursors and what is kept for replays go, too.',
+  );
+  if (options.yes === true) return;
+  if (!terminal.ask) throw new CommandFailure('Nothing was changed: add --yes.');
+  await confirm(terminal, 'Drop all of that for good?');
+}
 
 async function copy(
   { terminal, clock, services }: RunContext & { services: StoreServices },

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
-import { createWriteCheck } from '#adapters/postgres/write-check/write-check.ts';
+import { createWriteCheck } from '#adapters/postgres/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,
@@ -411,6 +411,22 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
       onTestFinished(() => database.close());
       await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
     }
+  });
+
+  test('a search_path without our tables, until it is mended', async () => {
+    const own = await migratedPostgres();
+    const first = await connectToPostgres(own);
+    const name = new URL(own.url).pathname.slice(1);
+    await first.exec(`CREATE SCHEMA other; ALTER DATABASE ${name} SET search_path = other`);
+    onTestFinished(() => first.exec(`DROP SCHEMA IF EXISTS other`));
+    const database = await connectToPostgres(own);
+    const look = () => database.get('SELECT count(*) AS consumers FROM consumer');
+    await expect(look()).rejects.toMatchObject({
+      code: 'store-unavailable',
+      detail: 'The store has no table of Trackport in its search_path.',
+    });
+    await first.exec(`ALTER DATABASE ${name} RESET search_path`);
+    expect(await look()).toBeDefined();
   });
 
   test('a store that may only be read, as a standby', async () => {

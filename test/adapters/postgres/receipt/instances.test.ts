@@ -3,7 +3,7 @@ import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { directoryChecks } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
@@ -24,7 +24,7 @@ async function setUp() {
   const databases = [await connectToPostgres(own), await connectToPostgres(own)] as const;
   const [database] = databases;
   const directory = createLeadDirectory(database, { repository: REPOSITORY });
-  await directory.open(REPOSITORY_ID, directoryChecks(leadRules, directoryKey), 0);
+  await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
   await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
   const instances = databases.map((one) => ({
     receipts: createReceiptStore({

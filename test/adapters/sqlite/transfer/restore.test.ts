@@ -9,7 +9,15 @@ import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { entry, openedDirectory, REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import {
+  directoryKey,
+  entry,
+  leadRules,
+  openedDirectory,
+  REPOSITORY,
+  REPOSITORY_ID,
+} from '../../../support/directory.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { backUpTo, fillAudit, leftovers, smallBackup } from './support.ts';
@@ -67,12 +75,10 @@ test('the directory of a restored store is crawled anew, and keeps its rows mean
   const directory = await openedDirectory(database);
   await directory.putCrawled([entry(7)], 1);
   await directory.completeCrawl(5);
-  const checks = await directory.checks();
-  if (!checks) throw new Error('it was opened');
   const storePath = newPath();
   restoreTo(storePath, await backUpTo(database));
   const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
-  await after.open(REPOSITORY_ID, checks, 9);
+  await after.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 9);
   const state = await after.state();
   expect(state).toMatchObject({ isCrawling: true });
   expect(state?.completedAt).toBeUndefined();

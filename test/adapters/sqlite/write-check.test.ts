@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createWriteCheck, tryWriting } from '#adapters/sqlite/write-check/write-check.ts';
+import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 function setUp() {
   const database = temporaryDatabase();
@@ -43,12 +43,12 @@ test('a write that the store failed is told until a large one has succeeded', as
 });
 
 test('a store with room for small writes alone takes no delivery', async () => {
-  const { database, handle } = setUp();
-  await expect(tryWriting(database)).resolves.toBeUndefined();
+  const { writes, handle } = setUp();
+  await expect(writes.checkRoom()).resolves.toBeUndefined();
   handle.exec('VACUUM');
   const pages = handle.pragma('page_count', { simple: true }) as number;
   handle.pragma(`max_page_count = ${pages + 5}`);
-  await expect(tryWriting(database)).rejects.toMatchObject({ code: 'store-unavailable' });
+  await expect(writes.checkRoom()).rejects.toMatchObject({ code: 'store-unavailable' });
 });
 
 test('a write that the store took ends the failure', async () => {
@@ -59,13 +59,16 @@ test('a write that the store took ends the failure', async () => {
   await expect(writes.check()).resolves.toBeUndefined();
 });
 
-test('trying leaves nothing in the store', async () => {
+test('trying leaves nothing in the store, and its schema alone', async () => {
   const { writes, clock, handle } = setUp();
-  const tables = handle.prepare("SELECT name FROM sqlite_schema WHERE name = 'write_check'");
+  const version = () => handle.pragma('schema_version', { simple: true });
+  const before = version();
   await writes.watch(Promise.reject(full)).catch(() => undefined);
   await clock.advance(2000);
   await writes.check();
-  expect(tables.all()).toEqual([]);
+  expect(version()).toBe(before);
+  const filled = handle.prepare('SELECT length(filler) FROM write_check').pluck();
+  expect(filled.all()).toEqual([0]);
 });
 
 test('what is no fault of the store is passed on and not held against it', async () => {

@@ -1,0 +1,32 @@
+/** Gives a stopped store the configured `secretKey` in place of one that is lost. */
+import * as postgres from '#adapters/postgres/transfer/rekey.ts';
+import * as sqlite from '#adapters/sqlite/transfer/rekey.ts';
+import type { Config } from '#config/schema/schema.ts';
+import { fingerprintOf, readSecretKey, resolveSecretKey } from '#config/secret-key.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { Rekeying, UnreadReceipt } from '#shared/store/rekeying.ts';
+
+import { storeError } from '../server/start-error.ts';
+
+/** What the command `store rekey` works on. Nothing is opened before it does. */
+export function openRekey(config: Config) {
+  const { url } = config.store;
+  const rekey = async (onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>) => {
+    const decide: Rekeying = async (lost, former) => {
+      const key = readSecretKey(config);
+      if (key && former?.equals(fingerprintOf(key)) === true)
+        throw new TrackportError('bad-request', {
+          detail: 'The store has this secretKey already.',
+        });
+      await onLoss(lost);
+      return fingerprintOf(key ?? resolveSecretKey(config));
+    };
+    try {
+      if (url.engine === 'sqlite') await sqlite.rekey(url.path, decide);
+      else await postgres.rekey(url.url.reveal(), decide);
+    } catch (error) {
+      throw storeError(error, url);
+    }
+  };
+  return { services: { rekey }, close: () => Promise.resolve() };
+}

@@ -1,0 +1,212 @@
+/** A store keeps to the `secretKey` that it was filled with, and takes another one only where that is lost. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
+import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
+import { loadConfig } from '#config/load.ts';
+import { ConfigError } from '#config/problems.ts';
+import type { Config } from '#config/schema/schema.ts';
+import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import type { Clock } from '#shared/clock.ts';
+import { silentLog as log } from '#shared/log.ts';
+import type { UnreadReceipt } from '#shared/store/rekeying.ts';
+import { directoryKeyOf, openServiceStore, openStore } from '../../../src/compose/store.ts';
+import type { Store } from '../../../src/compose/store.ts';
+import { openRekey } from '../../../src/compose/stores/rekey.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { entry, leadRules } from '../../support/directory.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { acceptEvent } from '../../support/partners.ts';
+import { migratedPostgres } from '../../support/postgres/database.ts';
+
+const NOW = 1_790_000_000_000;
+const clock: Clock = createFakeClock(NOW);
+const keyOf = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+const [former, other] = [keyOf(1), keyOf(2)];
+
+const newFile = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
+
+const engines = [
+  ['SQLite', async () => `sqlite:${newFile()}`],
+  ['PostgreSQL', async () => (await migratedPostgres()).url],
+] as const;
+
+function configOf(url: string, secretKey?: string): Config {
+  const tracker = { repository: 'acme/leads', auth: { token: 't' } };
+  const settings = { store: { url }, tracker, ...(secretKey !== undefined && { secretKey }) };
+  return loadConfig({ environment: {}, settings: settings as never });
+}
+
+async function open(config: Config): Promise<Store> {
+  const store = await openStore({ config, clock, log });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function openAndClose(config: Config): Promise<void> {
+  await (await openStore({ config, clock, log })).close();
+}
+
+const another = new ConfigError('The configuration', [
+  {
+    path: 'secretKey',
+    found: 'another key',
+    allowed: 'the key that the store was filled with',
+    suggestion: 'if it is lost, `trackport store rekey` says what is lost with it',
+  },
+]);
+
+/** Runs `store rekey`, and answers what it says is lost. */
+async function rekey(config: Config, isWanted = true): Promise<readonly UnreadReceipt[]> {
+  let told: readonly UnreadReceipt[] = [];
+  await openRekey(config).services.rekey(async (lost) => {
+    told = lost;
+    if (!isWanted) throw new Error('not wanted');
+  });
+  return told;
+}
+
+/** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
+async function fill({ stores, ...store }: Store) {
+  const key = directoryKeyOf(store);
+  const hash = hashIdentity(key, { kind: 'email', value: 'ada@example.com' });
+  const directory = stores.directory();
+  await directory.open(1, rulesCheckOf(leadRules, key), NOW);
+  const identities = [{ kind: 'email' as const, hash }];
+  await directory.putCrawled([{ ...entry(7), identities }], NOW);
+  await directory.completeCrawl(NOW);
+  const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
+  const receiptId = await acceptEvent(stores.receipts(), event);
+  const sessions = await stores.sessions();
+  const times = { startedAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
+  const row = { digest: hash, issuerSubject: 's', timeZone: 'UTC', sealed: hash, ...times };
+  await sessions.insert(row);
+  return { receiptId, hash, row };
+}
+
+describe.each(engines)('a store on %s', (_engine, newStore) => {
+  test('goes on with the key that it was filled with, and is refused with another one', async () => {
+    const url = await newStore();
+    await openAndClose(configOf(url, former));
+    await openAndClose(configOf(url, former));
+    await expect(open(configOf(url, other))).rejects.toThrow(another);
+    const refused = openServiceStore({ config: configOf(url, other), clock, log });
+    await expect(refused).rejects.toThrow(another);
+    await openAndClose(configOf(url, former));
+  });
+
+  test('that is new takes one of several keys with which it is opened at once', async () => {
+    const url = await newStore();
+    const keys = [1, 2, 3, 4].map(keyOf);
+    const opened = await Promise.allSettled(keys.map((key) => openAndClose(configOf(url, key))));
+    const refused = opened.filter((one) => one.status === 'rejected');
+    expect(refused.map(({ reason }) => reason as unknown)).toEqual([another, another, another]);
+  });
+
+  test('says that it is of another key to whoever has it open when it gets one', async () => {
+    const url = await newStore();
+    const store = await open(configOf(url, former));
+    await expect(store.checkReading()).resolves.toBeUndefined();
+    await onStore(
+      url,
+      "UPDATE secret_key SET fingerprint = x'12'",
+      "UPDATE secret_key SET fingerprint = '12'",
+    );
+    await expect(store.checkReading()).rejects.toMatchObject({ code: 'store-unavailable' });
+  });
+
+  test('gets another key with `store rekey`, which says first what goes with the former', async () => {
+    const url = await newStore();
+    const before = await openStore({ config: configOf(url, former), clock, log });
+    const { receiptId, hash, row } = await fill(before);
+    await expect(rekey(configOf(url, other))).rejects.toThrow(/open|in use/);
+    await before.close();
+    await onStore(
+      url,
+      "INSERT INTO directory_merge (fromHash, toHash) VALUES (x'01', x'02')",
+      "INSERT INTO directory_merge (from_hash, to_hash) VALUES ('1', '2')",
+    );
+    expect(await countHashed(url)).toBe(4);
+    const lost = [{ id: receiptId, partnerId: 'crm-one', receivedAt: NOW }];
+    await expect(rekey(configOf(url, other), false)).rejects.toThrow('not wanted');
+    await openAndClose(configOf(url, former));
+    await expect(rekey(configOf(url, former))).rejects.toThrow('has this secretKey already');
+    expect(await rekey(configOf(url, other))).toEqual(lost);
+    expect(await countHashed(url)).toBe(0);
+
+    await expect(open(configOf(url, former))).rejects.toThrow(another);
+    const { stores } = await open(configOf(url, other));
+    expect(await (await stores.sessions()).find(row.digest)).toBeUndefined();
+    const names = [{ kind: 'email' as const, hash }];
+    expect((await stores.work().match(names, Infinity)).leads).toEqual([]);
+    expect(await stores.claims().find(7)).toMatchObject({ receiptIds: [receiptId] });
+    const [item] = await stores.work().lease('match', NOW, 9);
+    expect(item).toMatchObject({ receiptId });
+    expect(item).not.toHaveProperty('payload');
+    const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };
+    expect(await acceptEvent(stores.receipts(), repeat)).not.toBe(receiptId);
+    const directory = stores.directory();
+    expect(await directory.has(7)).toBe(true);
+    await directory.open(
+      1,
+      rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) })),
+      NOW,
+    );
+    expect(await directory.state()).toMatchObject({ isCrawling: true, crawl: 2 });
+    expect(await directory.state()).not.toHaveProperty('completedAt');
+  });
+});
+
+/** Runs SQL in the words of the store's engine; answers what the first column of the first row says. */
+async function onStore(url: string, sqlite: string, postgres: string): Promise<unknown> {
+  if (!url.startsWith('sqlite:')) {
+    const database = openPostgres({ url });
+    const row = await database.get<object>(postgres).finally(() => database.close());
+    return Object.values(row ?? {})[0];
+  }
+  const database = openSqlite({ path: url.slice('sqlite:'.length) });
+  const statement = database.handle.prepare(sqlite);
+  const value = statement.reader ? statement.pluck().get() : statement.run();
+  database.close();
+  return value;
+}
+
+const HASHED = ['directory_key', 'directory_merge', 'late_look', 'same_event', 'session'];
+const countHashed = (url: string) => {
+  const counts = HASHED.map((table) => `(SELECT count(*) FROM ${table})`);
+  const sql = `SELECT ${counts.join(' + ')}`;
+  return onStore(url, sql, sql);
+};
+
+describe('a key that is in no configuration', () => {
+  test('is not made anew where that of the store is gone, nor is another one taken', async () => {
+    const file = newFile();
+    const config = configOf(`sqlite:${file}`);
+    await openAndClose(config);
+    const key = readFileSync(`${file}.key`);
+    rmSync(`${file}.key`);
+    await expect(open(config)).rejects.toThrow(`${file}.key: found no file, expected the key that`);
+    expect(existsSync(`${file}.key`)).toBe(false);
+    writeFileSync(`${file}.key`, other);
+    await expect(open(config)).rejects.toThrow(`${file}.key: found another key`);
+    writeFileSync(`${file}.key`, key);
+    await openAndClose(config);
+  });
+
+  test('is made by `store rekey`, once it is wanted', async () => {
+    const file = newFile();
+    const config = configOf(`sqlite:${file}`);
+    await openAndClose(config);
+    rmSync(`${file}.key`);
+    await expect(rekey(config, false)).rejects.toThrow('not wanted');
+    expect(existsSync(`${file}.key`)).toBe(false);
+    expect(await rekey(config)).toEqual([]);
+    await openAndClose(config);
+  });
+
+  test('is not made for a store that is not there', async () => {
+    const config = configOf(`sqlite:${newFile()}`);
+    await expect(rekey(config)).rejects.toThrow('There is no such file');
+  });
+});
