@@ -53,8 +53,14 @@ export type SessionStore = {
   renew(digest: Buffer, next: Pick<SessionRow, 'sealed' | 'renewAt'>): Promise<void>;
   /** The session is over, with all that it was to be shown. Idempotent. */
   end(digest: Buffer): Promise<void>;
-  /** How many were ended. */
-  endOfIssuer(which: IssuerSessions): Promise<number>;
+  /**
+   * How many were ended by a logout token, which is remembered until `endsAt` in the same commit.
+   * Undefined for one that is known already: it ends nothing that began since.
+   */
+  endOfIssuer(
+    which: IssuerSessions,
+    token: { digest: Buffer; endsAt: number },
+  ): Promise<number | undefined>;
   putOnce(row: OnceRow): Promise<void>;
   /** What was put, for the first who asks within its time and session. */
   takeOnce(
@@ -64,8 +70,6 @@ export type SessionStore = {
   readOnce(
     which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
   ): Promise<Buffer | undefined>;
-  /** Remembers a logout token until `endsAt`. False when it is known already. */
-  rememberLogout(token: { digest: Buffer; endsAt: number }): Promise<boolean>;
   /** Removes what is over: sessions, what nobody looked at, logout tokens. Returns how many sessions. */
   purge(over: { now: number; unusedSince: number }): Promise<number>;
 };

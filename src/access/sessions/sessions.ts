@@ -12,7 +12,7 @@ import { isTrackportError } from '#shared/errors.ts';
 
 import { isOver, openSession, sealSession, SESSION_IDLE_MS, SESSION_MS } from './session.ts';
 import type { Session, SignedIn } from './session.ts';
-import type { IssuerSessions, SessionRow, SessionStore } from './session-store.ts';
+import type { SessionRow, SessionStore } from './session-store.ts';
 
 const ID_BYTES = 32;
 const ONCE_ID_BYTES = 16;
@@ -50,7 +50,7 @@ export function createSessions(deps: SessionsDeps) {
     /** What the store says of it now, without a use. */
     reread: async ({ digest }: Pick<Session, 'digest'>) => readSession(deps, digest),
     end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
-    endOfIssuer: (which: IssuerSessions) => store.endOfIssuer(which),
+    endOfIssuer: (...by: Parameters<SessionStore['endOfIssuer']>) => store.endOfIssuer(...by),
     setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>
       store.setTimeZone(digest, timeZone),
     claimRenewal: ({ digest }: Pick<Session, 'digest'>, forMs: number) =>
@@ -67,7 +67,6 @@ export function createSessions(deps: SessionsDeps) {
       put(deps, session, { value, forMs: HELD_MS }),
     /** What is held; undefined when it is over. */
     held: (session: Pick<Session, 'digest'>, id: string) => readHeld(deps, session, id),
-    rememberLogout: (token: { digest: Buffer; endsAt: number }) => store.rememberLogout(token),
     /** Removes from the store what is over. */
     purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };

@@ -164,9 +164,9 @@ async function endByIssuer(deps: SignInDeps, logoutToken: string): Promise<numbe
   const { id, issuedAt, ...whose } = await logoutTokens.verify(logoutToken);
   // Its time has whole seconds.
   const startedUntil = issuedAt + SECOND + clockToleranceMs;
-  const count = await sessions.endOfIssuer({ ...whose, startedUntil });
-  const endsAt = clock.now() + LOGOUT_MEMORY_MS;
-  if (!(await sessions.rememberLogout({ digest: sha256(id), endsAt }))) throw refusedToken();
+  const token = { digest: sha256(id), endsAt: clock.now() + LOGOUT_MEMORY_MS };
+  const count = await sessions.endOfIssuer({ ...whose, startedUntil }, token);
+  if (count === undefined) throw refusedToken();
   log.info({ count }, 'the issuer ended sessions');
   return count;
 }

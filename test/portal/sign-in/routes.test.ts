@@ -250,7 +250,8 @@ describe('back-channel logout', () => {
     expect(await admin.get('/portal/time-zone')).toMatchObject({ status: 303 });
     expect(await other.get('/portal/time-zone')).toMatchObject({ status: 200 });
 
-    await portal.clock.advance(60_000);
+    // Within the tolerance of clocks.
+    await portal.clock.advance(2000);
     const later = await portal.signIn(['trackport:admin'], { issuerSession: 'sid-1' });
     const repeat = await send(portal, 'good');
     expect(repeat).toMatchObject({ status: 400, body: '{"error":"invalid_request"}' });

@@ -26,14 +26,15 @@ export function createSessionStore(database: Database): SessionStore {
       (await database.run(sql.CLAIM_RENEWAL, { digest, ...times })) === 1,
     renew: (digest, { sealed, renewAt = null }) => change(sql.RENEW, { digest, sealed, renewAt }),
     end: (digest) => change(sql.END, { digest }),
-    endOfIssuer: ({ issuerSubject = null, issuerSession = null, startedUntil }) =>
-      database.run(sql.END_OF_ISSUER, { issuerSubject, issuerSession, startedUntil }),
+    endOfIssuer: async ({ issuerSubject = null, issuerSession = null, startedUntil }, token) => {
+      const which = { issuerSubject, issuerSession, startedUntil, ...token };
+      return (await database.get<{ ended: number }>(sql.END_OF_ISSUER, which))?.ended;
+    },
     putOnce: (row) => change(sql.PUT_ONCE, row),
     takeOnce: async (which) =>
       (await database.get<{ sealed: Buffer }>(sql.TAKE_ONCE, which))?.sealed,
     readOnce: async (which) =>
       (await database.get<{ sealed: Buffer }>(sql.READ_ONCE, which))?.sealed,
-    rememberLogout: async (token) => (await database.run(sql.REMEMBER_LOGOUT, token)) === 1,
     purge: async (over) => {
       await change(sql.PURGE_ONCE, over);
       await change(sql.PURGE_LOGOUTS, over);

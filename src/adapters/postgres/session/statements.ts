@@ -23,12 +23,19 @@ export const RENEW = `
 
 export const END = 'DELETE FROM session WHERE digest = @digest';
 
+/** No row for a token that is known. */
 export const END_OF_ISSUER = `
-  DELETE FROM session
-  WHERE (@issuerSubject::text IS NOT NULL OR @issuerSession::text IS NOT NULL)
-    AND (@issuerSubject::text IS NULL OR issuer_subject = @issuerSubject)
-    AND (@issuerSession::text IS NULL OR issuer_session = @issuerSession)
-    AND started_at <= @startedUntil`;
+  WITH first AS (
+    INSERT INTO logout_token (digest, ends_at) VALUES (@digest, @endsAt)
+    ON CONFLICT (digest) DO NOTHING RETURNING 1
+  ), ended AS (
+    DELETE FROM session
+    WHERE EXISTS (SELECT 1 FROM first)
+      AND (@issuerSubject::text IS NOT NULL OR @issuerSession::text IS NOT NULL)
+      AND (@issuerSubject::text IS NULL OR issuer_subject = @issuerSubject)
+      AND (@issuerSession::text IS NULL OR issuer_session = @issuerSession)
+      AND started_at <= @startedUntil RETURNING 1
+  ) SELECT (SELECT count(*)::int FROM ended) AS ended FROM first`;
 
 /** The session may have ended meanwhile: then nobody will see it. */
 export const PUT_ONCE = `
@@ -42,10 +49,6 @@ export const TAKE_ONCE = `
 export const READ_ONCE = `
   SELECT sealed FROM session_once
   WHERE digest = @digest AND session = @session AND ends_at > @now`;
-
-export const REMEMBER_LOGOUT = `
-  INSERT INTO logout_token (digest, ends_at) VALUES (@digest, @endsAt)
-  ON CONFLICT (digest) DO NOTHING`;
 
 export const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
 

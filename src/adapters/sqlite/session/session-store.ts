@@ -30,11 +30,10 @@ export function createSessionStore(database: Database): SessionStore {
     claimRenewal: (digest, times) => write('claimRenewal', digest, times),
     renew: (digest, next) => write('renew', digest, next),
     end: (digest) => write('end', digest),
-    endOfIssuer: (which) => write('endOfIssuer', which),
+    endOfIssuer: (which, token) => write('endOfIssuer', which, token),
     putOnce: (row) => write('putOnce', row),
     takeOnce: (which) => write('takeOnce', which),
     readOnce: async (which) => guard(() => readOnce.get(which)?.sealed),
-    rememberLogout: (token) => write('rememberLogout', token),
     purge: (over) => write('purge', over),
   };
 }

@@ -28,18 +28,18 @@ function createSessionWrites(connection: Connection) {
     renew: (digest: Buffer, { sealed, renewAt }: Pick<SessionRow, 'sealed' | 'renewAt'>): void =>
       void sql.renew.run({ digest, sealed, renewAt: renewAt ?? null }),
     end: (digest: Buffer): void => void sql.end.run(digest),
-    endOfIssuer: ({ issuerSubject, issuerSession, startedUntil }: IssuerSessions): number =>
-      sql.endOfIssuer.run({
-        issuerSubject: issuerSubject ?? null,
-        issuerSession: issuerSession ?? null,
-        startedUntil,
-      }).changes,
+    endOfIssuer: (
+      { startedUntil, ...which }: IssuerSessions,
+      token: { digest: Buffer; endsAt: number },
+    ): number | undefined => {
+      if (sql.rememberLogout.run(token).changes === 0) return undefined;
+      const { issuerSubject = null, issuerSession = null } = which;
+      return sql.endOfIssuer.run({ issuerSubject, issuerSession, startedUntil }).changes;
+    },
     // The session may have ended meanwhile: then nobody will see it.
     putOnce: (row: OnceRow): void => void sql.putOnce.run(row),
     takeOnce: (which: Parameters<SessionStore['takeOnce']>[0]): Buffer | undefined =>
       sql.takeOnce.get(which)?.sealed,
-    rememberLogout: (token: { digest: Buffer; endsAt: number }): boolean =>
-      sql.rememberLogout.run(token).changes === 1,
     purge: (over: { now: number; unusedSince: number }): number => {
       sql.purgeOnce.run(over.now);
       sql.purgeLogouts.run(over.now);
