@@ -1,3 +1,4 @@
+import type { Access } from '#access/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import { runChecks } from '#http/routes/operations/readiness.ts';
@@ -22,6 +23,7 @@ export type OverviewParts = {
   registry: Registry;
   tracker: Pick<TrackerParts, 'leadTracker' | 'lastFailure' | 'clock'>;
   partners: Partners;
+  access: Access;
   traffic: Pick<Traffic, 'read'>;
   publicUrl: () => string;
   clock: Clock;
@@ -30,7 +32,7 @@ export type OverviewParts = {
 
 /** What the portal's first page asks of the service. */
 export function composeOverview(parts: OverviewParts): OverviewDeps {
-  const { config, settings, tracker, partners, traffic, publicUrl } = parts;
+  const { config, settings, tracker, partners, access, traffic, publicUrl } = parts;
   return {
     readiness: composeReadiness(parts),
     hasReadyz: config.server.opsPort === undefined,
@@ -40,6 +42,7 @@ export function composeOverview(parts: OverviewParts): OverviewDeps {
       hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
     },
     partners,
+    access,
     traffic,
     publicUrl,
     clock: tracker.clock,

@@ -14,6 +14,9 @@ export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 export type SendPageDeps = { guard: Pick<SessionGuard, 'personOf'>; renderPage: RenderPage };
 
+/** Whatever `Cache-Control` says, Chromium shows pages again on *Back*, but for those of another status than 200. */
+const SECRET_STATUS = 201;
+
 /** Sends a page in the frame of whoever is signed in. */
 export function sendPage(
   { guard, renderPage }: SendPageDeps,
@@ -24,7 +27,7 @@ export function sendPage(
   if (!request.portalSession) throw new Error('the guard of the portal did not run');
   const person = guard.personOf(request.portalSession);
   const frame = { person, currentPath: currentPathOf(request), ...(once && { once }) };
-  return sendDocument(reply, renderPage(frame, page), page.status);
+  return sendDocument(reply, renderPage(frame, page), once?.secret ? SECRET_STATUS : page.status);
 }
 
 /** Sends a whole HTML document. */

@@ -48,6 +48,8 @@ export type TextAreaFacts = FieldFacts & {
   rows?: number;
   required?: boolean;
   maxLength?: number;
+  /** Code: in letters of one width. */
+  isCode?: boolean;
 };
 
 /** Several lines to type in. A line end at the start of the value stays. */
@@ -55,6 +57,7 @@ export function textArea(given: TextAreaFacts): Html {
   const { value = '', rows = 12, required, maxLength } = given;
   const names = attributes({
     ...tied(given),
+    class: given.isCode === true ? 'mono' : undefined,
     rows,
     required,
     maxlength: maxLength,

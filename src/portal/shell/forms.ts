@@ -114,7 +114,8 @@ export type ConfirmationFacts = PostFormFacts & {
   consequences: readonly HtmlValue[];
   /** The typed name, a date. */
   fields?: readonly Html[];
-  submit: string;
+  /** Left out where it cannot be done: then nothing is asked. */
+  submit?: string;
   /** Red, for what cannot be undone. */
   danger?: boolean;
   /** The way out. */
@@ -125,17 +126,18 @@ export type ConfirmationFacts = PostFormFacts & {
 export function confirmation(given: ConfirmationFacts): Html {
   const { warning, consequences, fields = [], submit, danger = false, cancel } = given;
   const points = consequences.map((text) => html`<li>${text}</li>`);
-  const buttons = row(
-    button(submit, { look: danger ? 'danger' : 'primary' }),
-    link({ ...cancel, look: 'button' }),
-  );
+  const wayOut = link({ ...cancel, look: 'button' });
+  const press = submit !== undefined && button(submit, { look: danger ? 'danger' : 'primary' });
   return html`<section class="card dialog" aria-label="Confirm">
     <div class="body">
       ${warning}
-      <ul class="list">
-        ${points}
-      </ul>
-      ${postForm(given, fields, buttons)}
+      ${
+        points.length > 0 &&
+        html`<ul class="list">
+          ${points}
+        </ul>`
+      }
+      ${press ? postForm(given, fields, row(press, wayOut)) : row(wayOut)}
     </div>
   </section>`;
 }

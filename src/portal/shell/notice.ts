@@ -61,7 +61,14 @@ const PROBLEMS_OF_FIELD_SHOWN = 4;
 export function errorSummary({ heading, problems, labels = {} }: SummaryFacts): Html {
   const lines = problems.slice(0, PROBLEMS_SHOWN).map((problem) => summaryLine(problem, labels));
   const rest = problems.length - lines.length;
-  return html`<section class="notice" data-s="bad" role="alert" aria-labelledby="error-summary">
+  return html`<section
+    class="notice"
+    data-s="bad"
+    role="alert"
+    tabindex="-1"
+    autofocus
+    aria-labelledby="error-summary"
+  >
     <h2 id="error-summary">${heading}</h2>
     ${list(...lines, ...(rest > 0 ? [`${count(rest)} more.`] : []))}
   </section>`;

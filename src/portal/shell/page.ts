@@ -1,7 +1,7 @@
 /** Whole pages: the frame, and what every page has. */
 import type { Scope } from '#access/grants/scopes.ts';
 import type { PortalFrame, PortalPage, RenderPage, ShownSecret } from '../page.ts';
-import { may } from '../person.ts';
+import { may, roleOf } from '../person.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
@@ -144,15 +144,17 @@ function head(page: PortalPage): Html {
   </div>`;
 }
 
-function once({ once, currentPath }: PortalFrame): Html {
-  const { notice, secret, isUndone } = once ?? {};
-  return html`${notice !== undefined && doneNotice(notice, { isUndone })}${secret && shownSecret(secret, currentPath)}`;
+function once({ once, currentPath }: PortalFrame): Html | undefined {
+  const { notice = '', secret, isUndone } = once ?? {};
+  if (secret) return shownSecret(secret, notice, currentPath);
+  return notice === '' ? undefined : doneNotice(notice, { isUndone });
 }
 
-function shownSecret({ heading, value, text, note, command }: ShownSecret, path: string): Html {
-  return html`<section class="notice" data-s="ok" aria-labelledby="new-secret">
+function shownSecret(secret: ShownSecret, done: string, path: string): Html {
+  const { heading, value, text, note, command } = secret;
+  return html`<section class="notice" data-s="warn" aria-labelledby="new-secret">
     <h2 id="new-secret">${heading}</h2>
-    <p>${text}</p>
+    <p>${done} ${text}</p>
     <div class="secret">
       <output id="secret" aria-labelledby="new-secret">${value}</output
       ><button class="btn" type="button" data-copy="secret" hidden>Copy</button>
@@ -177,7 +179,10 @@ function foot({ person, currentPath }: PortalFrame): Html {
   const returnTo = toReturnPath(currentPath);
   const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;
   return html`<footer class="foot">
-    <p><strong>${cut(person.name, 60)}</strong>${cut(person.workspaceId, 60)}</p>
+    <p>
+      <strong>${cut(person.name, 60)}</strong>Workspace ${cut(person.workspaceId, 60)}, as
+      ${roleOf(person)}
+    </p>
     <div class="row">
       <span>Times in ${person.timeZone}</span
       >${link({ href: back, text: 'Change', more: 'time zone' })}

@@ -31,6 +31,37 @@ export function code(text: string): Html {
   return html`<code>${pieces.map((piece, at) => html`${at > 0 && html`<wbr />`}${piece}`)}</code>`;
 }
 
+/** Where something is in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
+export function place(pointer: string): Html {
+  const parts = pointer.split('/').slice(1).map(unescapePart);
+  return html`<code class="place"
+    >${cut(parts.join(' › ') || 'the document', PLACE_LENGTH_MAX)}</code
+  >`;
+}
+
+const PLACE_LENGTH_MAX = 160;
+
+/** RFC 6901: first the percent signs of the fragment form, then its own escapes. */
+function unescapePart(part: string): string {
+  const text = /%[0-9a-f]{2}/i.test(part) ? decoded(part) : part;
+  return text.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** What somebody wrote as a note, as a sentence. */
+export function sentence(text: string): Html {
+  const line = cut(text);
+  const end = /[.?!…]$/.test(line) ? '' : '.';
+  return foreign(`${line.charAt(0).toUpperCase()}${line.slice(1)}${end}`);
+}
+
 /** The end of an id, by which it is told from its neighbours: they begin alike. All of it on hover. */
 export function shortId(id: string): Html {
   return html`<code title="${id}">${id.slice(-8)}</code>`;

@@ -11,6 +11,8 @@ import type { Reader } from './times.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;
+  /** In place of the code, for what only the portal refuses. */
+  says?: string;
   /** By default the code's. */
   status?: number;
   /** Such as `You may not see consumers`; by default the title of the code. */
@@ -30,7 +32,7 @@ export function refusal(given: RefusalFacts, reader: Reader): Html {
   const { text = problemHelp[given.code].meaning, nextStep = problemHelp[given.code].remedy } =
     given;
   const details = facts([
-    { term: 'Status', value: html`${refusalStatus(given)} ${code(given.code)}` },
+    { term: 'Status', value: html`${refusalStatus(given)} ${code(given.says ?? given.code)}` },
     { term: 'Request', value: code(cut(given.requestId)) },
     { term: 'At', value: time(given.atMs, reader) },
   ]);

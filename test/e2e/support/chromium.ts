@@ -27,9 +27,9 @@ export function findChromium(): string | undefined {
   return places.find((place) => existsSync(place));
 }
 
-/** Chromium refuses to sandbox itself for root. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+/** Chromium refuses to sandbox itself for root. `without`: switches of Playwright that are left out. */
+export function launchChromium(executablePath: string, without: string[] = []): Promise<Browser> {
   const isRoot = process.getuid?.() === 0;
   const args = isRoot ? [...SWITCHES, '--no-sandbox'] : SWITCHES;
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath, args, ignoreDefaultArgs: without });
 }

@@ -62,6 +62,7 @@ async function openFullPortal() {
         lastFailure: () => ({ cause: wild(200), at: clock.now() }),
         hasWebhookSecret: () => false,
       },
+      access,
       partners,
       traffic: { read: async () => [{ sender: TRACKER, ...refused }] },
       publicUrl: () => `https://${'a'.repeat(200)}.example.com`,

@@ -65,7 +65,9 @@ test('what an action left is shown above the body', () => {
   const secret = { heading: 'Keep it', value: 'tpk_1', text: 'Once.', command: 'curl' };
   const once: Once = { notice: 'Key made', secret };
   const text = renderPage({ ...frame, once }, page);
-  expect(text).toContain('role="status"');
+  // One notice, and it warns.
+  expect(text.match(/class="notice"/g)).toHaveLength(1);
+  expect(text).toMatch(/data-s="warn".*Key made Once\./s);
   expect(text).toContain('<output id="secret"');
   expect(text).toMatch(/data-copy="secret"\s+hidden/);
   expect(text.indexOf('tpk_1')).toBeLessThan(text.indexOf('<p>here</p>'));

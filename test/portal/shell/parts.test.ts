@@ -7,6 +7,8 @@ import {
   hidden,
   link,
   note,
+  place,
+  sentence,
   tag,
 } from '#portal/shell/parts.ts';
 import { expect, test } from 'vitest';
@@ -63,4 +65,19 @@ test('foreign text is cut, in one line, and turns nothing around it', () => {
   expect(cut('x'.repeat(64_000))).toBe(`${'x'.repeat(200)}…`);
   expect(cut('12345', 5)).toBe('12345');
   expect(cut('123😀', 4)).toBe('123…');
+});
+
+test.each([
+  ['/spec/paths/~1leads~1{id}/get', 'spec › paths › /leads/{id} › get'],
+  ['#/spec/paths/~1a%20b~0c', 'spec › paths › /a b~c'],
+  ['#/spec/100%25', 'spec › 100%'],
+  ['/spec/%zz', 'spec › %zz'],
+  ['', 'the document'],
+])('a place is named as people write it: %s', (pointer, shown) => {
+  expect(place(pointer).toString()).toBe(`<code class="place">${shown}</code>`);
+});
+
+test('a note of somebody becomes a sentence', () => {
+  expect(sentence('removed').toString()).toBe('<bdi>Removed.</bdi>');
+  expect(sentence('Is it so?').toString()).toBe('<bdi>Is it so?</bdi>');
 });

@@ -31,7 +31,8 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
     const { cursor, ...filtered } = query;
     const request = { filter: toFilter(query), limit: PAGE_ENTRIES };
     const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
-    const reader = { timeZone: person.timeZone, nowMs: clock.now() };
+    const { timeZone, workspaceId } = person;
+    const reader = { timeZone, nowMs: clock.now() };
     const { items: entries, pagination } = page;
     return {
       title: 'Audit',
@@ -46,7 +47,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
         look: 'button',
         download: true,
       }),
-      body: auditView({ entries, pagination, query, portalClientId }, reader),
+      body: auditView({ entries, pagination, query, portalClientId, workspaceId }, reader),
     };
   });
   portal.page(`${AUDIT_PATH}/file`, options, async ({ query }) => ({

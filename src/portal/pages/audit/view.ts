@@ -22,6 +22,8 @@ export type AuditViewFacts = {
   query: AuditQuery;
   /** Whose entries came through this portal. */
   portalClientId: string;
+  /** Artifacts of another one have no page here. */
+  workspaceId: string;
 };
 
 /** One page of the audit log with its filters. */
@@ -90,7 +92,8 @@ function filterChips({ cursor: _cursor, ...filtered }: AuditQuery): Html {
   });
 }
 
-function entriesTable({ entries, query, portalClientId }: AuditViewFacts, reader: Reader): Html {
+function entriesTable(given: AuditViewFacts, reader: Reader): Html {
+  const { entries, query, portalClientId, workspaceId } = given;
   const filtered = { ...query, cursor: undefined };
   const only = (name: 'who' | 'on', value: string): string =>
     withQuery(AUDIT_PATH, { ...filtered, [name]: value });
@@ -106,7 +109,10 @@ function entriesTable({ entries, query, portalClientId }: AuditViewFacts, reader
           ${note(wayOf(actor, portalClientId))}`,
       },
       { label: 'What', cell: ({ action }) => code(action) },
-      { label: 'On', cell: ({ subject }) => subjectLink(subject, only('on', subject)) },
+      {
+        label: 'On',
+        cell: ({ subject }) => subjectLink(subject, workspaceId, only('on', subject)),
+      },
       { label: 'Detail', cell: ({ changes }) => changesText(changes) },
       { label: 'Request', cell: ({ requestId }) => requestId && shortId(requestId) },
     ],
@@ -120,12 +126,14 @@ function wayOf({ kind, clientId }: AuditEntryOut['actor'], portalClientId: strin
 }
 
 /** Leads to the page of what was changed where there is one, else to all that was done to it. */
-function subjectLink(subject: string, entriesOfSubject: string): HtmlValue {
+function subjectLink(subject: string, workspaceId: string, entriesOfSubject: string): HtmlValue {
   const [kind, ...rest] = subject.split('/');
   const id = encodeURIComponent(rest.at(-1) ?? '');
   const page = { consumer: 'consumers', receipt: 'receipts', claim: 'claims', artifact: 'catalog' }[
     kind ?? ''
   ];
-  const href = page !== undefined && id !== '' ? `/portal/${page}/${id}` : entriesOfSubject;
+  const isElsewhere = kind === 'artifact' && rest[0] !== workspaceId;
+  const hasPage = page !== undefined && id !== '' && !isElsewhere;
+  const href = hasPage ? `/portal/${page}/${id}` : entriesOfSubject;
   return link({ href, text: foreign(subject, 80) });
 }

@@ -8,7 +8,7 @@ import type { FormProblem } from '../../page.ts';
 import { list } from '../../shell/card.ts';
 import { check } from '../../shell/fields.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
-import { code, cut, foreign, note } from '../../shell/parts.ts';
+import { code, note, place, sentence } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
 
 const CHANGES_SHOWN = 30;
@@ -28,9 +28,7 @@ export function breakingRemark(
     );
   const shown = breaking.slice(0, shareOf(CHANGES_SHOWN, share));
   const rest = breaking.length - shown.length;
-  const changes = list(
-    ...shown.map(({ path, text }) => html`${foreign(text)}${note(code(cut(path, 120)))}`),
-  );
+  const changes = list(...shown.map(({ path, text }) => html`${sentence(text)} ${place(path)}`));
   const heading = html`${counted(breaking.length, 'breaking change')} against
   ${code(against.version)}`;
   return remark(

@@ -42,6 +42,10 @@ type PublishFacts = ConfirmFacts & {
   stops: boolean;
   compatibility: Compatibility;
   stopsAtBreaking: boolean;
+  /** The default version before, and whether it was set as such. */
+  before: { version: string; isSet: boolean } | undefined;
+  /** The default version once this one is published. */
+  after: string | undefined;
 };
 
 /** Asks before content is frozen; says what it breaks, and what validation found. */
@@ -54,21 +58,33 @@ export function publishView(given: PublishFacts): Html {
   const heading = isStopped ? `${found}: it cannot be published like this` : found;
   const text = html`${findingsList(findings, given.share)}${isStopped && mendLink(given)}`;
   const clean = specText === undefined ? 'It has no spec' : 'No findings';
+  const isClean = findings.length === 0 && compatibility.breaking.length === 0;
   return confirm('Not published', given, {
     below: 'publish',
-    warning: html`${breakingRemark(compatibility, { stops: mustAccept, share })}${
-      findings.length === 0
-        ? remark('ok', clean)
-        : remark(isStopped ? 'bad' : 'warn', heading, text)
-    }`,
+    warning: html`${breakingRemark(compatibility, { stops: mustAccept, share })}
+    ${isClean && remark('ok', clean)}
+    ${findings.length > 0 && remark(isStopped ? 'bad' : 'warn', heading, text)}`,
     ...(mustAccept && { fields: [breakingBox(problems, typed['breaking'] === 'accept')] }),
-    consequences: [
-      'Whoever reads the catalog can rely on it: its content is frozen from now on.',
-      'Title, description, owner and group can still be changed.',
-      'It cannot become a draft again. It can be deprecated, and later retired.',
-    ],
-    submit: `Publish ${version}`,
+    consequences: isStopped
+      ? []
+      : [
+          defaultWords(given),
+          'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+          'Title, description, owner and group can still be changed.',
+          'It cannot become a draft again. It can be deprecated, and later retired.',
+        ],
+    ...(!isStopped && { submit: `Publish ${version}` }),
   });
+}
+
+/** What readers get who name no version. */
+function defaultWords({ view, before, after }: PublishFacts): Html {
+  const { version } = view.record;
+  if (after === version)
+    return html`<b>It becomes the default</b>: readers who name no version get
+      ${code(version)}${before && html` in place of ${code(before.version)}`} from now on.`;
+  const why = before?.isSet === true ? 'which was set as the default' : 'the higher version';
+  return html`Readers who name no version stay with ${code(after ?? '')}, ${why}.`;
 }
 
 /** Where a draft with findings is mended, for who may. */

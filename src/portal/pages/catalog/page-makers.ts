@@ -1,8 +1,8 @@
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
 import { VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
+import { refuseTransition, requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { fitPage } from '../../fit-page.ts';
@@ -18,6 +18,7 @@ import {
   unsetDefaultView,
 } from './confirm-views.ts';
 import type { ConfirmFacts } from './confirm-views.ts';
+import { readDefault } from './artifact/artifact-page.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { toFields } from './draft/draft-form.ts';
 import { fieldsOf } from './draft/draft-content.ts';
@@ -39,6 +40,7 @@ type FormRequest = {
   problems?: readonly FormProblem[];
 };
 type Confirm = (given: ConfirmFacts, reader: Reader, others: VersionRecord[]) => Html;
+type Question = { title: string; action: string; from: readonly Lifecycle[] };
 
 /** Pages with forms, as a reader and a form that came back show them alike. */
 export function createPages(deps: CatalogPagesDeps) {
@@ -46,13 +48,16 @@ export function createPages(deps: CatalogPagesDeps) {
   const read = ({ workspaceId }: PortalPerson, name: VersionName): Promise<VersionView> =>
     catalog.read({ workspaceId }, { ...name, withSpec: true });
   const confirm =
-    (title: string, view: Confirm) =>
+    ({ title, action, from }: Question, view: Confirm) =>
     async (
       name: VersionName,
       { person, problems = [], typed }: FormRequest,
     ): Promise<PortalPage> => {
       const { workspaceId, timeZone } = person;
       const shown = await read(person, name);
+      const { lifecycle } = shown.record;
+      // Its artifact offers it only where it is possible; an address does not ask.
+      if (!from.includes(lifecycle)) refuseTransition(action, lifecycle);
       const page = { id: name.id, limit: VERSIONS_MAX };
       const { items } = await catalog.listVersions({ workspaceId }, page);
       const listers = await catalog.listListers(
@@ -78,24 +83,45 @@ export function createPages(deps: CatalogPagesDeps) {
     edit: async (name: VersionName, request: FormRequest) => editPage(deps, name, request),
     publish: async (name: VersionName, request: FormRequest) => {
       const { workspaceId } = request.person;
+      const byDefault = await readDefault(catalog, { workspaceId }, name.id);
+      const before = byDefault && {
+        version: byDefault.record.version,
+        isSet: byDefault.isSetDefault,
+      };
       const facts = {
         compatibility: await catalog.compatibility({ workspaceId }, name),
         stopsAtBreaking: catalog.stopsAtBreaking(),
         stops: catalog.stopsAtFindings(),
+        before,
       };
-      return confirm('Publish', (given) => publishView({ ...given, ...facts }))(name, request);
+      return confirm(QUESTIONS.publish, (given, { nowMs }, others) => {
+        const published = { lifecycle: 'PUBLISHED', publishedAt: nowMs } as const;
+        const all = [{ ...given.view.record, ...published }, ...others];
+        const after =
+          before?.isSet === true ? before.version : chooseRepresentative(all, undefined)?.version;
+        return publishView({ ...given, ...facts, after });
+      })(name, request);
     },
-    deprecate: confirm('Deprecate', (given, reader, others) =>
+    deprecate: confirm(QUESTIONS.deprecate, (given, reader, others) =>
       deprecateView({ ...given, next: given.view.successor ?? nextOf(others) }, reader),
     ),
-    retire: confirm('Retire', retireView),
-    delete: confirm('Delete draft', deleteView),
-    'unset-default': confirm('Unset default', (given, _reader, others) => {
+    retire: confirm(QUESTIONS.retire, retireView),
+    delete: confirm(QUESTIONS.delete, deleteView),
+    'unset-default': confirm(QUESTIONS.unset, (given, _reader, others) => {
       const next = chooseRepresentative([given.view.record, ...others], undefined)?.version;
       return unsetDefaultView({ ...given, next });
     }),
   };
 }
+
+/** What is asked before it is done, and of versions in which state. */
+const QUESTIONS = {
+  publish: { title: 'Publish', action: 'publish', from: ['DRAFT'] },
+  deprecate: { title: 'Deprecate', action: 'deprecate', from: ['PUBLISHED', 'DEPRECATED'] },
+  retire: { title: 'Retire', action: 'retire', from: ['DEPRECATED'] },
+  delete: { title: 'Delete draft', action: 'delete', from: ['DRAFT'] },
+  unset: { title: 'Unset default', action: 'unset-default', from: ['PUBLISHED', 'DEPRECATED'] },
+} as const satisfies Record<string, Question>;
 
 /** Stands for what a person saw of a version. */
 const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));

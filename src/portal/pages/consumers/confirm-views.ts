@@ -1,3 +1,4 @@
+import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import type { FormProblem } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
@@ -47,7 +48,7 @@ export function revokeKeyView(given: ConfirmFacts & { key: Key }, reader: Reader
     warning: useWarning([key], reader),
     consequences: [
       html`Every call with the key ${code(key.keyId)} is refused from now on.`,
-      'Other keys of this consumer go on.',
+      othersOf(consumer, key, reader),
       'This cannot be undone. To replace a key without a gap, rotate it.',
     ],
     fields: [typedField('Type the id of the key', key.keyId, problems)],
@@ -55,6 +56,12 @@ export function revokeKeyView(given: ConfirmFacts & { key: Key }, reader: Reader
     danger: true,
     cancel: { href: consumerPath(consumer.id), text: 'Keep it' },
   })}`;
+}
+
+function othersOf(consumer: Consumer, key: Key, { nowMs }: Reader): string {
+  const others = activeKeys(consumer, nowMs).filter(({ keyId }) => keyId !== key.keyId).length;
+  if (others === 0) return 'It is the only key that works: nobody can read as this consumer then.';
+  return others === 1 ? 'The other key goes on.' : `The ${others} other keys go on.`;
 }
 
 /** Asks how long the old key goes on beside the new one. */

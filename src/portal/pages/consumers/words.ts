@@ -13,7 +13,7 @@ import { ago, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 
 /** A key that ends within this time is shown as ending. */
-const ENDS_SOON_MS = 14 * DAY;
+export const KEY_ENDS_SOON_MS = 14 * DAY;
 
 export const STANDING_WORDS: Readonly<Record<Standing, { state: State; words: string }>> = {
   revoked: { state: 'mute', words: 'Revoked' },
@@ -55,7 +55,7 @@ export function expiryWords(consumer: Consumer, reader: Reader): HtmlValue {
   if (end === undefined) return 'never';
   const isOverlap = consumer.keys.some((key) => key.expiresAt === end && key.replacedBy);
   if (isOverlap) return html`${ago(end, reader)}${note('end of overlap')}`;
-  return end - reader.nowMs < ENDS_SOON_MS
+  return end - reader.nowMs < KEY_ENDS_SOON_MS
     ? badge('warn', ago(end, reader))
     : time(end, reader, 'day');
 }
@@ -72,6 +72,6 @@ export function keyBadge(key: Key, { nowMs }: Reader): Html {
   if (state === 'expired') return badge('mute', 'Expired');
   if (key.replacedBy !== undefined)
     return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
-  const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < ENDS_SOON_MS;
+  const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < KEY_ENDS_SOON_MS;
   return endsSoon ? badge('warn', 'Ends soon') : badge('ok', 'Active');
 }

@@ -3,10 +3,12 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import type { HtmlValue } from '../../html.ts';
 import { link } from '../../shell/parts.ts';
 import type { State } from '../../shell/parts.ts';
-import { counted, duration } from '../../shell/times.ts';
+import { count, counted, duration } from '../../shell/times.ts';
 import { receiptsPath } from '../receipts/query.ts';
 import { STANDBY_WORD } from './health-lines.ts';
 import type { HealthLine } from './health-lines.ts';
+import { toTroubled } from './troubles.ts';
+import type { Trouble } from './troubles.ts';
 
 /** What waits and what did not end well. */
 export type Queue = {
@@ -19,6 +21,7 @@ export type Queue = {
   unmatched: number;
   /** Acknowledged, and of no use: nobody was named. */
   rejected: number;
+  troubles: readonly Trouble[];
 };
 
 /** Something that is not well. */
@@ -48,8 +51,15 @@ export function concernsOf(
   nowMs: number,
 ): Concern[] {
   const parts = lines.filter(({ state }) => state === 'bad' || state === 'warn').map(partConcern);
-  const all = [...(queue ? queueConcerns(queue, nowMs) : []), ...parts];
+  const troubles = (queue?.troubles ?? []).map(troubleConcern);
+  const all = [...(queue ? queueConcerns(queue, nowMs) : []), ...troubles, ...parts];
   return all.toSorted((left, right) => gravity(left) - gravity(right));
+}
+
+function troubleConcern(trouble: Trouble): Concern {
+  const { state, headings, of } = trouble;
+  const heading = of.length === 1 ? headings.one : `${count(of.length)} ${headings.many}`;
+  return { state, heading, action: toTroubled(trouble) };
 }
 
 const gravity = ({ state }: Concern): number => (state === 'bad' ? 0 : 1);

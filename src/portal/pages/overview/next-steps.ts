@@ -10,6 +10,7 @@ import type { Reader } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
 import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 import { weekOf } from './concerns.ts';
+import type { Trouble } from './troubles.ts';
 
 /** An event that ended FAILED. */
 export type DeadLetter = {
@@ -32,18 +33,28 @@ export type Newest = {
   event: { names: readonly NameKind[]; lastError?: string };
 };
 
-type Step = { what: Html; since: Html; next: Html | string; act: Html };
+type Others = {
+  unmatched?: Newest | undefined;
+  rejected?: Newest | undefined;
+  troubles?: readonly Trouble[];
+};
+
+type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
 
 /** What needs a person, the gravest first; undefined when nothing does. */
 export function nextSteps(
   deadLetters: readonly DeadLetter[],
-  { unmatched, rejected }: { unmatched?: Newest | undefined; rejected?: Newest | undefined },
+  { unmatched, rejected, troubles = [] }: Others,
   reader: Reader,
 ): Html | undefined {
+  const stepsIn = (state: Trouble['state']): Step[] =>
+    troubles.filter((trouble) => trouble.state === state).flatMap(troubleSteps);
   const rows = [
     ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
+    ...stepsIn('bad'),
     ...(unmatched ? [unmatchedStep(unmatched, reader)] : []),
     ...(rejected ? [rejectedStep(rejected, reader)] : []),
+    ...stepsIn('warn'),
   ];
   if (rows.length === 0) return undefined;
   const columns: Column<Step>[] = [
@@ -69,6 +80,17 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
       more: receiptId.slice(-8),
     }),
   };
+}
+
+const TROUBLED_SHOWN = 5;
+
+function troubleSteps({ state, of }: Trouble): Step[] {
+  return of.slice(0, TROUBLED_SHOWN).map(({ badge: words, name, when, next, href }) => ({
+    what: html`${badge(state, words)}${note(name)}`,
+    since: when,
+    next,
+    act: link({ href, text: 'Open', more: words }),
+  }));
 }
 
 function unmatchedStep({ total, partnerId, atMs, event }: Newest, reader: Reader): Step {

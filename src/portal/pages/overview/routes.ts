@@ -1,3 +1,5 @@
+import type { Access } from '#access/index.ts';
+import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
 import type { Readiness } from '#http/routes/operations/readiness.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
@@ -11,8 +13,11 @@ import { isTrackportError } from '#shared/errors.ts';
 
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { Reader } from '../../shell/times.ts';
+import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import { toHealthLine } from './health-lines.ts';
 import type { DeadLetter, Newest } from './next-steps.ts';
+import { troublesOf } from './troubles.ts';
 import { overviewPage } from './view.ts';
 import type { Operation } from './view.ts';
 import type { WebhookFacts } from './webhook-line.ts';
@@ -29,7 +34,8 @@ export type OverviewDeps = {
     lastFailure: () => { cause: string; at: number } | undefined;
     hasWebhookSecret: () => boolean;
   };
-  partners: Pick<Partners, 'workerStatus' | 'recentOutcomes'> & {
+  access: { consumers: Pick<Access['consumers'], 'find'> };
+  partners: Pick<Partners, 'workerStatus' | 'recentOutcomes' | 'list'> & {
     receipts: Pick<Partners['receipts'], 'list' | 'read'>;
   };
   traffic: Pick<Traffic, 'read'>;
@@ -40,6 +46,7 @@ export type OverviewDeps = {
 const WEBHOOK_PATH = '/api/v1/webhooks/github';
 const WEBHOOK_DAYS = 30;
 const ROWS = 5;
+const CONSUMERS_LOOKED_AT = 100;
 
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
 export function overviewPages(portal: PortalRoutes, deps: OverviewDeps): void {
@@ -49,7 +56,7 @@ export function overviewPages(portal: PortalRoutes, deps: OverviewDeps): void {
     const [{ checks }, webhook, operation] = await Promise.all([
       deps.readiness(),
       readWebhook(deps),
-      may(person, 'trackport:admin') ? readOperation(deps, nowMs) : undefined,
+      may(person, 'trackport:admin') ? readOperation(deps, reader) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
       toHealthLine(name, result, reader),
@@ -91,14 +98,16 @@ function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
   return { count: sums.reduce((total, { count }) => total + count, 0), reason, lastAt };
 }
 
-function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | undefined> {
+function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | undefined> {
   const { partners } = deps;
+  const { nowMs } = reader;
   const read = async (): Promise<Operation> => {
     const since = nowMs - 7 * DAY;
-    const [status, { hours, week }, deadLetters] = await Promise.all([
+    const [status, { hours, week }, deadLetters, troubles] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
       readDeadLetters(deps, since),
+      readTroubles(deps, reader),
     ]);
     const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
     const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
@@ -112,11 +121,23 @@ function readOperation(deps: OverviewDeps, nowMs: number): Promise<Operation | u
       rejected,
       hours,
       deadLetters,
+      troubles,
       lastUnmatched: await newestOf('UNMATCHED', unmatched),
       lastRejected: await newestOf('REJECTED', rejected),
     };
   };
   return orNothing(read());
+}
+
+async function readTroubles({ partners, access }: OverviewDeps, reader: Reader) {
+  const find = async (filter: ConsumerFilter) =>
+    (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
+  const [known, keyless, ending] = await Promise.all([
+    partners.list(),
+    find({ standing: 'no-key' }),
+    find({ endsWithinDays: KEY_ENDS_SOON_MS / DAY }),
+  ]);
+  return troublesOf({ partners: known, keyless, ending }, reader);
 }
 
 async function readDeadLetters({ partners }: OverviewDeps, since: number): Promise<DeadLetter[]> {

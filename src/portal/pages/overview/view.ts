@@ -138,8 +138,8 @@ const SERIES = STACKED.map((key) => {
 });
 
 function work(operation: Operation, reader: Reader): Html {
-  const { deadLetters, lastUnmatched, lastRejected, hours } = operation;
-  const rest = { unmatched: lastUnmatched, rejected: lastRejected };
+  const { deadLetters, lastUnmatched, lastRejected, troubles, hours } = operation;
+  const rest = { unmatched: lastUnmatched, rejected: lastRejected, troubles };
   const steps = nextSteps(deadLetters, rest, reader);
   const picture = {
     id: 'per-hour',

@@ -7,7 +7,7 @@ import { receiptListView } from './list-view.ts';
 import { claimPath } from './leads.ts';
 import { link } from '../../shell/parts.ts';
 import { givenFilters, RECEIPTS_PATH, receiptsPath, receiptsQuery, toFilter } from './query.ts';
-import type { ReceiptsQuery } from './query.ts';
+import type { ReceiptsFilters, ReceiptsQuery } from './query.ts';
 import { replayPages } from './replay/replay-pages.ts';
 import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';
@@ -45,6 +45,12 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
   });
 }
 
+/** Only what failed or found nobody is ever worked again. */
+function canHoldReplayable({ outcome, status }: ReceiptsFilters): boolean {
+  if (status === 'PROCESSED') return false;
+  return outcome === undefined || outcome === 'FAILED' || outcome === 'UNMATCHED';
+}
+
 /**
  * A replay where a filter narrows the list, for everything at once is never meant; and for one lead its
  * claim, which stays when its receipts are gone.
@@ -64,6 +70,7 @@ function actionsFor(
     });
   const replay =
     hasMatches &&
+    canHoldReplayable(filters) &&
     link({
       href: receiptsPath(filters, 'replay'),
       text: 'Replay all that match…',

@@ -84,8 +84,9 @@ const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => ErrorT
 };
 
 function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
-  const words = refusal ? refusals[refusal.kind](publicUrl) : wordsOf({ request, error });
-  return { code: error.code, requestId: request.id, ...words };
+  const { code } = error;
+  if (!refusal) return { code, requestId: request.id, ...wordsOf({ request, error }) };
+  return { code, says: refusal.kind, requestId: request.id, ...refusals[refusal.kind](publicUrl) };
 }
 
 function wordsOf({ request, error }: Failed): ErrorText {

@@ -24,6 +24,7 @@ const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: fal
       pagination,
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
       portalClientId: 'trackport-portal',
+      workspaceId: 'default',
     },
     reader,
   );
@@ -50,6 +51,14 @@ test('what has no page of its own leads to all that was done to it', () => {
   expect(text).toContain('href="/portal/audit?who=root&amp;on=receipts"');
   const claim = flat(view([entry({ subject: 'claim/4120' })]));
   expect(claim).toContain('href="/portal/claims/4120"');
+});
+
+test('an artifact of another workspace leads to what was done to it, to no page of this one', () => {
+  const own = flat(view([entry({ subject: 'artifact/default/leads' })]));
+  expect(own).toContain('href="/portal/catalog/leads"');
+  const other = flat(view([entry({ subject: 'artifact/other/leads' })]));
+  expect(other).not.toContain('href="/portal/catalog');
+  expect(other).toContain('href="/portal/audit?on=artifact%2Fother%2Fleads"');
 });
 
 test('filters stay in the form, each can be taken away, and the next page keeps them', () => {

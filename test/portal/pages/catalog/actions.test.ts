@@ -267,9 +267,34 @@ describe('a version', () => {
     const { body } = await owner.get(at('publish'));
     expect(body).toContain('it cannot be published like this');
     expect(body).toContain(`href="${at('edit')}">Edit the draft</a>`);
-    const stopped = await owner.post(at('publish'), { seen: await seenAt(at('publish')) });
+    expect(body).not.toMatch(/<button[^>]*>\s*Publish/);
+    const stopped = await owner.post(at('publish'), { seen: await seenAt(at('edit')) });
     expect(stopped.status).toBe(422);
     expect((await read()).record.lifecycle).toBe('DRAFT');
+  });
+
+  test('that is not the highest one says that readers stay where they are', async () => {
+    const { owner, create, publish } = await open();
+    for (const version of ['1.0.0', '2.0.0', '1.5.0']) await create({ version });
+    for (const version of ['1.0.0', '2.0.0']) await publish(version);
+    const { body } = await owner.get(at('publish', '1.5.0'));
+    expect(body.replaceAll(/\s+/g, ' ')).toContain(
+      'Readers who name no version stay with <code>2.<wbr />0.<wbr />0</code>, the higher version.',
+    );
+  });
+
+  test('offers nothing by its address that is not possible', async () => {
+    const { owner, create, publish } = await open();
+    await create();
+    const offers = async () =>
+      Promise.all(
+        ['publish', 'deprecate', 'retire', 'delete', 'unset-default'].map(
+          async (below) => (await owner.get(at(below))).status,
+        ),
+      );
+    expect(await offers()).toEqual([200, 409, 409, 200, 409]);
+    await publish('1.0.0');
+    expect(await offers()).toEqual([409, 200, 409, 409, 200]);
   });
 
   test('that breaks another one shows it first, and where that blocks asks to accept it', async () => {
@@ -287,8 +312,9 @@ describe('a version', () => {
       (await owner.get(page)).body.replaceAll(/\s+/g, ' ').replaceAll('<wbr />', '');
     const body = await shown(path);
     expect(body).toContain('1 breaking change against <code>1.0.0</code>');
-    expect(body).toContain('/spec/paths/~1dogs');
-    expect(body.indexOf('breaking change')).toBeLessThan(body.indexOf('No findings'));
+    expect(body).toContain('<bdi>Removed.</bdi> <code class="place">spec › paths › /dogs</code>');
+    expect(body).not.toContain('No findings');
+    expect(body).toMatch(/It becomes the default<.*<code>1.1.0<.* in place of <code>1.0.0</);
     expect(body).not.toContain('name="breaking"');
     rules.current = { ...catalogRules, compatibility: 'block' };
     expect((await owner.get(path)).body).toMatch(/name="breaking"[^>]*value="accept"/);

@@ -106,6 +106,20 @@ describe('an artifact', () => {
     expect(page.indexOf('is deprecated')).toBeLessThan(page.indexOf('h-versions'));
   });
 
+  test('names members that the catalog does not have', () => {
+    const member = { id: 'Pay', type: 'API', title: 'Pay', lifecycle: 'PUBLISHED' } as const;
+    const page = render({
+      shown: viewOf({
+        record: versionOf({ members: ['pay', 'ghost'] }),
+        members: [member],
+        counts: { versions: 1, members: 1 },
+      }),
+    });
+    expect(page).toContain('Not in the catalog');
+    expect(page).toContain('<code>ghost</code>');
+    expect(page).not.toContain('<code>pay</code>');
+  });
+
   test('shows findings, members, counts and who did what', () => {
     const finding = { pointer: '#/spec/info', code: 'x', detail: 'No title.' };
     const member = { id: 'pay', type: 'API', title: 'Pay', lifecycle: 'RETIRED' } as const;

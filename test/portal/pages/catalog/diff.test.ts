@@ -24,7 +24,7 @@ describe('two versions', () => {
     expect(page).toContain('3 changes from 1.0.0 to 2.0.0');
     expect(page).toContain('1 breaking');
     expect(at('Breaking</span>')).toBeLessThan(at('Compatible</span>'));
-    expect(page).toContain('from &quot;team&quot; to &quot;others&quot;');
+    expect(page).toContain('From &quot;team&quot; to &quot;others&quot;');
     expect(page).toMatch(/<option value="1\.0\.0" selected>.*<option value="2\.0\.0" selected>/);
   });
 

@@ -36,8 +36,12 @@ const actions: Record<string, string> = {
   [`${VERSION}/default`]: 'catalog:publish',
 };
 
+/** 1.0.0 is a draft, 0.9.0 deprecated: each page is there where its action is possible. */
+const versionFor = (path: string): string =>
+  /\/(?:deprecate|retire|unset-default)$/.test(path) ? '0.9.0' : '1.0.0';
+
 const addressOf = (path: string): string =>
-  path.replace(':id', 'leads').replace(':version', '1.0.0') +
+  path.replace(':id', 'leads').replace(':version', versionFor(path)) +
   (path.endsWith('/spec') ? '?version=1.0.0' : '');
 
 test('every page and action stands in the tables of this file', () => {
@@ -56,7 +60,11 @@ async function open() {
   const texts = { title: hostile, owner: hostile, description: hostile, groupPath: hostile };
   const specText = JSON.stringify({ openapi: '3.1.0', paths: { [hostile]: hostile } });
   const content = { ...texts, projectId: hostile, counts: { [hostile]: 1 }, specText };
-  await portal.create({ ...content, members: ['lister'] });
+  await portal.create({ ...texts, version: '0.9.0' });
+  await portal.publish('0.9.0');
+  const deprecate = { id: 'leads', version: '0.9.0', action: 'deprecate' } as const;
+  await portal.catalog.changeLifecycle(origin, deprecate);
+  await portal.create({ ...content, version: '1.0.0', members: ['lister'] });
   await portal.create({ id: 'lister', ...texts, members: ['leads'] });
   const publish = { id: 'lister', version: '1.0.0', action: 'publish' } as const;
   await portal.catalog.changeLifecycle(origin, publish);

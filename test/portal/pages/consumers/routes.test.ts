@@ -225,9 +225,13 @@ describe('a key', () => {
     const key = keyIn(page.body);
     const added = (await onlyConsumer(access)).keys.at(-1);
     const revoke = `${path}/keys/${added?.keyId}/revoke`;
+    expect((await admin.get(revoke)).body).toContain('The other key goes on.');
     expect(await admin.post(revoke, { typed: 'something' })).toMatchObject({ status: 422 });
     expect(await isKeyGood(access, key)).toBe(true);
     await submit(admin, revoke, { typed: added?.keyId ?? '' });
+    const [first] = (await onlyConsumer(access)).keys;
+    const last = await admin.get(`${path}/keys/${first?.keyId}/revoke`);
+    expect(last.body).toContain('It is the only key that works');
     expect(await isKeyGood(access, key)).toBe(false);
     for (const page of [revoke, `${path}/keys/${added?.keyId}/rotate`])
       expect(await admin.get(page)).toMatchObject({ status: 409 });

@@ -3,14 +3,20 @@ import type { OverviewDeps } from '#portal/pages/overview/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { DAY } from '#shared/clock.ts';
 import { expect, test } from 'vitest';
+import { origin } from '../../../access/support.ts';
 import { createFakeClock } from '../../../support/clock.ts';
+import { buildAccess } from '../../../support/access.ts';
 import { buildPartners } from '../../../support/partners.ts';
+import { temporaryDatabase } from '../../../support/stores.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
 const clock = createFakeClock();
 
 const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown as DirectoryFiller;
+
+const nobody = async () => ({ items: [], pagination: { hasMore: false } });
 
 function overview(given: Partial<OverviewDeps> = {}) {
   const { partners, deliver, work } = buildPartners({ clock, filler });
@@ -18,6 +24,7 @@ function overview(given: Partial<OverviewDeps> = {}) {
     readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
     hasReadyz: true,
     tracker: { quota: () => undefined, lastFailure: () => undefined, hasWebhookSecret: () => true },
+    access: { consumers: { find: nobody } },
     partners,
     traffic: { read: async () => [] },
     publicUrl: () => 'https://adapter.example.com',
@@ -121,6 +128,7 @@ test('the page comes while the store is away', async () => {
     partners: {
       workerStatus: away,
       recentOutcomes: away,
+      list: away,
       receipts: { list: away, read: away },
     },
     traffic: { read: away },
@@ -128,4 +136,37 @@ test('the page comes while the store is away', async () => {
   const { body, status } = await (await portal.signIn()).get('/portal');
   expect(status).toBe(200);
   expect(body).toContain('The store cannot be used');
+});
+
+test('partners that are refused, keys in use that end, and consumers without a key are named', async () => {
+  const database = temporaryDatabase();
+  const access = buildAccess({ clock, database });
+  const make = async (name: string, expiresInMs?: number) =>
+    access.consumers.create(
+      { name, grants: [], ...(expiresInMs !== undefined && { expiresInMs }) },
+      origin,
+    );
+  const used = await make('Cockpit', 10 * DAY);
+  const other = buildAccess({ clock, database });
+  await other.authenticate(used.issued.key.reveal());
+  await other.close();
+  await make('Unused', 10 * DAY);
+  const bare = await make('Bare');
+  const [key] = bare.consumer.keys;
+  await access.keys.revoke({ id: bare.consumer.id, keyId: key?.keyId ?? '' }, origin);
+  const { partners } = buildPartners({ clock, filler });
+  const [crm] = await partners.list();
+  if (!crm) throw new Error('no partner');
+  const refusals = [{ reason: 'signature-wrong', count: 3, lastAt: clock.now() }];
+  const { portal } = overview({
+    access,
+    partners: { ...partners, list: async () => [{ ...crm, refusals }] },
+  });
+  const { body } = await (await portal.signIn()).get('/portal');
+  const text = body.replaceAll(/\s+/g, ' ');
+  expect(text).toContain('<h2 id="verdict">A partner is refused</h2>');
+  expect(text).toContain('A key in use ends soon. A consumer has no key.');
+  const steps = text.slice(text.indexOf('id="next-steps"'));
+  expect(steps).toMatch(/Last call refused.*Key ends.*Cockpit.*in 10 days.*No key.*Bare/);
+  expect(steps).not.toContain('Unused');
 });

@@ -85,7 +85,7 @@ async function chosenDiff(
 }
 
 /** The version that a read without one returns, if any. */
-async function readDefault(
+export async function readDefault(
   catalog: Catalog,
   reader: CatalogReader,
   id: string,

@@ -12,7 +12,7 @@ import { html } from '../../../html.ts';
 import type { Html, HtmlValue } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
 import { notice } from '../../../shell/notice.ts';
-import { badge, code, cut, foreign, link, note } from '../../../shell/parts.ts';
+import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
 import { codeBlock } from '../../../shell/texts.ts';
 import { bytes, count, time } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
@@ -128,25 +128,39 @@ export function findingsList(findings: VersionRecord['findings'], share: number)
   return list(
     ...findings
       .slice(0, shareOf(FINDINGS_SHOWN, share))
-      .map(({ pointer, detail }) => html`${foreign(detail)}${note(code(cut(pointer, 120)))}`),
+      .map(({ pointer, detail }) => html`${sentence(detail)} ${place(pointer)}`),
   );
 }
 
 function membersCard({ shown, share }: ArtifactFacts): Html | undefined {
-  const { record, members, counts } = shown;
+  const { record, members = [], counts } = shown;
   const most = shareOf(MEMBERS_SHOWN, share);
-  if (members === undefined || members.length === 0) return undefined;
+  const known = new Set(members.map(({ id }) => foldId(id)));
+  const isAll = (counts['members'] ?? members.length) === members.length;
+  const unknown = isAll ? (record.members ?? []).filter((id) => !known.has(foldId(id))) : [];
+  if (members.length + unknown.length === 0) return undefined;
   const total = counts['members'] ?? members.length;
   const rest = total - Math.min(members.length, most);
   const group = record.members === undefined ? record.groupPath : undefined;
   return card(
     { id: 'h-members', heading: 'Members' },
     body(
-      list(...members.slice(0, most).map(memberItem)),
+      members.length > 0 && list(...members.slice(0, most).map(memberItem)),
       rest > 0 && note(`${count(rest)} more.`),
+      unknown.length > 0 && unknownMembers(unknown, most),
       group !== undefined && row(link({ href: groupPathOf(group), text: 'Show the group' })),
     ),
   );
+}
+
+/** It is no mistake: a member can be created later. */
+function unknownMembers(ids: readonly string[], most: number): Html {
+  const shown = ids.slice(0, most).map((id) => html`${code(cut(id))} `);
+  const more = ids.length - shown.length;
+  return html`<div>
+    <p>${badge('warn', 'Not in the catalog, so not shown to readers')}</p>
+    <p>${shown}${more > 0 && note(`and ${count(more)} more`)}</p>
+  </div>`;
 }
 
 function memberItem({ id, type, title, lifecycle }: Member): Html {

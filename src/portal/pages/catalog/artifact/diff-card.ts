@@ -7,7 +7,7 @@ import type { Html } from '../../../html.ts';
 import { body, card } from '../../../shell/card.ts';
 import { select } from '../../../shell/fields.ts';
 import { filters } from '../../../shell/forms.ts';
-import { badge, code, cut, foreign, note } from '../../../shell/parts.ts';
+import { badge, note, place, sentence } from '../../../shell/parts.ts';
 import type { State } from '../../../shell/parts.ts';
 import { table } from '../../../shell/table.ts';
 import { count, counted } from '../../../shell/times.ts';
@@ -87,8 +87,8 @@ function changeTable(changes: readonly Change[], caption: string): Html {
         label: 'Impact',
         cell: ({ impact }) => badge(IMPACTS[impact].state, IMPACTS[impact].words),
       },
-      { label: 'Where', cell: ({ path }) => code(cut(path, 160)) },
-      { label: 'What', cell: ({ text }) => foreign(text) },
+      { label: 'Where', cell: ({ path }) => place(path) },
+      { label: 'What', cell: ({ text }) => sentence(text) },
     ],
   });
 }

@@ -76,7 +76,11 @@ function omittedValues(omitted: OmittedTexts): Record<string, string> {
 }
 
 /** A field whose text may be too long for the page. */
-function longField(given: DraftFormFacts, name: LongField, rest: { rows: number; note?: string }) {
+function longField(
+  given: DraftFormFacts,
+  name: LongField,
+  rest: { rows: number; isCode?: boolean; note?: string },
+) {
   const { omitted, fields } = given;
   const own = omitted[name];
   if (!own) return textArea({ ...common(given, name), ...rest });
@@ -143,5 +147,5 @@ function contentFields(given: DraftFormFacts): Html {
 function specFields(given: DraftFormFacts): Html {
   const limits = 'JSON or YAML, at most 5 MiB.';
   const rules = 'OpenAPI and AsyncAPI are validated; findings stop no draft.';
-  return longField(given, 'spec', { rows: 16, note: `${limits} ${rules}` });
+  return longField(given, 'spec', { rows: 16, isCode: true, note: `${limits} ${rules}` });
 }

@@ -1,0 +1,89 @@
+/** What only a layout shows: what is cut off, which letters, where the focus is, and what *Back* brings. */
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { findChromium, launchChromium } from '../e2e/support/chromium.ts';
+import { openPage } from '../e2e/support/browser.ts';
+import {
+  axeFindingsInBothSchemes,
+  describeInBrowser,
+  openAs,
+  startSandboxPortal,
+} from './support/portal.ts';
+
+const LONG = 'x'.repeat(150);
+
+/** What stands out of its box at the right: tables, and what is in their cells. */
+const cutOff = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('.table')].flatMap((box) => {
+    const end = box.getBoundingClientRect().right + 1;
+    const out = [...box.querySelectorAll('td *, th *')].filter(
+      (one) => one.checkVisibility() && !one.closest('.vh') && one.getBoundingClientRect().right > end,
+    );
+    return box.scrollWidth > box.clientWidth + 1 || out.length > 0 ? [box.innerText.slice(0, 60)] : [];
+  })`);
+
+async function createConsumer(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Create consumer' }).click();
+  await page.locator('#secret').waitFor();
+}
+
+describeInBrowser('the layout', (open) => {
+  test('cuts nothing off, on a phone, a tablet and a desk', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/consumers/new', person: 'owner' });
+    await createConsumer(page, LONG);
+    const consumer = new URL(page.url()).pathname;
+    for (const path of ['/portal/audit', '/portal/receipts', consumer, '/portal/partners'])
+      for (const width of [360, 768, 1024, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${url}${path}`);
+        expect({ path, width, cut: await cutOff(page) }).toEqual({ path, width, cut: [] });
+      }
+    expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+  });
+
+  test('hides what is hidden, shows code as code, and leads to what is wrong', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open({ javaScriptEnabled: false });
+    await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+    await page.locator('.foot form[hidden]').waitFor({ state: 'hidden' });
+    const font = (selector: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).fontFamily`);
+    expect(await font('#spec')).toMatch(/monospace/);
+    expect(await font('#description')).not.toMatch(/monospace/);
+    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').evaluate((one) => one.matches(':focus'))).toBe(true);
+  });
+});
+
+describeInBrowser('a key that is shown once', () => {
+  test.each([true, false])(
+    'does not come back by Back, with script: %s',
+    async (javaScriptEnabled) => {
+      const browser = await launchChromium(findChromium() ?? '', ['--disable-back-forward-cache']);
+      onTestFinished(() => browser.close());
+      const { page } = await openPage(browser, { javaScriptEnabled });
+      const { url } = await startSandboxPortal();
+      await openAs(page, { url, path: '/portal/consumers', person: 'owner' });
+      await page.goto(`${url}/portal/consumers/new`);
+      await createConsumer(page, 'Sales cockpit');
+      await page.getByRole('link', { name: 'Audit', exact: true }).click();
+      await page.waitForURL('**/portal/audit');
+      // Playwright waits for a load that a page from memory does not have.
+      await page.goBack({ timeout: 3000 }).catch(() => undefined);
+      await page.getByRole('heading', { name: 'Sales cockpit' }).waitFor();
+      expect(await page.content()).not.toContain('tpk_');
+      // Other pages do come from memory here: this browser keeps them.
+    await page.goto(`${url}/portal/receipts`);
+    await page.evaluate('globalThis.isKept = true');
+    await page.getByRole('link', { name: 'Partners' }).first().click();
+    await page.waitForURL('**/portal/partners');
+    await page.goBack({ timeout: 3000 }).catch(() => undefined);
+    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+    expect(await page.evaluate('globalThis.isKept')).toBe(true);
+    },
+  );
+});
