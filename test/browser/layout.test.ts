@@ -77,13 +77,13 @@ describeInBrowser('a key that is shown once', () => {
       await page.getByRole('heading', { name: 'Sales cockpit' }).waitFor();
       expect(await page.content()).not.toContain('tpk_');
       // Other pages do come from memory here: this browser keeps them.
-    await page.goto(`${url}/portal/receipts`);
-    await page.evaluate('globalThis.isKept = true');
-    await page.getByRole('link', { name: 'Partners' }).first().click();
-    await page.waitForURL('**/portal/partners');
-    await page.goBack({ timeout: 3000 }).catch(() => undefined);
-    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
-    expect(await page.evaluate('globalThis.isKept')).toBe(true);
+      await page.goto(`${url}/portal/receipts`);
+      await page.evaluate('globalThis.isKept = true');
+      await page.getByRole('link', { name: 'Partners' }).first().click();
+      await page.waitForURL('**/portal/partners');
+      await page.goBack({ timeout: 3000 }).catch(() => undefined);
+      await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+      expect(await page.evaluate('globalThis.isKept')).toBe(true);
     },
   );
 });

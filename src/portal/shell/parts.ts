@@ -34,9 +34,8 @@ export function code(text: string): Html {
 /** Where something is in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
 export function place(pointer: string): Html {
   const parts = pointer.split('/').slice(1).map(unescapePart);
-  return html`<code class="place"
-    >${cut(parts.join(' › ') || 'the document', PLACE_LENGTH_MAX)}</code
-  >`;
+  const text = cut(parts.join(' › ') || 'the document', PLACE_LENGTH_MAX);
+  return html`<code class="place">${text}</code>`;
 }
 
 const PLACE_LENGTH_MAX = 160;

@@ -38,7 +38,7 @@ export type ConfirmFacts = {
 };
 
 /** What is known of a draft that is to be published, and whether each stops it. */
-type PublishFacts = ConfirmFacts & {
+export type PublishFacts = ConfirmFacts & {
   stops: boolean;
   compatibility: Compatibility;
   stopsAtBreaking: boolean;
@@ -50,31 +50,38 @@ type PublishFacts = ConfirmFacts & {
 
 /** Asks before content is frozen; says what it breaks, and what validation found. */
 export function publishView(given: PublishFacts): Html {
-  const { compatibility, stopsAtBreaking, share, problems = [], typed = {} } = given;
+  const { view, compatibility, stopsAtBreaking, problems = [], typed = {} } = given;
+  const { version, findings } = view.record;
   const mustAccept = stopsAtBreaking && compatibility.breaking.length > 0;
-  const { findings, version, specText } = { ...given.view.record, ...given.view };
-  const found = counted(findings.length, 'finding');
   const isStopped = findings.length > 0 && given.stops;
-  const heading = isStopped ? `${found}: it cannot be published like this` : found;
-  const text = html`${findingsList(findings, given.share)}${isStopped && mendLink(given)}`;
-  const clean = specText === undefined ? 'It has no spec' : 'No findings';
-  const isClean = findings.length === 0 && compatibility.breaking.length === 0;
+  const warning = html`${breakingRemark(compatibility, { stops: mustAccept, share: given.share })}
+  ${findingsRemark(given, isStopped)}`;
+  const question = { below: 'publish', warning };
+  if (isStopped) return confirm('Not published', given, { ...question, consequences: [] });
   return confirm('Not published', given, {
-    below: 'publish',
-    warning: html`${breakingRemark(compatibility, { stops: mustAccept, share })}
-    ${isClean && remark('ok', clean)}
-    ${findings.length > 0 && remark(isStopped ? 'bad' : 'warn', heading, text)}`,
+    ...question,
     ...(mustAccept && { fields: [breakingBox(problems, typed['breaking'] === 'accept')] }),
-    consequences: isStopped
-      ? []
-      : [
-          defaultWords(given),
-          'Whoever reads the catalog can rely on it: its content is frozen from now on.',
-          'Title, description, owner and group can still be changed.',
-          'It cannot become a draft again. It can be deprecated, and later retired.',
-        ],
-    ...(!isStopped && { submit: `Publish ${version}` }),
+    consequences: [
+      defaultWords(given),
+      'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+      'Title, description, owner and group can still be changed.',
+      'It cannot become a draft again. It can be deprecated, and later retired.',
+    ],
+    submit: `Publish ${version}`,
   });
+}
+
+/** Nothing is called clean that breaks something. */
+function findingsRemark(given: PublishFacts, isStopped: boolean): Html | undefined {
+  const { view, compatibility, share } = given;
+  const { findings } = view.record;
+  if (findings.length === 0 && compatibility.breaking.length > 0) return undefined;
+  if (findings.length === 0)
+    return remark('ok', view.specText === undefined ? 'It has no spec' : 'No findings');
+  const found = counted(findings.length, 'finding');
+  const heading = isStopped ? `${found}: it cannot be published like this` : found;
+  const text = html`${findingsList(findings, share)}${isStopped && mendLink(given)}`;
+  return remark(isStopped ? 'bad' : 'warn', heading, text);
 }
 
 /** What readers get who name no version. */

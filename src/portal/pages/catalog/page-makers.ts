@@ -17,7 +17,7 @@ import {
   retireView,
   unsetDefaultView,
 } from './confirm-views.ts';
-import type { ConfirmFacts } from './confirm-views.ts';
+import type { ConfirmFacts, PublishFacts } from './confirm-views.ts';
 import { readDefault } from './artifact/artifact-page.ts';
 import type { CatalogPagesDeps } from './deps.ts';
 import { toFields } from './draft/draft-form.ts';
@@ -82,25 +82,14 @@ export function createPages(deps: CatalogPagesDeps) {
     create: (from: Partial<VersionName>, request: FormRequest) => createPage(deps, from, request),
     edit: async (name: VersionName, request: FormRequest) => editPage(deps, name, request),
     publish: async (name: VersionName, request: FormRequest) => {
-      const { workspaceId } = request.person;
-      const byDefault = await readDefault(catalog, { workspaceId }, name.id);
-      const before = byDefault && {
-        version: byDefault.record.version,
-        isSet: byDefault.isSetDefault,
-      };
-      const facts = {
-        compatibility: await catalog.compatibility({ workspaceId }, name),
-        stopsAtBreaking: catalog.stopsAtBreaking(),
-        stops: catalog.stopsAtFindings(),
-        before,
-      };
-      return confirm(QUESTIONS.publish, (given, { nowMs }, others) => {
-        const published = { lifecycle: 'PUBLISHED', publishedAt: nowMs } as const;
-        const all = [{ ...given.view.record, ...published }, ...others];
-        const after =
-          before?.isSet === true ? before.version : chooseRepresentative(all, undefined)?.version;
-        return publishView({ ...given, ...facts, after });
-      })(name, request);
+      const facts = await publishFacts(catalog, request.person, name);
+      return confirm(QUESTIONS.publish, (given, reader, others) =>
+        publishView({
+          ...given,
+          ...facts,
+          after: defaultAfter(given, facts.before, { reader, others }),
+        }),
+      )(name, request);
     },
     deprecate: confirm(QUESTIONS.deprecate, (given, reader, others) =>
       deprecateView({ ...given, next: given.view.successor ?? nextOf(others) }, reader),
@@ -122,6 +111,31 @@ const QUESTIONS = {
   delete: { title: 'Delete draft', action: 'delete', from: ['DRAFT'] },
   unset: { title: 'Unset default', action: 'unset-default', from: ['PUBLISHED', 'DEPRECATED'] },
 } as const satisfies Record<string, Question>;
+
+async function publishFacts(
+  catalog: CatalogPagesDeps['catalog'],
+  { workspaceId }: PortalPerson,
+  name: VersionName,
+) {
+  const found = await readDefault(catalog, { workspaceId }, name.id);
+  return {
+    compatibility: await catalog.compatibility({ workspaceId }, name),
+    stopsAtBreaking: catalog.stopsAtBreaking(),
+    stops: catalog.stopsAtFindings(),
+    before: found && { version: found.record.version, isSet: found.isSetDefault },
+  };
+}
+
+/** What readers get who name no version, once this one is published. */
+function defaultAfter(
+  { view }: ConfirmFacts,
+  before: PublishFacts['before'],
+  { reader, others }: { reader: Reader; others: readonly VersionRecord[] },
+): string | undefined {
+  if (before?.isSet === true) return before.version;
+  const published = { lifecycle: 'PUBLISHED', publishedAt: reader.nowMs } as const;
+  return chooseRepresentative([{ ...view.record, ...published }, ...others], undefined)?.version;
+}
 
 /** Stands for what a person saw of a version. */
 const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));

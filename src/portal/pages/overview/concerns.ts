@@ -7,8 +7,8 @@ import { count, counted, duration } from '../../shell/times.ts';
 import { receiptsPath } from '../receipts/query.ts';
 import { STANDBY_WORD } from './health-lines.ts';
 import type { HealthLine } from './health-lines.ts';
-import { toTroubled } from './troubles.ts';
-import type { Trouble } from './troubles.ts';
+import { toAffected } from './worries.ts';
+import type { Worry } from './worries.ts';
 
 /** What waits and what did not end well. */
 export type Queue = {
@@ -21,7 +21,7 @@ export type Queue = {
   unmatched: number;
   /** Acknowledged, and of no use: nobody was named. */
   rejected: number;
-  troubles: readonly Trouble[];
+  worries: readonly Worry[];
 };
 
 /** Something that is not well. */
@@ -51,15 +51,15 @@ export function concernsOf(
   nowMs: number,
 ): Concern[] {
   const parts = lines.filter(({ state }) => state === 'bad' || state === 'warn').map(partConcern);
-  const troubles = (queue?.troubles ?? []).map(troubleConcern);
-  const all = [...(queue ? queueConcerns(queue, nowMs) : []), ...troubles, ...parts];
+  const worries = (queue?.worries ?? []).map(worryConcern);
+  const all = [...(queue ? queueConcerns(queue, nowMs) : []), ...worries, ...parts];
   return all.toSorted((left, right) => gravity(left) - gravity(right));
 }
 
-function troubleConcern(trouble: Trouble): Concern {
-  const { state, headings, of } = trouble;
+function worryConcern(worry: Worry): Concern {
+  const { state, headings, of } = worry;
   const heading = of.length === 1 ? headings.one : `${count(of.length)} ${headings.many}`;
-  return { state, heading, action: toTroubled(trouble) };
+  return { state, heading, action: toAffected(worry) };
 }
 
 const gravity = ({ state }: Concern): number => (state === 'bad' ? 0 : 1);

@@ -10,7 +10,7 @@ import type { Reader } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
 import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 import { weekOf } from './concerns.ts';
-import type { Trouble } from './troubles.ts';
+import type { Worry } from './worries.ts';
 
 /** An event that ended FAILED. */
 export type DeadLetter = {
@@ -36,7 +36,7 @@ export type Newest = {
 type Others = {
   unmatched?: Newest | undefined;
   rejected?: Newest | undefined;
-  troubles?: readonly Trouble[];
+  worries?: readonly Worry[];
 };
 
 type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
@@ -44,11 +44,11 @@ type Step = { what: Html; since: Html | undefined; next: Html | string; act: Htm
 /** What needs a person, the gravest first; undefined when nothing does. */
 export function nextSteps(
   deadLetters: readonly DeadLetter[],
-  { unmatched, rejected, troubles = [] }: Others,
+  { unmatched, rejected, worries = [] }: Others,
   reader: Reader,
 ): Html | undefined {
-  const stepsIn = (state: Trouble['state']): Step[] =>
-    troubles.filter((trouble) => trouble.state === state).flatMap(troubleSteps);
+  const stepsIn = (state: Worry['state']): Step[] =>
+    worries.filter((worry) => worry.state === state).flatMap(worrySteps);
   const rows = [
     ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
     ...stepsIn('bad'),
@@ -82,10 +82,10 @@ function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
   };
 }
 
-const TROUBLED_SHOWN = 5;
+const AFFECTED_SHOWN = 5;
 
-function troubleSteps({ state, of }: Trouble): Step[] {
-  return of.slice(0, TROUBLED_SHOWN).map(({ badge: words, name, when, next, href }) => ({
+function worrySteps({ state, of }: Worry): Step[] {
+  return of.slice(0, AFFECTED_SHOWN).map(({ badge: words, name, when, next, href }) => ({
     what: html`${badge(state, words)}${note(name)}`,
     since: when,
     next,

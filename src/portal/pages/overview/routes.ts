@@ -17,7 +17,7 @@ import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import { toHealthLine } from './health-lines.ts';
 import type { DeadLetter, Newest } from './next-steps.ts';
-import { troublesOf } from './troubles.ts';
+import { worriesOf } from './worries.ts';
 import { overviewPage } from './view.ts';
 import type { Operation } from './view.ts';
 import type { WebhookFacts } from './webhook-line.ts';
@@ -103,11 +103,11 @@ function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | 
   const { nowMs } = reader;
   const read = async (): Promise<Operation> => {
     const since = nowMs - 7 * DAY;
-    const [status, { hours, week }, deadLetters, troubles] = await Promise.all([
+    const [status, { hours, week }, deadLetters, worries] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
       readDeadLetters(deps, since),
-      readTroubles(deps, reader),
+      readWorries(deps, reader),
     ]);
     const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
     const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
@@ -121,7 +121,7 @@ function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | 
       rejected,
       hours,
       deadLetters,
-      troubles,
+      worries,
       lastUnmatched: await newestOf('UNMATCHED', unmatched),
       lastRejected: await newestOf('REJECTED', rejected),
     };
@@ -129,7 +129,7 @@ function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | 
   return orNothing(read());
 }
 
-async function readTroubles({ partners, access }: OverviewDeps, reader: Reader) {
+async function readWorries({ partners, access }: OverviewDeps, reader: Reader) {
   const find = async (filter: ConsumerFilter) =>
     (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
   const [known, keyless, ending] = await Promise.all([
@@ -137,7 +137,7 @@ async function readTroubles({ partners, access }: OverviewDeps, reader: Reader) 
     find({ standing: 'no-key' }),
     find({ endsWithinDays: KEY_ENDS_SOON_MS / DAY }),
   ]);
-  return troublesOf({ partners: known, keyless, ending }, reader);
+  return worriesOf({ partners: known, keyless, ending }, reader);
 }
 
 async function readDeadLetters({ partners }: OverviewDeps, since: number): Promise<DeadLetter[]> {

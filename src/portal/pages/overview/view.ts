@@ -138,8 +138,8 @@ const SERIES = STACKED.map((key) => {
 });
 
 function work(operation: Operation, reader: Reader): Html {
-  const { deadLetters, lastUnmatched, lastRejected, troubles, hours } = operation;
-  const rest = { unmatched: lastUnmatched, rejected: lastRejected, troubles };
+  const { deadLetters, lastUnmatched, lastRejected, worries, hours } = operation;
+  const rest = { unmatched: lastUnmatched, rejected: lastRejected, worries };
   const steps = nextSteps(deadLetters, rest, reader);
   const picture = {
     id: 'per-hour',

@@ -21,7 +21,7 @@ const operation: Operation = {
   failed: 0,
   unmatched: 0,
   rejected: 0,
-  troubles: [],
+  worries: [],
   hours: hoursUntil(nowMs, 24).map((startMs) => ({ startMs, counts: {} })),
   deadLetters: [],
   lastUnmatched: undefined,

@@ -14,17 +14,17 @@ import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import { partnerPath, PARTNERS_PATH } from '../partners/query.ts';
 import { verdictOf } from '../partners/verdict.ts';
 
-/** A kind of trouble with whom it concerns. */
-export type Trouble = {
+/** A kind of worry with whom it concerns. */
+export type Worry = {
   state: Extract<State, 'bad' | 'warn'>;
   /** By how many: the heading of the page. */
   headings: { one: string; many: string };
   /** Where all of them are. */
   href: string;
-  of: readonly Troubled[];
+  of: readonly Affected[];
 };
 
-type Troubled = { badge: string; name: Html; when?: Html; next: string; href: string };
+type Affected = { badge: string; name: Html; when?: Html; next: string; href: string };
 
 /** A key that let nobody in for so long is not missed when it ends. */
 const USED_WITHIN_MS = 7 * DAY;
@@ -40,12 +40,12 @@ export type Callers = {
 };
 
 /** Only kinds that concern somebody, the gravest first. */
-export function troublesOf(callers: Callers, reader: Reader): Trouble[] {
+export function worriesOf(callers: Callers, reader: Reader): Worry[] {
   const all = [refused(callers, reader), endingKeys(callers, reader), keyless(callers)];
   return all.filter(({ of }) => of.length > 0);
 }
 
-function refused({ partners }: Callers, { nowMs }: Reader): Trouble {
+function refused({ partners }: Callers, { nowMs }: Reader): Worry {
   const of = partners.flatMap((partner) => {
     const { state, words, nextStep = '' } = verdictOf(partner, nowMs);
     const next = `${nextStep.charAt(0).toUpperCase()}${nextStep.slice(1)}`;
@@ -56,7 +56,7 @@ function refused({ partners }: Callers, { nowMs }: Reader): Trouble {
   return { state: 'bad', headings, href: PARTNERS_PATH, of };
 }
 
-function endingKeys({ ending }: Callers, reader: Reader): Trouble {
+function endingKeys({ ending }: Callers, reader: Reader): Worry {
   const of = ending.flatMap(({ id, name, keys }) =>
     keys
       .filter((key) => endsInUse(key, reader.nowMs))
@@ -82,7 +82,7 @@ function endsInUse(key: Key, now: number): boolean {
   return isActive && expiresAt - now < KEY_ENDS_SOON_MS && now - lastUsedAt < withinMs;
 }
 
-function keyless({ keyless: consumers }: Callers): Trouble {
+function keyless({ keyless: consumers }: Callers): Worry {
   const of = consumers.map(({ id, name }) => ({
     badge: 'No key',
     name: foreign(name, 60),
@@ -94,7 +94,7 @@ function keyless({ keyless: consumers }: Callers): Trouble {
 }
 
 /** The way to them, for the head of the page. */
-export function toTroubled({ of, href }: Trouble): Html {
+export function toAffected({ of, href }: Worry): Html {
   const [only] = of;
   return only && of.length === 1
     ? link({ href: only.href, text: 'See it', look: 'button' })
