@@ -12,6 +12,8 @@ export type PortalPerson = {
   formToken: string;
   /** New with every page: what must not be done twice is known again by it. */
   formId: string;
+  /** When the session ends without another use; milliseconds since the Unix epoch. */
+  sessionEndsMs: number;
   /** An IANA name such as `Europe/Berlin`; `UTC` until the person chose. */
   timeZone: string;
 };

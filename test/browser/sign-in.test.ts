@@ -145,6 +145,46 @@ describeInBrowser('a session', (open) => {
     expect(new URL(page.url()).pathname).toBe('/portal/time-zone');
   });
 
+  test.each(modes)(
+    'that ends while a form is filled in loses nothing of it: %s',
+    async (_mode, options) => {
+      const { url } = await startSandboxPortal();
+      const { page } = await open(options);
+      await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+      await page.getByText('Unused, the session ends at').waitFor();
+      const spec = `{"a": "<&${'x'.repeat(20_000)}"}`;
+      await page.getByLabel('Id', { exact: true }).fill('leads');
+      await page.getByLabel('Title').fill('Leads & <more>');
+      await page.getByLabel('Owner').fill('team');
+      await page.getByLabel('Spec').fill(spec);
+      // The person signs out in another tab.
+      const tab = await page.context().newPage();
+      await tab.goto(`${url}/portal`);
+      await tab.getByRole('button', { name: 'Sign out' }).click();
+      await heading(tab, 'Sign out of the sandbox?').waitFor();
+      await tab.getByRole('button', { name: 'Sign out' }).click();
+      await tab.waitForURL(`${url}/portal/signed-out`);
+
+      await page.getByRole('button', { name: 'Create draft' }).click();
+      await page.getByText('Nothing was done: your session ended').waitFor();
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: 'in another tab' }).click();
+      const other = await opened;
+      await other.getByRole('button', { name: PEOPLE.owner }).click();
+      await other.locator('.foot', { hasText: PEOPLE.owner }).waitFor();
+      await page.reload();
+      await page
+        .getByRole('alert')
+        .getByText('Your session ended while you filled this in')
+        .waitFor();
+      expect(await page.getByLabel('Title').inputValue()).toBe('Leads & <more>');
+      await page.getByRole('button', { name: 'Create draft' }).click();
+      await page.getByText('Draft 1.0.0 was created.').waitFor();
+      const file = await page.request.get(`${url}/portal/catalog/leads/spec?version=1.0.0`);
+      expect(await file.json()).toEqual(JSON.parse(spec));
+    },
+  );
+
   test('shows times in the zone that the person chose', async () => {
     const { url } = await startSandboxPortal();
     const { page } = await open(WITHOUT_SCRIPT);

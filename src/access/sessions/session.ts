@@ -67,9 +67,14 @@ export function openSession(sealer: Sealer, row: SessionRow): Session | undefine
   }
 }
 
+/** When it ends unless it is used once more. */
+export function endOf({ usedAt, endsAt }: Pick<SessionRow, 'usedAt' | 'endsAt'>): number {
+  return Math.min(usedAt + SESSION_IDLE_MS, endsAt);
+}
+
 /** Whether it is over at `now`, or was not used for too long. */
-export function isOver({ usedAt, endsAt }: Pick<SessionRow, 'usedAt' | 'endsAt'>, now: number) {
-  return now >= endsAt || now - usedAt >= SESSION_IDLE_MS;
+export function isOver(session: Pick<SessionRow, 'usedAt' | 'endsAt'>, now: number) {
+  return now >= endOf(session);
 }
 
 function identityOf(digest: Buffer): string {

@@ -97,6 +97,7 @@ async function findSession(deps: SessionsDeps, id: string): Promise<Session | un
   if (!session || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
     await deps.store.touch(session.digest, now);
+    return { ...session, usedAt: now };
   } catch (error) {
     // A store that takes no writes can be read still, and the session ends the earlier for it.
     if (!isTrackportError(error, 'store-unavailable')) throw error;

@@ -18,6 +18,12 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+// Five minutes before the session ends.
+for (const warning of document.querySelectorAll('[data-ends]')) {
+  const leftMs = Number(warning.dataset.ends) - Date.now() - 300_000;
+  setTimeout(() => (warning.hidden = false), Math.max(0, leftMs));
+}
+
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
 // A session begins in the zone of the browser.

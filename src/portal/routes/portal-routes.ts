@@ -113,12 +113,18 @@ function toRun(
   { form, params = nothing, onProblems, doneOnce = false }: AnyOptions,
 ) {
   const session = sessionOf(request);
-  if (!formTokens.fits(session.digest, formTokenOf(request))) throw new PortalRefusal('stale-form');
+  const token = formTokenOf(request);
+  const isStale = !formTokens.fits(session, token);
+  // From a page of ours, as the browser says, that the same person had: what was typed is shown again, not done.
+  const isTheirs = request.headers.origin !== undefined && formTokens.isOfPerson(session, token);
+  const canComeBack = onProblems !== undefined && isTheirs;
+  if (isStale && !canComeBack) throw new PortalRefusal('stale-form');
   const sent = { session, path: request.url, typed: fieldsOf(request) };
   return {
     sessions,
     request,
     session,
+    isStale,
     person: guard.personOf(session),
     params: paramsOf(request, params),
     typed: sent.typed,

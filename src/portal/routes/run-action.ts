@@ -20,6 +20,8 @@ export type ActionRun = {
   sessions: Pick<Sessions, 'putOnce'>;
   request: FastifyRequest;
   session: Session;
+  /** The form is of an earlier session. */
+  isStale: boolean;
   person: PortalPerson;
   params: unknown;
   typed: TypedFields;
@@ -37,6 +39,7 @@ export async function runAction(
   handler: (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>,
 ): Promise<ActionOutcome> {
   const { request, session, person, params, typed } = run;
+  if (run.isStale) return backToForm(run, signedInAnew);
   const checked = checkInput(run.form ?? nothing, 'body', typed);
   if (checked.kind === 'bad')
     return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
@@ -52,6 +55,19 @@ export async function runAction(
   }
 }
 
+/** What a form that was filled in before the sign-in comes back with. */
+export const SIGNED_IN_ANEW = 'signed-in-anew';
+
+const signedInAnew = new TrackportError('validation-failed', {
+  errors: [
+    {
+      code: SIGNED_IN_ANEW,
+      detail:
+        'Your session ended while you filled this in. Nothing was done: look at it, then send it again.',
+    },
+  ],
+});
+
 const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 
 /** The form again, for what its sender can mend there. @throws anything else */
@@ -60,7 +76,10 @@ async function backToForm(run: ActionRun, error: TrackportError): Promise<Action
   if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
   const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
   const page = await onProblems({ person, session, params, typed, problems });
-  return { kind: 'problems', page: { status: 422, hasProblems: true, ...page } };
+  return {
+    kind: 'problems',
+    page: { status: run.isStale ? 403 : 422, hasProblems: true, ...page },
+  };
 }
 
 /** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { requireScope } from '#access/grants/scopes.ts';
 import type { Scope } from '#access/grants/scopes.ts';
+import { endOf } from '#access/sessions/session.ts';
 import type { Session } from '#access/sessions/session.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 
@@ -62,14 +63,16 @@ function noteSession(request: FastifyRequest, session: Session): void {
   };
 }
 
-function toPerson({ principal, ...session }: Session, formTokens: FormTokens): PortalPerson {
+function toPerson(session: Session, formTokens: FormTokens): PortalPerson {
+  const { principal } = session;
   return {
     subject: principal.subject,
     name: session.name,
     workspaceId: principal.workspaceId,
     scopes: principal.scopes,
-    formToken: formTokens.of(session.digest),
+    formToken: formTokens.of(session),
     formId: newFormId(),
+    sessionEndsMs: endOf(session),
     timeZone: session.timeZone,
   };
 }

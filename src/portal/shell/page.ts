@@ -5,7 +5,7 @@ import { may, roleOf } from '../person.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
-import { count } from './times.ts';
+import { count, timeText } from './times.ts';
 import { codeBlock, details } from './texts.ts';
 import { attributes, cut, foreign, hidden, link } from './parts.ts';
 import { doneNotice } from './notice.ts';
@@ -42,7 +42,9 @@ export function createPageRenderer(facts: FrameFacts): RenderPage {
         <header class="side">
           ${brand(facts.repository, '/portal')}${navigation(frame, page, facts.deadLetters?.())}
         </header>
-        <main id="main" tabindex="-1">${head(page)}${once(frame)}${page.body}</main>
+        <main id="main" tabindex="-1">
+          ${endsSoon(frame)}${head(page)}${once(frame)}${page.body}
+        </main>
         ${foot(frame)}
       </body>`,
     );
@@ -165,6 +167,23 @@ function shownSecret(secret: ShownSecret, done: string, path: string): Html {
   </section>`;
 }
 
+/** Shown by script when the time has come; without script the foot says until when. */
+function endsSoon({ person }: PortalFrame): Html {
+  return html`<p
+    class="notice ends"
+    data-s="warn"
+    role="status"
+    data-ends="${person.sessionEndsMs}"
+    hidden
+  >
+    <span
+      >Your session ends within five minutes: send what you typed, or
+      ${link({ href: '/portal', text: 'use the portal in another tab', opensTab: true })} to go
+      on.</span
+    >
+  </p>`;
+}
+
 /** Filters can be thousands of characters long, and this stands on every page twice. */
 const RETURN_CHARACTERS_MAX = 1000;
 
@@ -176,6 +195,7 @@ function toReturnPath(currentPath: string): string {
 
 function foot({ person, currentPath }: PortalFrame): Html {
   const token = html`<input type="hidden" name="formToken" value="${person.formToken}" />`;
+  const reader = { timeZone: person.timeZone, nowMs: person.sessionEndsMs };
   const returnTo = toReturnPath(currentPath);
   const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;
   return html`<footer class="foot">
@@ -183,6 +203,7 @@ function foot({ person, currentPath }: PortalFrame): Html {
       <strong>${cut(person.name, 60)}</strong>Workspace ${cut(person.workspaceId, 60)}, as
       ${roleOf(person)}
     </p>
+    <p>Unused, the session ends at ${timeText(person.sessionEndsMs, reader, 'clock')}</p>
     <div class="row">
       <span>Times in ${person.timeZone}</span
       >${link({ href: back, text: 'Change', more: 'time zone' })}

@@ -75,16 +75,19 @@ export type LinkFacts = {
   more?: string;
   look?: 'button' | 'primary' | 'small';
   download?: boolean;
+  /** In a tab of its own, so that what was typed in this one stays. */
+  opensTab?: boolean;
 };
 
 const LOOKS = { button: 'btn', primary: 'btn primary', small: 'btn small' } as const;
 
 /** A link, by itself or in the look of a button. */
-export function link({ href, text, more, look, download }: LinkFacts): Html {
+export function link({ href, text, more, look, download, opensTab }: LinkFacts): Html {
   const safe = safeHref(href);
   const label = html`${text}${more !== undefined && hidden(` ${more}`)}`;
   if (safe === undefined) return label;
-  const names = attributes({ class: look && LOOKS[look], href: safe, download });
+  const target = opensTab === true ? '_blank' : undefined;
+  const names = attributes({ class: look && LOOKS[look], href: safe, download, target });
   return html`<a${names}>${label}</a>`;
 }
 

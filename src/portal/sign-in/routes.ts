@@ -75,8 +75,7 @@ function addSignOut(app: HttpApp, deps: SignInRoutesDeps): void {
   app.post('/portal/sign-out', { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
     const { portalSession: session } = request;
     if (!session) return leadTo({ request, reply }, '/portal/signed-out');
-    if (!formTokens.fits(session.digest, formTokenOf(request)))
-      throw new PortalRefusal('stale-form');
+    if (!formTokens.fits(session, formTokenOf(request))) throw new PortalRefusal('stale-form');
     await sessions.end(session);
     reply.header('set-cookie', clearSessionId(cookies));
     const location = await deps.signIn.signOutUrl(session);

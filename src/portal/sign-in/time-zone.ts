@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 import type { Sessions } from '#access/sessions/sessions.ts';
 
+import { html } from '../html.ts';
+import { errorSummary } from '../shell/notice.ts';
 import { ownPath } from '../routes/return-path.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { timeZoneForm } from '../shell/time-zone.ts';
@@ -26,10 +28,11 @@ export function addTimeZonePages(portal: PortalRoutes, { sessions }: TimeZoneDep
     '/portal/time-zone',
     {
       form: z.strictObject({ timeZone, returnTo: z.string().optional() }),
-      onProblems: async ({ person, typed }) => ({
+      onProblems: async ({ person, typed, problems }) => ({
         title: 'Time zone',
         section: 'overview',
-        body: timeZoneForm({ person, returnTo: ownPath(typed['returnTo']) }),
+        body: html`${errorSummary({ heading: 'Not changed', problems })}
+        ${timeZoneForm({ person, returnTo: ownPath(typed['returnTo']) })}`,
       }),
     },
     async ({ form, session }) => {

@@ -43,7 +43,12 @@ export function createSignInViews(deps: SignInViewsDeps) {
       page(returnTo, {
         state: 'warn',
         heading: 'Nothing was done: your session ended',
-        text: html`${LIMITS} Sign in and send the form again. ${back(returnTo)}`,
+        text: html`${LIMITS} To keep what you typed:
+          <b
+            >sign in
+            ${link({ href: startOf(publicUrl(), '/portal'), text: 'in another tab', opensTab: true })},
+            then load this page again</b
+          >. Your browser sends the form once more, and it comes back as you filled it in.`,
       }),
     signedOut: (): string =>
       page('/portal', {

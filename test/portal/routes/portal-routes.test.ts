@@ -246,10 +246,19 @@ describe('a stolen form is refused and changes nothing', () => {
       `${SESSION_COOKIE}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
     );
     const again = await signIn();
-    expect(
-      await again.post('/portal/things/7/name', { name: 'seven' }, { formToken }),
-    ).toMatchObject({ status: 403 });
+    const back = await again.post('/portal/things/7/name', { name: 'seven' }, { formToken });
+    expect(back.status).toBe(403);
+    // What was typed is there still, to be sent again.
+    expect(back.body).toMatch(/value="seven".*signed-in-anew Your session ended/s);
     expect(renamed).toEqual([]);
+    // Nobody knows where that came from.
+    const headers = { origin: undefined, 'sec-fetch-site': undefined };
+    const unknown = await again.post(
+      '/portal/things/7/name',
+      { name: 'seven' },
+      { formToken, headers },
+    );
+    expect(unknown.body).not.toContain('value="seven"');
   });
 
   test('but one of a browser that says nothing of its origin is decided by its token', async () => {

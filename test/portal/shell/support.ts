@@ -12,6 +12,7 @@ export const person: PortalPerson = {
   scopes: ['trackport:admin', 'catalog:read'],
   formToken: 'token-of-the-session',
   formId: 'id-of-a-form-on-a-page',
+  sessionEndsMs: Date.parse('2026-11-21T15:30:00Z'),
   timeZone: 'UTC',
 };
 

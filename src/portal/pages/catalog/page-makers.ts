@@ -8,6 +8,7 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { fitPage } from '../../fit-page.ts';
 import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
+import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
 import type { Html } from '../../html.ts';
 import type { Reader } from '../../shell/times.ts';
 import {
@@ -215,12 +216,19 @@ async function editPage(
     kind: isDraft ? 'draft' : 'describe',
     fields,
     omitted,
-    hidden: { seen: seenOf(view) },
+    hidden: { seen: seenBefore(request) ?? seenOf(view) },
     words: catalog.words(),
     problems: problems.map((one) => explainStale(one, { current, typed })),
     cancel: artifactPath(record.id, { version: record.version }),
   });
   return below(record, `Edit ${record.version}`, form);
+}
+
+/** A form of an earlier session says what was seen then: somebody may have changed it since. */
+function seenBefore({ problems = [], typed = {} }: FormRequest): string | undefined {
+  const { seen } = typed;
+  const isAnew = problems.some(({ code }) => code === SIGNED_IN_ANEW);
+  return isAnew && typeof seen === 'string' ? seen : undefined;
 }
 
 function below({ id, title, version }: VersionRecord, heading: string, body: Html): PortalPage {

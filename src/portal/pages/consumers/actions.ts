@@ -2,6 +2,7 @@ import { grantOf } from '#access/grants/grant.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FormProblem } from '../../page.ts';
 import { requireTyped, typedForm } from '../../retyped.ts';
+import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import {
   grantsDigest,
@@ -67,7 +68,10 @@ function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
       ...ofConsumer,
       form: grantsForm,
       onProblems: ({ person, params, typed, problems }) => {
-        const returned = { heading: 'Grants not saved', problems, chosen: typedVisibility(typed) };
+        const isAnew = problems.some(({ code }) => code === SIGNED_IN_ANEW);
+        const chosen = typedVisibility(typed);
+        const seen = isAnew && { seen: String(typed['seen']) };
+        const returned = { heading: 'Grants not saved', problems, chosen, ...seen };
         return pages.show(params.id, { person, returned });
       },
     },

@@ -30,7 +30,12 @@ export type ConsumerFacts = {
   entries: readonly AuditEntryOut[];
   defaultLimit: number;
   /** Of a form on this page that came back. */
-  returned?: { heading: string; problems: readonly FormProblem[]; chosen?: Visibility };
+  returned?: {
+    heading: string;
+    problems: readonly FormProblem[];
+    chosen?: Visibility;
+    seen?: string;
+  };
 };
 
 const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'Limit' };

@@ -19,6 +19,8 @@ export type GrantsCardFacts = {
   labels: KnownLabels;
   /** What was chosen, when the form came back. */
   chosen?: Visibility;
+  /** Which grants the page showed before a sign-in. */
+  seen?: string;
   problems?: readonly FormProblem[];
 };
 
@@ -26,13 +28,14 @@ export type GrantsCardFacts = {
 export function grantsCard(given: GrantsCardFacts): Html {
   const { consumer, person, labels, chosen, problems = [] } = given;
   const { id, grants, state } = consumer;
+  const { seen = grantsDigest(grants) } = given;
   const names = { id: 'h-grants', heading: 'Grants' };
   if (state === 'revoked') return card(names, body(grantWords(grants)));
   const form = { action: consumerPath(id, 'grants'), person, look: 'body' as const };
   return card(
     names,
     postForm(
-      { ...form, values: { seen: grantsDigest(grants) } },
+      { ...form, values: { seen } },
       visibilityFields(chosen ?? toVisibility(grants), labels, (name) => problemOf(problems, name)),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
