@@ -6,6 +6,7 @@ import { createBearerHook, tokenOf, withScope } from './bearer.ts';
 import type { AuthorizeBearer } from './bearer.ts';
 import { createKeyAccess, keyHeaders, keyHeadersOnProblems } from './key-access.ts';
 import type { KeyAccessDeps } from './key-access.ts';
+import { hangUpOf } from '../requests/hang-up.ts';
 
 export type CatalogAccessDeps = KeyAccessDeps & { authorize: AuthorizeBearer };
 
@@ -65,9 +66,10 @@ export function forCatalogReaders<T extends { config: ReaderConfig; schema: obje
 
 type ReaderConfig = { responseHeaders?: Readonly<Record<number, readonly string[]>> };
 
-/** Whose catalog the caller reads. */
-export function readerOf(request: FastifyRequest): { workspaceId: string } {
-  return { workspaceId: request.grantedWorkspace ?? tokenOf(request).workspaceId };
+/** Whose catalog the caller reads, and whether it still waits. */
+export function readerOf(request: FastifyRequest): { workspaceId: string; signal: AbortSignal } {
+  const workspaceId = request.grantedWorkspace ?? tokenOf(request).workspaceId;
+  return { workspaceId, signal: hangUpOf(request) };
 }
 
 declare module 'fastify' {
