@@ -7,7 +7,7 @@ import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import { carriedOf } from './lead-directory.ts';
+import { carriedOf } from './carried-labels.ts';
 import type { DirectoryEntry, LabelRename, LeadDirectory } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';
 

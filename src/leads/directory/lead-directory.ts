@@ -35,14 +35,6 @@ export type DirectoryEntry = {
   identities: readonly HashedIdentity[];
 };
 
-/** A lead that has had so many labels gets no more of them into its history. */
-export const CARRIED_LABELS_MAX = 1000;
-
-/** By what labels the issue could be read. */
-export function carriedOf({ isApproved, labels, carried }: DirectoryEntry): readonly string[] {
-  return carried ?? (isApproved ? labels : []);
-}
-
 /** A label has another name now, on every issue, none of which tells. Folded names. */
 export type LabelRename = { from: string; to: string; approvedLabel: string };
 

@@ -1,4 +1,4 @@
-import { carriedOf } from '#leads/directory/lead-directory.ts';
+import { carriedOf } from '#leads/directory/carried-labels.ts';
 import type { DirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { redateClaims } from '../claims/claim-dates.ts';
 import { numbersOf } from '../claims/claim-leads.ts';

@@ -1,4 +1,4 @@
-import { CARRIED_LABELS_MAX } from '#leads/directory/lead-directory.ts';
+import { CARRIED_LABELS_MAX } from '#leads/directory/carried-labels.ts';
 import { NEXT_REMOVAL } from '../claims/claim-dates.ts';
 import { NAMED } from './view.ts';
 

@@ -4,7 +4,7 @@ import type {
   HashedIdentity,
   LabelRename,
 } from '#leads/directory/lead-directory.ts';
-import { CARRIED_LABELS_MAX } from '#leads/directory/lead-directory.ts';
+import { CARRIED_LABELS_MAX } from '#leads/directory/carried-labels.ts';
 import type { RowOf } from '#shared/store/row.ts';
 
 type LeadKey = { id: number; number: number };

@@ -1,4 +1,4 @@
-import { carriedOf } from '#leads/directory/lead-directory.ts';
+import { carriedOf } from '#leads/directory/carried-labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import { createClaimWriter } from '../claims/claim-leads.ts';
 import type { ClaimWriter } from '../claims/claim-leads.ts';
