@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { findChromium, launchChromium } from '../e2e/support/chromium.ts';
+import { startWithPartner } from './support/partner.ts';
 import { openPage } from '../e2e/support/browser.ts';
 import {
   axeFindingsInBothSchemes,
@@ -30,12 +31,16 @@ async function createConsumer(page: Page, name: string): Promise<void> {
 
 describeInBrowser('the layout', (open) => {
   test('cuts nothing off, on a phone, a tablet and a desk', async () => {
-    const { url } = await startSandboxPortal();
+    const { url, deleteLead } = await startWithPartner();
+    const receipt = await deleteLead();
     const { page } = await open();
     await openAs(page, { url, path: '/portal/consumers/new', person: 'owner' });
     await createConsumer(page, LONG);
     const consumer = new URL(page.url()).pathname;
-    for (const path of ['/portal/audit', '/portal/receipts', consumer, '/portal/partners'])
+    const paths = ['audit', 'receipts', `receipts/${receipt}`, 'partners'].map(
+      (one) => `/portal/${one}`,
+    );
+    for (const path of [...paths, consumer])
       for (const width of [360, 768, 1024, 1280]) {
         await page.setViewportSize({ width, height: 900 });
         await page.goto(`${url}${path}`);

@@ -1,71 +1,10 @@
-import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { modes, openIn } from './support/modes.ts';
-import {
-  axeFindingsInBothSchemes,
-  describeInBrowser,
-  openAs,
-  startSandboxPortal,
-} from './support/portal.ts';
+import { startWithPartner } from './support/partner.ts';
+import { axeFindingsInBothSchemes, describeInBrowser, openAs } from './support/portal.ts';
 
 const WIDTHS = [320, 1280, 1920];
-
-const WRITES_REFUSED = {
-  kind: 'status',
-  status: 422,
-  json: { message: 'Validation Failed' },
-  method: 'PATCH',
-  count: 100,
-};
-
-type Settings = {
-  tracker: { apiUrl: string };
-  partners: Record<string, { scheme: string; secrets: ({ value: string } | string)[] }>;
-};
-
-/** The sandbox with a partner that deletes leads, and a tracker that refuses on demand. */
-async function startWithPartner() {
-  const portal = await startSandboxPortal();
-  const [, path = ''] = /CONFIG='([^']+)'/.exec(portal.printed()) ?? [];
-  const [, leadId = ''] = /"leadId":"(\d+)"/.exec(portal.printed()) ?? [];
-  const { tracker, partners } = parse(readFileSync(path, 'utf8')) as Settings;
-  const [id, partner] =
-    Object.entries(partners).find(([, { scheme }]) => scheme === 'hmac-sha256') ?? [];
-  const [first] = partner?.secrets ?? [];
-  const secret = (typeof first === 'string' ? first : first?.value) ?? '';
-  const control = async (name: string, ...args: unknown[]): Promise<void> => {
-    const { status } = await fetch(`${tracker.apiUrl}/_control/${name}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(args),
-    });
-    expect(status).toBe(200);
-  };
-  return {
-    url: portal.url,
-    leadId,
-    /** Every write to an issue is understood and refused from now on. */
-    refuseWrites: () => control('fault', WRITES_REFUSED),
-    acceptWrites: () => control('clearFaults'),
-    /** Sends a signed deletion of the lead; the id of its receipt. */
-    deleteLead: async (): Promise<string> => {
-      const body = JSON.stringify({ eventId: `e-${leadId}`, leadId });
-      const signature = createHmac('sha256', secret).update(body).digest('hex');
-      const response = await fetch(`${portal.url}/api/v1/webhooks/partners/${id}/deletions`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-partner-signature': `sha256=${signature}`,
-        },
-        body,
-      });
-      return ((await response.json()) as { id: string }).id;
-    },
-  };
-}
 
 /** Reloads until the page says it: work is done in the background. */
 async function reloadUntil(page: Page, text: string): Promise<void> {

@@ -158,7 +158,7 @@ function unknownMembers(ids: readonly string[], most: number): Html {
   const shown = ids.slice(0, most).map((id) => html`${code(cut(id))} `);
   const more = ids.length - shown.length;
   return html`<div>
-    <p>${badge('warn', 'Not in the catalog, so not shown to readers')}</p>
+    <p>${badge('warn', 'Not in the catalog')}${note('so no reader sees it')}</p>
     <p>${shown}${more > 0 && note(`and ${count(more)} more`)}</p>
   </div>`;
 }
