@@ -35,7 +35,7 @@ const engines = [
 function configOf(url: string, secretKey?: string): Config {
   const tracker = { repository: 'acme/leads', auth: { token: 't' } };
   const settings = { store: { url }, tracker, ...(secretKey !== undefined && { secretKey }) };
-  return loadConfig({ environment: {}, settings: settings as never });
+  return loadConfig({ environment: {}, settings });
 }
 
 async function open(config: Config): Promise<Store> {
@@ -162,7 +162,8 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
 async function onStore(url: string, sqlite: string, postgres: string): Promise<unknown> {
   if (!url.startsWith('sqlite:')) {
     const database = openPostgres({ url });
-    const row = await database.get<object>(postgres).finally(() => database.close());
+    const row = await database.get<object>(postgres);
+    await database.close();
     return Object.values(row ?? {})[0];
   }
   const database = openSqlite({ path: url.slice('sqlite:'.length) });

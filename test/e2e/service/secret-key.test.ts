@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { migratedPostgres } from '../../support/postgres/database.ts';
+import { takeBlock } from '../support/documents.ts';
 import { configFile, runTrackport } from '../support/process.ts';
 import {
   createWorld,
@@ -42,7 +43,9 @@ test.each(['SQLite', 'PostgreSQL'])(
       expect(refused.stderr).toContain('secretKey: found another key, expected the key that');
       expect(refused.stderr).toContain('trackport store rekey');
     }
-    const unsure = await run('store', 'rekey');
+    const block = takeBlock('docs/operations.md', 'trackport store rekey');
+    const rekey = block.trim().replace('trackport ', '').replace(' --config trackport.yaml', '');
+    const unsure = await run(...rekey.split(' '));
     expect(unsure.code).toBe(1);
     expect(unsure.stdout).toContain(id);
     expect(unsure.stderr).toContain('Nothing was changed: add --yes.');
