@@ -150,7 +150,7 @@ test('partners that are refused, keys in use that end, and consumers without a k
   const other = buildAccess({ clock, database });
   await other.authenticate(used.issued.key.reveal());
   await other.close();
-  await make('Unused', 10 * DAY);
+  await make('Dormant', 10 * DAY);
   const bare = await make('Bare');
   const [key] = bare.consumer.keys;
   await access.keys.revoke({ id: bare.consumer.id, keyId: key?.keyId ?? '' }, origin);
@@ -168,5 +168,5 @@ test('partners that are refused, keys in use that end, and consumers without a k
   expect(text).toContain('A key in use ends soon. A consumer has no key.');
   const steps = text.slice(text.indexOf('id="next-steps"'));
   expect(steps).toMatch(/Last call refused.*Key ends.*Cockpit.*in 10 days.*No key.*Bare/);
-  expect(steps).not.toContain('Unused');
+  expect(steps).not.toContain('Dormant');
 });
