@@ -1,6 +1,6 @@
 /** Backup and restore beside a real service, and killed in the middle. */
 import { eventually } from '../../support/eventually.ts';
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
@@ -152,6 +152,7 @@ test.each([1, 20_000_000])(
       items: [],
     });
     expect(await run(config, 'restore', backup)).toMatchObject({ code: 0 });
+    copyFileSync(path.join(folder, 'lost', 'trackport.db.key'), `${store}.key`);
     const listed = await run(config, 'audit', 'list', '--json', '--action', 'key.create');
     expect((JSON.parse(listed.stdout) as { items: unknown[] }).items.length).toBeGreaterThan(0);
   },
