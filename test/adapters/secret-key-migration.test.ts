@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { migrate as migratePostgres } from '#adapters/postgres/migrate.ts';
 import { readFingerprint as readPostgres } from '#adapters/postgres/secret-key.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
-import { readFingerprint as readSqlite } from '#adapters/sqlite/secret-key.ts';
+import { readFingerprint as readSqlite } from '#adapters/sqlite/store-writes.ts';
 import { fingerprintOf } from '#config/secret-key.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/store/migrations.ts';

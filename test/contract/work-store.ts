@@ -3,7 +3,7 @@ import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { STEPS_MAX } from '#partners/receipts/receipt.ts';
+import { STEPS_MAX } from '#partners/receipts/kept.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';

@@ -1,6 +1,6 @@
 import { createWriteCheck as createCheck, LARGE_BYTES } from '#shared/store/write-check.ts';
 import type { WriteCheck, WriteCheckDeps } from '#shared/store/write-check.ts';
-import { checkWrites } from './check-writes.ts';
+import { checkWrites } from './store-writes.ts';
 import type { Database } from './connection/database.ts';
 
 /** Whether SQLite takes writes. Waits for another process's lock as deliveries do. */

@@ -9,7 +9,7 @@ import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
 import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
-import { keyWrites, readFingerprint } from '#adapters/sqlite/secret-key.ts';
+import { keyWrites, readFingerprint } from '#adapters/sqlite/store-writes.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';

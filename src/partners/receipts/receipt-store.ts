@@ -33,9 +33,6 @@ export type NewEvent = EventKeys & {
   payload: Buffer;
 };
 
-/** The last merges of people that a store keeps, for as long as the directory's hashes are good. */
-export const MERGES_MAX = 1_000_000;
-
 /** A delivery that is verified and read, ready to be written down. */
 export type NewReceipt = Omit<Receipt, 'status'> & {
   path: PartnerPath;

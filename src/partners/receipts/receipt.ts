@@ -89,9 +89,6 @@ export type EventStep = {
   leadId?: string;
 };
 
-/** So many steps of an event are kept, the newest. */
-export const STEPS_MAX = 50;
-
 /** One event as its receipt shows it. */
 type ReceiptEvent = {
   /** As it was sent. */

@@ -1,4 +1,4 @@
-import { MERGES_MAX } from '#partners/receipts/receipt-store.ts';
+import { MERGES_MAX } from '#partners/receipts/kept.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
 import type { Session } from '../connection/database.ts';
 

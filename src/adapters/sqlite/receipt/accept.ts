@@ -6,7 +6,7 @@ import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { createAcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Connection } from '../connection/connection.ts';
-import { createMergeWriter } from '../directory/merges.ts';
+import { MERGES_MAX } from '#partners/receipts/kept.ts';
 import { createInserter } from './insert.ts';
 import type { FreshDelivery } from './insert.ts';
 import { asAccepted } from './packed-delivery.ts';
@@ -136,4 +136,20 @@ function sortOut({ events }: NewReceipt, find: Find): Sorted {
     else fresh.push(event);
   }
   return { fresh, repeats };
+}
+
+const INSERT_MERGE = 'INSERT OR IGNORE INTO directory_merge (fromHash, toHash) VALUES (?, ?)';
+
+const FORGET_OLDEST_MERGES = `
+  DELETE FROM directory_merge WHERE id <= (SELECT max(id) FROM directory_merge) - ${MERGES_MAX}`;
+
+/** Keeps what events say of merged people, inside the caller's transaction. */
+function createMergeWriter(handle: Handle): (events: readonly NewEvent[]) => void {
+  const insert = handle.prepare<[Buffer, Buffer]>(INSERT_MERGE);
+  const forgetOldest = handle.prepare<[]>(FORGET_OLDEST_MERGES);
+  return (events) => {
+    const merges = events.flatMap(({ merge }) => merge ?? []);
+    for (const { from, to } of merges) for (const hash of from) insert.run(hash, to);
+    if (merges.length > 0) forgetOldest.run();
+  };
 }

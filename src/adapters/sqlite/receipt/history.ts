@@ -1,4 +1,4 @@
-import { STEPS_MAX } from '#partners/receipts/receipt.ts';
+import { STEPS_MAX } from '#partners/receipts/kept.ts';
 
 /** `event.history` with one more step; `step` is SQL for a JSON object. The oldest give way. */
 export function withStep(step: string, history = 'history'): string {

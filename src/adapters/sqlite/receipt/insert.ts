@@ -8,8 +8,6 @@ import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
-import { createRowInserter } from '../connection/insert-rows.ts';
-import type { Value } from '../connection/insert-rows.ts';
 
 const RECEIPT_COLUMNS = [
   'number',
@@ -161,4 +159,32 @@ function eventValues(sealer: PayloadSealer, row: Row): Value[] {
 
 function sameEventValues({ id, delivery, event }: Row): Value[] {
   return [...toStoredKeys(event), id, delivery.receivedAt];
+}
+
+/** What a column can be bound to. */
+type Value = string | number | Buffer | null;
+
+/** So many rows go in one statement: the most that fit, then the next fewer. */
+const ROWS_AT_ONCE = [32, 8, 1];
+
+/**
+ * Inserts rows with a few statements, however many they are: starting one costs as much as several
+ * rows. Values are in the order of the columns.
+ */
+function createRowInserter(
+  handle: Handle,
+  table: string,
+  columns: readonly string[],
+): (rows: readonly (readonly Value[])[]) => void {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  const statements = ROWS_AT_ONCE.map((size) => {
+    const values = Array.from({ length: size }, () => row).join(', ');
+    const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values}`;
+    return { size, insert: handle.prepare<[Value[]]>(sql) };
+  });
+  return (rows) => {
+    let at = 0;
+    for (const { size, insert } of statements)
+      for (; rows.length - at >= size; at += size) insert.run(rows.slice(at, at + size).flat());
+  };
 }

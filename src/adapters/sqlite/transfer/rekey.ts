@@ -1,6 +1,6 @@
 import type { Rekeying, UnreadReceipt } from '#shared/store/rekeying.ts';
 import { guard } from '../connection/errors.ts';
-import { createKeyWrites, readFingerprint } from '../secret-key.ts';
+import { createKeyWrites, readFingerprint } from '../store-writes.ts';
 import { withStopped } from './copy.ts';
 
 /** An event that came once more while it was worked is matched anew at its end. */

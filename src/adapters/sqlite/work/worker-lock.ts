@@ -6,8 +6,8 @@ import type { Clock } from '#shared/clock.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import type { Database } from '../connection/database.ts';
 import { guard, isBusy } from '../connection/errors.ts';
-import { leaseWrites } from './lease-family.ts';
-import type { Lease } from './lease-family.ts';
+import { leaseWrites } from '../store-writes.ts';
+import type { Lease } from '../store-writes.ts';
 
 export type WorkerLockDeps = {
   database: Database;

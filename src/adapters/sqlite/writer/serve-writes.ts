@@ -1,11 +1,42 @@
 import { parentPort } from 'node:worker_threads';
+import { artifactWrites } from '../artifact/write-family.ts';
+import { claimWrites } from '../claims/write-family.ts';
+import { consumerWrites } from '../consumer/write-family.ts';
+import { directoryWrites } from '../directory/write-family.ts';
+import { feedWrites } from '../feed/write-family.ts';
+import { idempotencyWrites } from '../idempotency-store.ts';
+import { receiptWrites } from '../receipt/write-family.ts';
+import { sessionWrites } from '../session/write-family.ts';
+import { trafficWrites } from '../traffic/write-family.ts';
+import { workWrites } from '../work/write-family.ts';
+import { checkWrites, keyWrites, leaseWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
 import type { Connection } from '../connection/connection.ts';
-import { families } from './families.ts';
 import { createLocalWriter } from './local-writer.ts';
 import { decode, encode, OPENED, toErrorData, transferOf } from './messages.ts';
 import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
-import type { Write, Writer, Writes } from './writer.ts';
+import type { FamilyName, Write, WriteFamily, Writer, Writes } from './writer.ts';
+
+const everyFamily = [
+  artifactWrites,
+  claimWrites,
+  consumerWrites,
+  directoryWrites,
+  feedWrites,
+  idempotencyWrites,
+  receiptWrites,
+  keyWrites,
+  sessionWrites,
+  trafficWrites,
+  workWrites,
+  leaseWrites,
+  checkWrites,
+];
+
+/** Every family by its name: what a thread can write. */
+const families: ReadonlyMap<FamilyName, WriteFamily<never, Writes>> = new Map(
+  everyFamily.map((family) => [family.name, family]),
+);
 
 type Requested = Exclude<WriterRequest, { kind: 'open' }>;
 

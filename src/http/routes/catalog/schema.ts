@@ -22,8 +22,7 @@ import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
-import { pageParameters } from '../../requests/parameters.ts';
-import { atMost } from '../../requests/text-length.ts';
+import { atMost, pageParameters } from '../../requests/parameters.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
