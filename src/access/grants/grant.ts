@@ -94,7 +94,7 @@ export function grantFaults(grants: readonly Partial<GrantInput>[]): GrantFault[
   });
 }
 
-const WORKSPACE_CHARACTERS_MAX = 200;
+export const WORKSPACE_CHARACTERS_MAX = 200;
 export const WORKSPACE_RULE = `A grant for catalog:read names its workspace: 1 to ${WORKSPACE_CHARACTERS_MAX} characters without control characters.`;
 
 /** No store keeps other ones as they are, and two workspaces would become one. */

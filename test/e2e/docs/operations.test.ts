@@ -1,5 +1,5 @@
 /** Commands and output of `docs/operations.md`, and the database of `docs/storage.md`. */
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -73,6 +73,8 @@ test('a backup of a running service is restored in an empty place', async () => 
   });
   const restore = takeBlock('docs/operations.md', 'trackport restore').replace('backup.db', file);
   await runWell(restore, { CONFIG: other, ...environment });
+  // The key is not in a backup, as the page says.
+  copyFileSync(`${path.dirname(config)}/data/trackport.db.key`, `${folder}/trackport.db.key`);
   const { url } = await serve(other);
   const me = await fetch(`${url}/api/v1/me`, { headers: { 'x-api-key': key } });
   expect(me.status).toBe(200);

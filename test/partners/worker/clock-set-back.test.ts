@@ -97,7 +97,7 @@ test('what a match has asked before is asked again, however far in the future th
   const deps: Partial<MatchDeps> = {
     clock: { ...systemClock, now: () => now },
     partners: { all: () => [] },
-    store: { settle: async () => 'lost' } as Partial<MatchDeps['store']> as MatchDeps['store'],
+    store: { postpone: async () => undefined } as Partial<MatchDeps['store']> as MatchDeps['store'],
     directory: {
       cover: async (instant, _waitMs, since) => {
         asked.push({ instant, since });

@@ -273,7 +273,7 @@ describe('the whole service', () => {
     const asIdToken = await call('GET', '/catalog/orders', owner.id_token);
     expect([asIdToken.status, asIdToken.headers.get('www-authenticate')]).toEqual([
       401,
-      'Bearer error="invalid_token"',
+      'Bearer error="invalid_token", error_description="it is for another audience (aud)", ApiKey',
     ]);
   });
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { consumerOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
-import { grantActions, grantFaults } from '#access/grants/grant.ts';
+import {
+  grantActions,
+  grantFaults,
+  WORKSPACE_CHARACTERS_MAX,
+  WORKSPACE_RULE,
+} from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
@@ -46,6 +51,7 @@ const grantIn = z
       .describe('Of `leads:read`: only leads that carry all of these labels.'),
     workspace: z
       .string('must be a text')
+      .max(WORKSPACE_CHARACTERS_MAX, WORKSPACE_RULE)
       .exactOptional()
       .describe('Of `catalog:read`, which needs it: the workspace whose catalog is read.'),
   })
