@@ -57,7 +57,7 @@ export function pointerOf(at: readonly string[]): string {
 
 const VALUE_CHARACTERS_MAX = 80;
 
-function textOf({ kind, before, after }: Difference): string {
+export function textOf({ kind, before, after }: Omit<Difference, 'at'>): string {
   if (kind === 'changed') return `from ${shown(before)} to ${shown(after)}`;
   const value = kind === 'added' ? after : before;
   return typeof value === 'object' && value !== null ? kind : `${kind}: ${shown(value)}`;

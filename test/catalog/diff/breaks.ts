@@ -1,54 +1,34 @@
+import {
+  json,
+  document,
+  api,
+  asks,
+  gives,
+  takes,
+  query,
+  limited,
+  object,
+  ref,
+  both,
+  heads,
+  answers,
+  login,
+  secured,
+  oldApi,
+  oldApi3,
+  tree,
+  text,
+  number,
+  toCase,
+} from './documents.ts';
+import type { Row } from './documents.ts';
+import { judged } from './judged-breaks.ts';
+
 /**
  * Kinds of changes of an OpenAPI document, each as its smallest example, and whether a client that was written for
  * the first document is hurt by the second. The kinds are of the sort that public checkers of such
  * documents list (oasdiff, Optic, openapi-diff); the examples were written here.
  */
-type Json = Record<string, unknown>;
-export type Case = { rule: string; what: string; before: Json; after: Json };
-
-const json = (schema: unknown) => ({ 'application/json': { schema } });
-const document = (facts: Json): Json => ({
-  openapi: '3.1.0',
-  info: { title: 'a', version: '1' },
-  ...facts,
-});
-/** One operation, with definitions. */
-const api = (operation: Json, components: Json = {}): Json =>
-  document({ paths: { '/a': { post: { responses: { 204: {} }, ...operation } } }, components });
-const asks = (schema: unknown, components: Json = {}): Json =>
-  api({ requestBody: { required: true, content: json(schema) } }, components);
-export const gives = (schema: unknown, components: Json = {}): Json =>
-  api({ responses: { 200: { content: json(schema) } } }, components);
-const takes = (...parameters: unknown[]): Json => api({ parameters });
-const query = (facts: Json = {}) => ({
-  name: 'q',
-  in: 'query',
-  schema: { type: 'string' },
-  ...facts,
-});
-const limited = (schema: Json) => takes(query({ schema }));
-const object = (properties: Json, facts: Json = {}) => ({ type: 'object', properties, ...facts });
-const ref = (name: string, kind = 'schemas') => ({ $ref: `#/components/${kind}/${name}` });
-const [text, number] = [{ type: 'string' }, { type: 'integer' }];
-const both = { a: text, b: text };
-const heads = (headers: Json): Json => api({ responses: { 200: { headers } } });
-const answers = (content: Json): Json => api({ responses: { 200: { content } } });
-const login = {
-  login: { type: 'http', scheme: 'bearer' },
-  key: { type: 'apiKey', in: 'header', name: 'k' },
-};
-const secured = (...security: Json[]): Json => api({ security }, { securitySchemes: login });
-const oldApi = (operation: Json, facts: Json = {}): Json => ({
-  swagger: '2.0',
-  info: { title: 'a', version: '1' },
-  ...facts,
-  paths: { '/a': { post: { responses: { 204: {} }, ...operation } } },
-});
-const oldApi3 = (schema: Json): Json => ({ ...asks(schema), openapi: '3.0.3' });
-const tree = (facts: Json) => ({ Tree: object({ a: text, next: ref('Tree') }, facts) });
-
-type Row = readonly [rule: string, what: string, before: Json, after: Json];
-
 const breakingRows: Row[] = [
   [
     'operations',
@@ -593,11 +573,9 @@ const furtherHarmless: Row[] = [
   ],
 ];
 
-const toCase = ([rule, what, before, after]: Row): Case => ({ rule, what, before, after });
-
 export const breaking = breakingRows.map(toCase);
 export const harmless = harmlessRows.map(toCase);
 export const further = {
-  breaking: furtherBreaking.map(toCase),
-  harmless: furtherHarmless.map(toCase),
+  breaking: [...furtherBreaking, ...judged.breaking].map(toCase),
+  harmless: [...furtherHarmless, ...judged.harmless].map(toCase),
 };

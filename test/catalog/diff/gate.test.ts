@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
-import { breaking, further, gives, harmless } from './breaks.ts';
-import type { Case } from './breaks.ts';
+import { breaking, further, harmless } from './breaks.ts';
+import { gives } from './documents.ts';
+import type { Case } from './documents.ts';
 
 const changesOf = ({ before, after }: Pick<Case, 'before' | 'after'>) =>
   diffSpecs({ before: JSON.stringify(before), after: JSON.stringify(after) }).changes;

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { Change } from '../change.ts';
 
@@ -26,7 +27,7 @@ export type Comparison = {
   before: Json;
   after: Json;
   say: (verdict: Verdict) => void;
-  /** Pairs of schemas that are still to be compared. */
+  /** Pairs of schemas that are still to be compared: chains of references are longer than a stack is deep. */
   open: Pair[];
   /** Those that ever were, so that each is compared once, and cycles end. */
   seen: Set<string>;
@@ -39,6 +40,19 @@ export type Comparison = {
 };
 
 export type Side = 'before' | 'after';
+
+export type Document = { comparison: Comparison; side: Side };
+
+/** The one side must lie within the other: what was sent within what is taken, what is given within what was said. */
+export function sidesOf<T>(direction: Direction, before: T, after: T): { inner: T; outer: T } {
+  return direction === 'request'
+    ? { inner: before, outer: after }
+    : { inner: after, outer: before };
+}
+
+export function isSamePlace(one: { at: At }, other: { at: At }): boolean {
+  return one.at.join('\n') === other.at.join('\n');
+}
 
 /** An absent value is one of its own. */
 export function entryOf(parent: Entry, name: string): Entry {
@@ -58,13 +72,14 @@ export function membersOf(parent: Entry): [string, Entry][] {
 const HOPS_MAX = 64;
 
 /** Where the references of a value lead to in the end; the value itself where they lead nowhere. */
-export function resolve(comparison: Comparison, side: Side, entry: Entry): Entry {
+export function resolve({ comparison, side }: Document, entry: Entry): Entry {
   let found = entry;
   for (let hops = 0; hops < HOPS_MAX; hops += 1) {
     const target = isRecord(found.value) ? found.value['$ref'] : undefined;
     if (typeof target !== 'string' || !target.startsWith('#/')) return found;
-    const at = target.slice(2).split('/').map(decode);
-    const value = valueAt(comparison[side], target.slice(1));
+    const pointer = unescape(target.slice(1));
+    const at = pointer.slice(1).split('/').map(decode);
+    const value = valueAt(comparison[side], pointer);
     if (value === undefined) return found;
     comparison.reached.add(at.slice(0, at[0] === 'components' ? 3 : 2).join('\n'));
     found = { value, at };
@@ -74,4 +89,14 @@ export function resolve(comparison: Comparison, side: Side, entry: Entry): Entry
 
 function decode(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** The elements of a list, by the names that `differences` gives them. */
+export function listOf(entry: Entry | undefined): Entry[] {
+  if (!entry || !Array.isArray(entry.value)) return [];
+  const { value, at } = entry;
+  return value.map((one: unknown, index: number) => {
+    const reference = isRecord(one) ? one['$ref'] : undefined;
+    return { value: one, at: [...at, typeof reference === 'string' ? reference : String(index)] };
+  });
 }

@@ -1,39 +1,22 @@
 import type { Change, Difference, Impact } from '../change.ts';
 import { pointerOf, toChange } from '../change.ts';
 import type { At, Verdict } from './comparison.ts';
-import { compareOperations } from './operation-rules.ts';
+import { compareDocuments } from './compare-parts.ts';
 
 type Json = Record<string, unknown>;
 
 /** Words for people, and what is shown to them. */
-const PROSE = new Set([
-  'description',
-  'summary',
-  'title',
-  'example',
-  'examples',
-  'externalDocs',
-  'info',
-  'tags',
-  'deprecated',
-]);
+const PROSE = new Set(
+  'description summary title example examples externalDocs info tags deprecated'.split(' '),
+);
 /** What no rule looks at, and what stands below. */
 const OPEN = new Set(
-  `default not if then else contains minContains maxContains dependentSchemas dependentRequired
-   patternProperties propertyNames unevaluatedItems discriminator xml links callbacks webhooks
-   servers operationId encoding host basePath schemes`.split(/\s+/),
+  'default xml links servers operationId encoding host basePath schemes discriminator'.split(' '),
 );
 /** What stands below these is named by the owner. */
-const NAMES = new Set([
-  'properties',
-  'responses',
-  'schemas',
-  'definitions',
-  'patternProperties',
-  'headers',
-  'paths',
-  'enum',
-]);
+const NAMES = new Set(
+  'properties responses schemas definitions patternProperties headers paths enum'.split(' '),
+);
 const DEFINITIONS = new Set([
   'components',
   'definitions',
@@ -54,7 +37,7 @@ export function* judge(before: Json, after: Json, found: Iterable<Difference>): 
     if (verdicts.get(key)?.impact !== 'breaking') verdicts.set(key, verdict);
   };
   const comparison = { before, after, say, reached, open: [], depth: 0 };
-  compareOperations({ ...comparison, seen: new Set(), fits: new Map() });
+  compareDocuments({ ...comparison, seen: new Set(), fits: new Map() });
   for (const { at, ...verdict } of verdicts.values()) yield { path: pointerOf(at), ...verdict };
   const above = new Set([...verdicts.values()].flatMap(({ at }) => prefixesOf(at)));
   for (const difference of found) {

@@ -1,21 +1,32 @@
 import { isRecord } from '#shared/text/json.ts';
-import { resolve } from './comparison.ts';
+import { textOf } from '../change.ts';
+import { isSamePlace, resolve, sidesOf } from './comparison.ts';
 import type { At, Comparison, Direction, Entry, Pair, Verdict } from './comparison.ts';
-import { LIMITS, tightness } from './limits.ts';
-import { listOf, shapeOf, valuesOf } from './schema-shape.ts';
+import { shapeOf, valuesOf } from './schema-shape.ts';
 import type { Shape } from './schema-shape.ts';
 
-/** Two shapes, and where what is said about them is said. */
+/** Two shapes: what lies in `inner` must lie in `outer`. */
 type Shapes = {
+  comparison: Comparison;
   pair: Pair;
-  home: At;
+  isRequest: boolean;
+  /** Whether both stand at one place, and where what is said about them is said. */
   isShared: boolean;
-  placeOf: (word: string) => At;
+  home: At;
   before: Shape;
   after: Shape;
+  inner: Shape;
+  outer: Shape;
 };
 
-type Rule = (comparison: Comparison, shapes: Shapes) => void;
+/** What breaks: of a word, or of what stands below it. */
+type Finding = {
+  word: string;
+  below?: [name: string, entry: Entry];
+  kind?: Verdict['kind'];
+  impact?: Verdict['impact'];
+  text: string;
+};
 
 /** Says what a client is hurt by: a request that takes less, a response that gives more than was said. */
 export function settleSchemas(comparison: Comparison): void {
@@ -23,145 +34,163 @@ export function settleSchemas(comparison: Comparison): void {
     compareShapes(comparison, pair);
 }
 
-/** Notes that two schemas are to be compared: chains of references are longer than a stack is deep. */
-export function compareSchemas({ open }: Comparison, pair: Pair): void {
-  open.push(pair);
-}
-
 function compareShapes(comparison: Comparison, pair: Pair): void {
   const key = keyOf(comparison, pair);
   if (comparison.seen.has(key)) return;
   comparison.seen.add(key);
-  const before = shapeOf(comparison, 'before', pair.before);
-  const after = shapeOf(comparison, 'after', pair.after);
-  const isShared = before.at.join('\n') === after.at.join('\n');
-  const home = isShared ? before.at : pair.site;
-  const placeOf = (word: string): At => {
-    const entry = isShared ? (after.words.get(word) ?? before.words.get(word)) : undefined;
-    return entry?.at ?? [...home, word];
-  };
+  let before = shapeOf({ comparison, side: 'before' }, pair.before);
+  let after = shapeOf({ comparison, side: 'after' }, pair.after);
   // One way on the one side and several on the other: each of them is held against the whole.
   const isMixed = before.variants.length > 0 !== after.variants.length > 0;
+  if (isMixed)
+    [before, after] = [wholeVariants(pair.before, before), wholeVariants(pair.after, after)];
+  const isShared = isSamePlace(before, after);
+  const shapes = {
+    comparison,
+    pair,
+    isRequest: pair.direction === 'request',
+    isShared,
+    home: isShared ? before.at : pair.site,
+    before,
+    after,
+    ...sidesOf(pair.direction, before, after),
+  };
   for (const rule of isMixed ? [variants] : RULES)
-    rule(comparison, { pair, home, isShared, placeOf, before, after });
+    for (const finding of rule(shapes)) comparison.say(verdictOf(shapes, finding));
 }
 
 function keyOf(comparison: Comparison, { direction, before, after }: Pair): string {
-  const ends = [resolve(comparison, 'before', before), resolve(comparison, 'after', after)];
-  return [direction, ...ends.map(({ at }) => at.join('\n'))].join('\n\n');
+  const was = resolve({ comparison, side: 'before' }, before);
+  const is = resolve({ comparison, side: 'after' }, after);
+  return [direction, was.at.join('\n'), is.at.join('\n')].join('\n\n');
 }
 
-/** The one side must lie within the other: what was sent within what is taken, what is given within what was said. */
-function sidesOf<T>(direction: Direction, before: T, after: T): { inner: T; outer: T } {
-  return direction === 'request'
-    ? { inner: before, outer: after }
-    : { inner: after, outer: before };
+function verdictOf(
+  { before, after, isShared, home }: Shapes,
+  { word, below, kind, impact = 'breaking', text }: Finding,
+): Verdict {
+  const [was, is] = [before.words.get(word), after.words.get(word)];
+  const [name, own] = below ?? [undefined, is ?? was];
+  const at = [...home, word, ...(name === undefined ? [] : [name])];
+  const either = is ? 'changed' : 'removed';
+  return {
+    at: isShared && own ? own.at : at,
+    kind: kind ?? (was ? either : 'added'),
+    impact,
+    text,
+  };
 }
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */
-const types: Rule = ({ say }, { pair, placeOf, before, after }) => {
-  const { inner, outer } = sidesOf(pair.direction, before.types, after.types);
-  if (before.variants.length > 0 || outer === undefined) return;
-  for (const type of inner ?? ['anything'])
-    if (!isWithin(type, outer))
-      say({
-        at: placeOf(type === 'null' && before.words.has('nullable') ? 'nullable' : 'type'),
-        kind: 'changed',
-        impact: 'breaking',
-        text:
-          pair.direction === 'request'
-            ? `${type} is not accepted any more: ${namesOf(outer)} is expected`
-            : `it can be ${type} now, where ${namesOf(outer)} was promised`,
-      });
-};
-
-function isWithin(type: string, types: Shape['types']): boolean {
-  return types === undefined || types.has(type) || (type === 'integer' && types.has('number'));
+function* types({ isRequest, before, inner, outer }: Shapes): Generator<Finding> {
+  const allowed = outer.types;
+  if (before.variants.length > 0 || allowed === undefined) return;
+  const names = [...allowed].join(' or ') || 'nothing';
+  for (const type of inner.types ?? ['anything']) {
+    if (allowed.has(type) || (type === 'integer' && allowed.has('number'))) continue;
+    const text = isRequest
+      ? `${type} is not accepted any more: ${names} is expected`
+      : `it can be ${type} now, where ${names} was promised`;
+    yield { word: type === 'null' && before.words.has('nullable') ? 'nullable' : 'type', text };
+  }
 }
-
-const namesOf = (types: Shape['types']): string =>
-  [...(types ?? ['anything'])].join(' or ') || 'nothing';
 
 /** `{ "enum": ["a", "b"] }` → `{ "enum": ["a"] }` of a request, the other way round of a response. */
-const values: Rule = ({ say }, { pair, isShared, placeOf, before, after }) => {
-  const { inner, outer } = sidesOf(pair.direction, valuesOf(before), valuesOf(after));
-  if (outer.length === 0) return;
-  const isRequest = pair.direction === 'request';
-  const kind = isRequest ? 'removed' : 'added';
+function* values({ isRequest, before, after, inner, outer }: Shapes): Generator<Finding> {
+  const [some, allowed] = [valuesOf(inner), valuesOf(outer)];
   const word = [before, after].some(({ words }) => words.has('const')) ? 'const' : 'enum';
-  const impact = 'breaking';
-  if (inner.length === 0) {
-    const text = isRequest
-      ? 'only some values are accepted now'
-      : 'values can come that were not listed';
-    say({ at: placeOf(word), kind: isRequest ? 'added' : 'removed', impact, text });
-    return;
+  if (allowed.length > 0 && some.length === 0) {
+    const text = 'values can come that were not listed';
+    yield { word, text: isRequest ? 'only some values are accepted now' : text };
   }
-  const known = new Set(outer.map(({ value }) => JSON.stringify(value)));
-  for (const { value, at } of inner) {
-    const shown = JSON.stringify(value);
+  const known = new Set(allowed.map(({ value }) => JSON.stringify(value)));
+  for (const entry of known.size > 0 ? some : []) {
+    const shown = JSON.stringify(entry.value);
     const text = `the value ${shown} ${isRequest ? 'is not accepted any more' : 'can come now'}`;
-    if (!known.has(shown)) say({ at: isShared ? at : placeOf(word), kind, impact, text });
+    const kind = isRequest ? 'removed' : 'added';
+    if (!known.has(shown)) yield { word, below: [entry.at.at(-1) ?? '', entry], kind, text };
   }
-};
-
-/** `{ "maximum": 500 }` → `{ "maximum": 200 }` of a request, the other way round of a response. */
-const limits: Rule = ({ say }, { pair, placeOf, before, after }) => {
-  for (const word of LIMITS) {
-    const [was, is] = [before, after].map(({ words }) => words.get(word)?.value);
-    const { inner, outer } = sidesOf(pair.direction, was, is);
-    if (tightness(word, outer) <= tightness(word, inner)) continue;
-    const how = pair.direction === 'request' ? 'narrower' : 'wider';
-    say(changeOf(placeOf(word), { word, was, is }, `is ${how} now`));
-  }
-};
-
-type Changed = { word: string; was: unknown; is: unknown };
-
-function changeOf(at: At, { word, was, is }: Changed, what: string): Verdict {
-  const [from, to] = [was, is].map((value) => JSON.stringify(value) ?? 'nothing');
-  const either = is === undefined ? 'removed' : 'changed';
-  const kind = was === undefined ? 'added' : either;
-  return { at, kind, impact: 'breaking', text: `\`${word}\` ${what}: from ${from} to ${to}` };
 }
 
+const LIMITS = new Set(
+  `maximum exclusiveMaximum maxLength maxItems maxContains maxProperties uniqueItems
+   minimum exclusiveMinimum minLength minItems minContains minProperties`.split(/\s+/),
+);
+
+/** `{ "maximum": 500 }` → `{ "maximum": 200 }` of a request, the other way round of a response. */
+function* limits(shapes: Shapes): Generator<Finding> {
+  const { isRequest, inner, outer } = shapes;
+  for (const word of LIMITS) {
+    const given = tightnessOf(inner, word);
+    const beside = tightnessOf(inner, BESIDE[word] ?? '');
+    const allowed = tightnessOf(outer, word);
+    const isCovered = word.startsWith('exclusive') ? beside > allowed : beside >= allowed;
+    if (allowed > given && !isCovered)
+      yield changeOf(shapes, word, `is ${isRequest ? 'narrower' : 'wider'} now`);
+  }
+}
+
+/** Of two that go together one may stand for the other. */
+const BESIDE: Readonly<Record<string, string>> = {
+  minimum: 'exclusiveMinimum',
+  maximum: 'exclusiveMaximum',
+  exclusiveMinimum: 'minimum',
+  exclusiveMaximum: 'maximum',
+};
+
+/** Grows with what a limit keeps out. */
+function tightnessOf({ words }: Shape, word: string): number {
+  const value = words.get(word)?.value;
+  if (typeof value === 'boolean') return value ? 1 : -Infinity;
+  const limit = value === undefined ? NaN : Number(JSON.stringify(value));
+  if (Number.isNaN(limit) || (word.startsWith('min') && word !== 'minimum' && limit === 0))
+    return -Infinity;
+  return /max/i.test(word) ? -limit : limit;
+}
+
+function changeOf({ before, after }: Shapes, word: string, what: string): Finding {
+  const [was, is] = [before, after].map(({ words }) => words.get(word)?.value);
+  const change = textOf({ kind: 'changed', before: was, after: is });
+  return { word, text: `\`${word}\` ${what}: ${change}` };
+}
+
+const FORMS = ['format', 'multipleOf', 'discriminator'];
+/** What keeps values out, and nobody can compare. */
+const OPAQUE = ['pattern', 'not', 'if', 'then', 'else', 'dependentRequired'];
 /** Formats that keep out nothing that their types have. */
 const WIDEST = new Set<unknown>(['int64', 'double', 'password']);
 
-/** `{ "type": "string" }` → `{ "type": "string", "format": "uuid" }` of a request. Patterns nobody can compare. */
-const forms: Rule = ({ say }, { pair, placeOf, before, after }) => {
-  for (const word of ['format', 'pattern', 'multipleOf']) {
-    const [was, is] = [before, after].map(({ words }) => words.get(word)?.value);
-    const { inner, outer } = sidesOf(pair.direction, was, is);
-    if (outer === undefined || WIDEST.has(outer) || isForm(word, inner, outer)) continue;
-    const change = changeOf(placeOf(word), { word, was, is }, 'is another one');
-    const isOpen = word === 'pattern' && pair.direction === 'response';
-    say(isOpen ? { ...change, impact: 'unclassified' } : change);
+/** `{ "type": "string" }` → `{ "type": "string", "format": "uuid" }` of a request. */
+function* forms(shapes: Shapes): Generator<Finding> {
+  for (const word of [...FORMS, ...OPAQUE]) {
+    const [some, allowed] = [shapes.inner, shapes.outer].map(({ words }) => words.get(word)?.value);
+    if (allowed === undefined || WIDEST.has(allowed) || isWithin(word, some, allowed)) continue;
+    const finding = changeOf(shapes, word, 'is another one');
+    const isOpen = OPAQUE.includes(word) && !shapes.isRequest;
+    yield isOpen ? { ...finding, impact: 'unclassified' } : finding;
   }
-};
+}
 
-function isForm(word: string, inner: unknown, outer: unknown): boolean {
-  if (word === 'multipleOf') return Number(inner) % Number(outer) === 0;
-  return inner === outer || (inner === 'float' && outer === 'double');
+function isWithin(word: string, some: unknown, allowed: unknown): boolean {
+  if (word === 'multipleOf') return Number(some) % Number(allowed) === 0;
+  if (word === 'discriminator' && some === undefined) return true;
+  const isFloat = some === 'float' && allowed === 'double';
+  return isFloat || JSON.stringify(some) === JSON.stringify(allowed);
 }
 
 /** A new name in `required` of a request; one that is not there any more in a response. */
-const required: Rule = ({ say }, { pair, isShared, placeOf, before, after }) => {
-  const isRequest = pair.direction === 'request';
-  const [now, then] = isRequest ? [after, before] : [before, after];
-  for (const [name, { at }] of now.required) {
-    const isGone = !isRequest && before.properties.has(name) && !after.properties.has(name);
-    if (isGone || then.required.has(name) || isHidden(pair.direction, now.properties.get(name)))
-      continue;
-    const said = isRequest ? 'is required now' : 'can be missing now';
-    say({
-      at: isShared ? at : placeOf('required'),
-      kind: isRequest ? 'added' : 'removed',
-      impact: 'breaking',
-      text: `the property \`${name}\` ${said}`,
-    });
+function* required({ pair, isRequest, after, inner, outer }: Shapes): Generator<Finding> {
+  for (const [name, entry] of outer.required) {
+    const property = outer.properties.get(name);
+    const isGone = !isRequest && property !== undefined && !after.properties.has(name);
+    const isSame =
+      inner.required.has(name) && !isHidden(pair.direction, inner.properties.get(name));
+    if (isGone || isSame || isHidden(pair.direction, property)) continue;
+    const kind = isRequest ? 'added' : 'removed';
+    const text = `the property \`${name}\` ${isRequest ? 'is required' : 'can be missing'} now`;
+    yield { word: 'required', below: [name, entry], kind, text };
   }
-};
+}
 
 /** A client sends nothing that is `readOnly`, and gets nothing that is `writeOnly`. */
 function isHidden(direction: Direction, property: Entry | undefined): boolean {
@@ -170,100 +199,82 @@ function isHidden(direction: Direction, property: Entry | undefined): boolean {
 }
 
 /** A property of a response that is gone. That of a request is ignored from now on, or refused. */
-const properties: Rule = (comparison, { pair, home, isShared, before, after }) => {
+function* properties(shapes: Shapes): Generator<Finding> {
+  const { comparison, pair, isRequest, isShared, home, before, after } = shapes;
   const { direction } = pair;
   for (const [name, property] of before.properties) {
-    const now = after.properties.get(name);
     if (isHidden(direction, property)) continue;
+    const now = after.properties.get(name);
     const site = isShared ? property.at : [...home, 'properties', name];
     if (now && !isHidden(direction, now)) {
-      compareSchemas(comparison, { direction, site, before: property, after: now });
+      comparison.open.push({ direction, site, before: property, after: now });
       continue;
     }
-    const isKnown = direction === 'response' || isClosed(after);
-    comparison.say({
-      at: site,
+    const isRefused = after.words.get('additionalProperties')?.value === false;
+    yield {
+      word: 'properties',
+      below: [name, property],
       kind: 'removed',
-      impact: isKnown ? 'breaking' : 'unclassified',
-      text: `the property \`${name}\` ${direction === 'response' ? 'is gone' : 'is not asked for any more'}`,
-    });
+      impact: isRequest && !isRefused ? 'unclassified' : 'breaking',
+      text: `the property \`${name}\` is ${isRequest ? 'not asked for any more' : 'gone'}`,
+    };
   }
-};
-
-function isClosed({ words }: Shape): boolean {
-  return CLOSING.some((word) => words.get(word)?.value === false);
 }
 
-const CLOSING = ['additionalProperties', 'unevaluatedProperties'];
-
-/** `additionalProperties: false` of a request. */
-const closing: Rule = (comparison, { pair, placeOf, before, after }) => {
-  if (pair.direction === 'request' && isClosed(after) && !isClosed(before))
-    comparison.say({
-      at: placeOf(CLOSING.find((word) => after.words.has(word)) ?? ''),
-      kind: 'changed',
-      impact: 'breaking',
-      text: 'other properties than those listed are not accepted any more',
-    });
+/** What holds for a part that is not described. */
+const OTHERS: Readonly<Record<string, string>> = {
+  patternProperties: 'additionalProperties',
+  prefixItems: 'items',
 };
 
-const ANYTHING: Entry = { value: true, at: [] };
-
-/** The schemas of further properties and of elements. */
-const parts: Rule = (comparison, { pair, placeOf, before, after }) => {
+/** `{}` → `{ "additionalProperties": false }` of a request, and whatever else a value consists of. */
+function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Finding[] {
   const { direction } = pair;
-  for (const word of ['additionalProperties', 'items']) {
-    const [was = ANYTHING, is = ANYTHING] = [before, after].map(({ words }) => words.get(word));
-    if (was !== is && was.value !== false && is.value !== false)
-      compareSchemas(comparison, { direction, site: placeOf(word), before: was, after: is });
+  for (const [name, { at }] of new Map([...before.parts, ...after.parts])) {
+    const [was, is] = [before, after].map(({ parts: all }) => {
+      const other = all.get(OTHERS[name.split('\n')[0] ?? ''] ?? '');
+      return all.get(name) ?? other ?? { value: true, at };
+    }) as [Entry, Entry];
+    const site = [...home, ...name.split('\n')];
+    if (isRequest || was.value !== false)
+      comparison.open.push({ direction, site, before: was, after: is });
   }
-  const [was = [], is = []] = [before, after].map(({ words }) => listOf(words.get('prefixItems')));
-  for (const [index, one] of was.entries()) {
-    const now = is[index];
-    const site = [...placeOf('prefixItems'), String(index)];
-    if (now) compareSchemas(comparison, { direction, site, before: one, after: now });
-  }
-};
+  return [];
+}
 
-/** An alternative of a request that is gone, one that a response can be from now on. */
-const variants: Rule = (comparison, { pair, placeOf, before, after }) => {
+/** One of the alternatives in a request is gone; a response can be one from now on. */
+function* variants({ comparison, pair, isRequest, inner, outer }: Shapes): Generator<Finding> {
   const { direction } = pair;
-  const isMixed = before.variants.length > 0 !== after.variants.length > 0;
-  const was = isMixed ? wholeVariants(pair.before, before) : before.variants;
-  const is = isMixed ? wholeVariants(pair.after, after) : after.variants;
-  const { inner, outer } = sidesOf(direction, was, is);
   const pairOf = (one: Entry, other: Entry): Pair => {
-    const [first, second] = direction === 'request' ? [one, other] : [other, one];
-    return { direction, site: first.at, before: first, after: second };
+    const [before, after] = isRequest ? [one, other] : [other, one];
+    return { direction, site: before.at, before, after };
   };
-  const texts = new Map(outer.map((one) => [JSON.stringify(one.value), one]));
-  const strange = inner.filter((one) => {
+  const texts = new Map(outer.variants.map((one) => [JSON.stringify(one.value), one]));
+  const strange = inner.variants.filter((one) => {
     const twin = texts.get(JSON.stringify(one.value));
-    if (twin) compareSchemas(comparison, pairOf(one, twin));
-    return !twin && !outer.some((other) => isFit(comparison, pairOf(one, other)));
+    if (twin) comparison.open.push(pairOf(one, twin));
+    return !twin && !outer.variants.some((other) => isFit(comparison, pairOf(one, other)));
   });
   const [only] = strange;
-  const counterpart = only && outer[inner.indexOf(only)];
-  if (counterpart && strange.length === 1 && inner.length === outer.length)
-    compareSchemas(comparison, pairOf(only, counterpart));
-  else if (strange.length > 0)
-    comparison.say({
-      at: placeOf([before, after].some(({ words }) => words.has('anyOf')) ? 'anyOf' : 'oneOf'),
-      kind: 'changed',
-      impact: 'breaking',
-      text:
-        direction === 'request'
-          ? 'one of the alternatives is not accepted any more'
-          : 'it can be something now that is none of the alternatives that were promised',
-    });
-};
+  const counterpart = only && outer.variants[inner.variants.indexOf(only)];
+  const isOne = strange.length === 1 && inner.variants.length === outer.variants.length;
+  if (counterpart && isOne) comparison.open.push(pairOf(only, counterpart));
+  else if (only) {
+    const text = 'it can be something now that is none of the alternatives that were promised';
+    yield {
+      word: [inner, outer].some(({ words }) => words.has('anyOf')) ? 'anyOf' : 'oneOf',
+      text: isRequest ? 'one of the alternatives is not accepted any more' : text,
+    };
+  }
+}
 
 /** The alternatives, each with what is said beside them; the schema itself where there are none. */
-function wholeVariants(entry: Entry, { variants: all }: Shape): Entry[] {
-  if (all.length === 0) return [entry];
-  if (!isRecord(entry.value)) return all;
+function wholeVariants(entry: Entry, shape: Shape): Shape {
+  if (shape.variants.length === 0) return { ...shape, variants: [entry] };
+  if (!isRecord(entry.value)) return shape;
   const { oneOf: _one, anyOf: _any, ...beside } = entry.value;
-  return all.map(({ value, at }) => ({ value: { allOf: [beside, value] }, at }));
+  const wholeOf = ({ value, at }: Entry): Entry => ({ value: { allOf: [beside, value] }, at });
+  return { ...shape, variants: shape.variants.map(wholeOf) };
 }
 
 /** Beyond, nothing is said to break. */
@@ -286,4 +297,4 @@ function isFit(comparison: Comparison, pair: Pair): boolean {
   return !isBroken;
 }
 
-const RULES = [types, values, limits, forms, required, properties, closing, parts, variants];
+const RULES = [types, values, limits, forms, required, properties, parts, variants];

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/text/json.ts';
-import { membersOf, resolve } from './comparison.ts';
-import type { Comparison, Entry, Side } from './comparison.ts';
+import { entryOf, listOf, membersOf, resolve } from './comparison.ts';
+import type { Document, Entry } from './comparison.ts';
 
 /** A schema with what it refers to and all of its `allOf` in one. */
 export type Shape = {
@@ -9,24 +9,25 @@ export type Shape = {
   words: Map<string, Entry>;
   properties: Map<string, Entry>;
   required: Map<string, Entry>;
+  /** The schemas of what it consists of besides, by where they stand in it. */
+  parts: Map<string, Entry>;
   /** Undefined for every type. */
   types: ReadonlySet<string> | undefined;
   /** Of `oneOf` or `anyOf`; none where there is but one way. */
   variants: Entry[];
 };
 
-export function shapeOf(comparison: Comparison, side: Side, entry: Entry): Shape {
-  const { at } = resolve(comparison, side, entry);
-  const shape = { at, words: new Map(), properties: new Map(), required: new Map() };
-  const read: Reading = { comparison, side, shape, seen: new Set(), isNullable: false };
+export function shapeOf(document: Document, entry: Entry): Shape {
+  const { at } = resolve(document, entry);
+  const [words, properties, required, parts] = [new Map(), new Map(), new Map(), new Map()];
+  const shape = { at, words, properties, required, parts };
+  const read: Reading = { ...document, shape, seen: new Set(), isNullable: false };
   readInto(read, entry);
   return { ...shape, types: typesOf(read), variants: read.variants ?? [] };
 }
 
-type Reading = {
-  comparison: Comparison;
-  side: Side;
-  shape: Pick<Shape, 'at' | 'words' | 'properties' | 'required'>;
+type Reading = Document & {
+  shape: Omit<Shape, 'types' | 'variants'>;
   seen: Set<unknown>;
   isNullable: boolean;
   variants?: Entry[];
@@ -39,24 +40,43 @@ function readInto(read: Reading, entry: Entry): void {
   const { value, at } = entry;
   if (read.seen.has(value) || read.seen.size > PARTS_MAX) return;
   read.seen.add(value);
-  const target = resolve(read.comparison, read.side, entry);
+  const target = resolve(read, entry);
   if (target.value !== value) readInto(read, target);
   // `false` is the schema that nothing fits.
   if (value === false) read.shape.words.set('type', { value: [], at });
-  for (const [word, member] of membersOf(entry)) readWord(read, word, member);
+  for (const [word, member] of membersOf(entry)) {
+    readWord(read, word, member);
+    if (word === 'oneOf' || word === 'anyOf') readVariants(read, member);
+    read.isNullable ||= word === 'nullable' && member.value === true;
+  }
   if (isRecord(value)) readExclusive(read.shape.words);
 }
 
-function readWord(read: Reading, word: string, member: Entry): void {
-  const { words, properties, required } = read.shape;
+/** Of 3.1, with which `allOf` is no matter; here all of it is one anyway. */
+const SAME: Readonly<Record<string, string>> = {
+  unevaluatedProperties: 'additionalProperties',
+  unevaluatedItems: 'items',
+};
+const PART = new Set(['additionalProperties', 'items', 'propertyNames', 'contains']);
+const PARTS = new Set(['patternProperties', 'dependentSchemas', 'prefixItems']);
+
+function readWord(read: Reading, written: string, member: Entry): void {
+  const { words, properties, required, parts } = read.shape;
+  const word = SAME[written] ?? written;
+  for (const [name, part] of partsOf(word, member)) parts.set([word, ...name].join('\n'), part);
   if (word === 'properties')
     for (const [name, property] of membersOf(member)) properties.set(name, property);
   else if (word === 'required')
     for (const entry of wordsOf(member)) required.set(String(entry.value), entry);
   else if (word === 'allOf') for (const part of listOf(member)) readInto(read, part);
-  else if (word !== '$ref') words.set(word, member);
-  if (word === 'oneOf' || word === 'anyOf') readVariants(read, member);
-  read.isNullable ||= word === 'nullable' && member.value === true;
+  else words.set(word, word === 'discriminator' ? entryOf(member, 'propertyName') : member);
+}
+
+function partsOf(word: string, member: Entry): [name: string[], part: Entry][] {
+  if (PART.has(word)) return [[[], member]];
+  const listed = listOf(member).map((part, index) => [String(index), part] as const);
+  const all = PARTS.has(word) ? [...membersOf(member), ...listed] : [];
+  return all.map(([name, part]) => [[name], part]);
 }
 
 /** An alternative that is null says that the others may be; one that is left is no alternative. */
@@ -80,16 +100,6 @@ function readExclusive(words: Map<string, Entry>): void {
     words.set(word, entry);
     words.delete(limit);
   }
-}
-
-/** The elements of a list, by the names that `differences` gives them. */
-export function listOf(entry: Entry | undefined): Entry[] {
-  if (!entry || !Array.isArray(entry.value)) return [];
-  const { value, at } = entry;
-  return value.map((one: unknown, index: number) => {
-    const reference = isRecord(one) ? one['$ref'] : undefined;
-    return { value: one, at: [...at, typeof reference === 'string' ? reference : String(index)] };
-  });
 }
 
 /** Words that speak of one type alone. */

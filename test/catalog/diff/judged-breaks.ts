@@ -1,0 +1,381 @@
+import {
+  api,
+  asks,
+  document,
+  gives,
+  heads,
+  json,
+  login,
+  number,
+  object,
+  query,
+  ref,
+  secured,
+  takes,
+  text,
+} from './documents.ts';
+import type { Json, Row } from './documents.ts';
+
+/**
+ * A second list, written by somebody who had not seen the rules: what of it the first one does not hold. Most of it
+ * is one schema before and after, sent (`asks`), received (`gives`), or as a parameter.
+ */
+type SchemaRow = readonly [
+  rule: string,
+  what: string,
+  make: (schema: Json) => Json,
+  before: unknown,
+  after: unknown,
+];
+const whole = ([rule, what, make, before, after]: SchemaRow): Row => [
+  rule,
+  what,
+  make(before as Json),
+  make(after as Json),
+];
+const old = (schema: unknown): Json => ({ ...asks(schema), openapi: '3.0.3' });
+const list = (items: unknown, facts: Json = {}) => ({ type: 'array', items, ...facts });
+const parameter = (schema: Json): Json => takes(query({ schema }));
+const called = (schema: unknown): Json =>
+  document({ webhooks: { w: { post: { requestBody: { content: json(schema) } } } } });
+const answered = (schema: unknown): Json =>
+  document({ webhooks: { w: { post: { responses: { 200: { content: json(schema) } } } } } });
+const back = (schema: unknown): Json => {
+  const post = { requestBody: { content: json(schema) }, responses: {} };
+  return api({ callbacks: { c: { '{$request.body#/u}': { post } } } });
+};
+const media = (...types: string[]): Json => {
+  const all = types.map((type) => [type, { schema: text }] as const);
+  return api({ requestBody: { content: Object.fromEntries(all) } });
+};
+const either = object({ a: text }, { required: ['a'] });
+const other = object({ b: number }, { required: ['b'] });
+const [kinds, tuple] = [{ oneOf: [either, other] }, { type: 'array', prefixItems: [text, number] }];
+const more = { a: text, b: text };
+
+const breakingSchemas: SchemaRow[] = [
+  [
+    'parts',
+    'a tuple is closed',
+    asks,
+    { prefixItems: [text] },
+    { prefixItems: [text], items: false },
+  ],
+  [
+    'parts',
+    'a closed tuple has fewer places',
+    asks,
+    { ...tuple, items: false },
+    { type: 'array', prefixItems: [text], items: false },
+  ],
+  [
+    'parts',
+    'names have a form',
+    asks,
+    { type: 'object' },
+    { type: 'object', propertyNames: { pattern: '^x' } },
+  ],
+  [
+    'parts',
+    'what some names hold',
+    asks,
+    { type: 'object' },
+    { type: 'object', patternProperties: { '^x': number } },
+  ],
+  [
+    'parts',
+    'something has to be contained',
+    asks,
+    list(text),
+    list(text, { contains: { const: 'a' } }),
+  ],
+  [
+    'parts',
+    'one asks for another',
+    asks,
+    object(more),
+    object(more, { dependentSchemas: { a: { required: ['b'] } } }),
+  ],
+  [
+    'parts',
+    'others are text only',
+    asks,
+    { type: 'object' },
+    { type: 'object', additionalProperties: text },
+  ],
+  [
+    'parts',
+    'others can be anything',
+    gives,
+    { type: 'object', additionalProperties: number },
+    { type: 'object' },
+  ],
+  [
+    'parts',
+    'no others, in the word of 3.1',
+    asks,
+    object(more),
+    object(more, { unevaluatedProperties: false }),
+  ],
+  ['forms', 'something is excluded', asks, number, { ...number, not: { const: 0 } }],
+  [
+    'forms',
+    'a condition',
+    asks,
+    object(more),
+    object(more, { if: { required: ['a'] }, else: { required: ['b'] } }),
+  ],
+  [
+    'forms',
+    'one name asks for another',
+    asks,
+    object(more),
+    object(more, { dependentRequired: { a: ['b'] } }),
+  ],
+  [
+    'forms',
+    'alternatives are told apart by another name',
+    asks,
+    { ...kinds, discriminator: { propertyName: 'a' } },
+    { ...kinds, discriminator: { propertyName: 'b' } },
+  ],
+  [
+    'limits',
+    'more have to be contained',
+    asks,
+    { contains: text, minContains: 1 },
+    { contains: text, minContains: 2 },
+  ],
+  ['limits', 'no two alike', asks, list(text), list(text, { uniqueItems: true })],
+  ['limits', 'a response can be empty', gives, list(text, { minItems: 1 }), list(text)],
+  [
+    'limits',
+    'of the elements of a parameter',
+    parameter,
+    list(number),
+    list({ ...number, maximum: 5 }),
+  ],
+  ['types', 'one of two', asks, { type: ['string', 'integer'] }, text],
+  ['types', 'null as an alternative', gives, text, { anyOf: [text, { type: 'null' }] }],
+  ['types', 'a property is forbidden', asks, object({ a: text }), object({ a: false })],
+  ['types', 'a list gives one', gives, list(object({})), object({})],
+  ['values', 'any value can come', gives, { ...text, enum: ['a'] }, text],
+  ['required', 'of the elements of a list', asks, list(object({ a: text })), list(either)],
+  [
+    'required',
+    'one that was read-only',
+    asks,
+    object({ a: { ...text, readOnly: true } }, { required: ['a'] }),
+    either,
+  ],
+  [
+    'required',
+    'a promise that stood in an allOf',
+    gives,
+    { allOf: [either, other] },
+    { allOf: [either] },
+  ],
+  [
+    'properties',
+    'one of a closed request is gone',
+    asks,
+    object(more, { additionalProperties: false }),
+    object({ a: text }, { additionalProperties: false }),
+  ],
+  [
+    'properties',
+    'one is write-only now',
+    gives,
+    either,
+    object({ a: { ...text, writeOnly: true } }, { required: ['a'] }),
+  ],
+  ['variants', 'one way becomes others', asks, text, { oneOf: [number, { type: 'boolean' }] }],
+  ['variants', 'of elements', gives, list({ oneOf: [text] }), list({ oneOf: [text, number] })],
+  ['webhooks', 'a client is sent less', called, either, object({})],
+  ['webhooks', 'a client is sent other values', called, { enum: ['x'] }, { enum: ['x', 'y'] }],
+  ['webhooks', 'a client has to answer more', answered, object({ a: text }), either],
+  ['webhooks', 'of a callback', back, object({ a: text }), object({ a: number })],
+];
+const breakingRows: Row[] = [
+  [
+    'parameters',
+    'from the query to a header',
+    takes(query({ required: true })),
+    takes({ ...query({ required: true }), in: 'header' }),
+  ],
+  [
+    'parameters',
+    'plain text becomes JSON',
+    takes(query()),
+    takes({ name: 'q', in: 'query', content: json(text) }),
+  ],
+  ['request body', 'any media type becomes one', media('*/*'), media('application/json')],
+  ['responses', 'no body any more', gives(text), api({ responses: { 200: {} } })],
+  [
+    'responses',
+    'a header can be missing',
+    heads({ A: { required: true, schema: text } }),
+    heads({ A: { schema: text } }),
+  ],
+  [
+    'responses',
+    'of a shared one a property is gone',
+    api(
+      { responses: { 200: ref('R', 'responses') } },
+      { responses: { R: { content: json(either) } } },
+    ),
+    api(
+      { responses: { 200: ref('R', 'responses') } },
+      { responses: { R: { content: json(object({})) } } },
+    ),
+  ],
+  [
+    'properties',
+    'behind a reference with a coded name',
+    gives({ $ref: '#/components/schemas/A%20B' }, { schemas: { 'A B': either } }),
+    gives({ $ref: '#/components/schemas/A%20B' }, { schemas: { 'A B': object({}) } }),
+  ],
+  ['security', 'both instead of one', secured({ login: [] }), secured({ login: [], key: [] })],
+  ['security', 'no longer as one likes', secured({}, { login: [] }), secured({ login: [] })],
+  [
+    'security',
+    'an exception is gone',
+    { ...api({ security: [] }, { securitySchemes: login }), security: [{ login: [] }] },
+    { ...api({}, { securitySchemes: login }), security: [{ login: [] }] },
+  ],
+  [
+    'webhooks',
+    'one is gone',
+    document({ webhooks: { w: { post: {} } } }),
+    document({ webhooks: {} }),
+  ],
+];
+
+const harmlessSchemas: SchemaRow[] = [
+  [
+    'parts',
+    'a response may have others',
+    gives,
+    object(more, { additionalProperties: false }),
+    object(more),
+  ],
+  [
+    'parts',
+    'closed in the other word',
+    asks,
+    object(more, { additionalProperties: false }),
+    object(more, { unevaluatedProperties: false }),
+  ],
+  [
+    'parts',
+    'some names are taken, too',
+    asks,
+    object(more, { additionalProperties: false }),
+    object(more, { additionalProperties: false, patternProperties: { '^x': text } }),
+  ],
+  ['parts', 'a tuple is open', asks, { ...tuple, items: false }, tuple],
+  [
+    'forms',
+    'conditions are lifted',
+    asks,
+    object(more, { not: { required: ['z'] }, dependentRequired: { a: ['b'] } }),
+    object(more),
+  ],
+  [
+    'forms',
+    'a response has a condition',
+    gives,
+    object(more),
+    object(more, { not: { required: ['z'] } }),
+  ],
+  ['forms', 'finer steps', asks, { ...number, multipleOf: 10 }, { ...number, multipleOf: 5 }],
+  [
+    'forms',
+    'longer whole numbers',
+    asks,
+    { ...number, format: 'int32' },
+    { ...number, format: 'int64' },
+  ],
+  [
+    'forms',
+    'how to tell alternatives apart',
+    asks,
+    kinds,
+    { ...kinds, discriminator: { propertyName: 'a' } },
+  ],
+  ['types', 'whole numbers of a response', gives, { type: 'number' }, number],
+  ['types', 'one in a list', asks, text, { type: ['string'] }],
+  ['values', 'a list of one', gives, { const: 'a' }, { enum: ['a'] }],
+  [
+    'values',
+    'a list as alternatives',
+    gives,
+    { enum: ['a', 'b'] },
+    { oneOf: [{ const: 'a' }, { const: 'b' }] },
+  ],
+  [
+    'properties',
+    'a closed request takes one more',
+    asks,
+    object({ a: text }, { additionalProperties: false }),
+    object(more, { additionalProperties: false }),
+  ],
+  [
+    'properties',
+    'a write-only one is gone',
+    gives,
+    object({ a: { ...text, writeOnly: true } }),
+    object({}),
+  ],
+  ['properties', 'in an allOf of one', asks, object(more), { allOf: [object(more)] }],
+  ['variants', 'in the other word', gives, { oneOf: [text, number] }, { anyOf: [text, number] }],
+  [
+    'webhooks',
+    'a client is sent more',
+    called,
+    object({ a: text }),
+    object(more, { required: ['b'] }),
+  ],
+  ['webhooks', 'a client may answer less', answered, either, object({ a: text })],
+  [
+    'limits',
+    'as of old, lifted',
+    old,
+    { ...number, minimum: 0, exclusiveMinimum: true },
+    { ...number, minimum: 0 },
+  ],
+];
+const harmlessRows: Row[] = [
+  [
+    'parameters',
+    'a header in other letters',
+    takes({ name: 'X-Id', in: 'header', schema: text }),
+    takes({ name: 'x-id', in: 'header', schema: text }),
+  ],
+  ['request body', 'all of an application', media('application/json'), media('application/*')],
+  [
+    'responses',
+    'a header comes always',
+    heads({ A: { schema: text } }),
+    heads({ A: { required: true, schema: text } }),
+  ],
+  ['security', 'a scope less', secured({ login: ['read', 'write'] }), secured({ login: ['read'] })],
+  [
+    'security',
+    'another order',
+    secured({ login: [] }, { key: [] }),
+    secured({ key: [] }, { login: [] }),
+  ],
+  ['webhooks', 'one more', document({ webhooks: {} }), document({ webhooks: { w: { post: {} } } })],
+  [
+    'webhooks',
+    'another answer is good, too',
+    document({ webhooks: { w: { post: { responses: { 200: {} } } } } }),
+    document({ webhooks: { w: { post: { responses: { 200: {}, 202: {} } } } } }),
+  ],
+];
+
+export const judged = {
+  breaking: [...breakingRows, ...breakingSchemas.map(whole)],
+  harmless: [...harmlessRows, ...harmlessSchemas.map(whole)],
+};
