@@ -19,7 +19,7 @@ import type { Draft, Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
 import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
 import type { PatchInput, ReplaceInput, VersionTarget } from './version/edit-version.ts';
-import { listAudit, listCatalog, listListers, listVersions } from './reading/read-catalog.ts';
+import { listAudit, listCatalog, listVersions } from './reading/read-catalog.ts';
 import type { CatalogFilters, PageRequest, Reader } from './reading/read-catalog.ts';
 import { readView } from './version/version-view.ts';
 import type { Caller, CatalogDeps, VersionQuery } from './version/version-view.ts';
@@ -55,8 +55,6 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
       listVersions(ports, reader, request),
     listAudit: (reader: Reader, request: PageRequest & { id: string }) =>
       listAudit(ports, reader, request),
-    listListers: (reader: Reader, request: PageRequest & { id: string }) =>
-      listListers(ports, reader, request),
     diff: (reader: Reader, request: DiffRequest) => diffVersions(ports, reader, request),
     /** What a version breaks, as its publication would find. */
     compatibility: (reader: Reader, request: BaselineRequest) =>

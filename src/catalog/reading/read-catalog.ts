@@ -3,9 +3,9 @@ import { cutPage } from '#shared/pagination/cut-page.ts';
 import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { refuse } from '#shared/errors.ts';
+import type { ListFilter, VersionPosition } from '../artifact-store.ts';
 import { foldId } from '../version/artifact.ts';
 import type { VersionRecord } from '../version/artifact.ts';
-import type { ListFilter, Lister, VersionPosition } from '../artifact-store.ts';
 import { refuseUnknown } from '../version/version-view.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
@@ -72,25 +72,6 @@ export async function listVersions(
     positionOf,
     toPosition: toVersionPosition,
   });
-}
-
-/**
- * One page of the artifacts whose default version lists this one, newest first: see `ArtifactStore`.
- * @throws {artifact-not-found}
- * @throws {invalid-cursor}
- */
-export async function listListers(
-  deps: ReadDeps,
-  reader: Reader,
-  request: ArtifactPageRequest,
-): Promise<Page<Lister>> {
-  const { items, pagination } = await pageOfArtifact(deps, reader, request, {
-    kind: 'catalog-listers/1',
-    list: (page) => deps.store.listers(reader.workspaceId, page),
-    positionOf: ({ position }) => position,
-    toPosition,
-  });
-  return { items: items.map(({ lister }) => lister), pagination };
 }
 
 /**

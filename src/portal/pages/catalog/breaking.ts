@@ -1,7 +1,6 @@
 import { NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
 import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
-import { shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { FormProblem } from '../../page.ts';
@@ -16,7 +15,7 @@ const CHANGES_SHOWN = 30;
 /** What a draft breaks once it is published; nothing where it was compared with no version. */
 export function breakingRemark(
   { against, breaking, unclassified }: Compatibility,
-  { stops, share }: { stops: boolean; share: number },
+  stops: boolean,
 ): Html | undefined {
   if (!against) return undefined;
   if (breaking.length === 0) return nothingKnown(against.version, unclassified);
@@ -26,7 +25,7 @@ export function breakingRemark(
       html`It could not be compared with ${code(against.version)} in time`,
       'Nobody knows what it breaks.',
     );
-  const shown = breaking.slice(0, shareOf(CHANGES_SHOWN, share));
+  const shown = breaking.slice(0, CHANGES_SHOWN);
   const rest = breaking.length - shown.length;
   const changes = list(...shown.map(({ path, text }) => html`${sentence(text)} ${place(path)}`));
   const heading = html`${counted(breaking.length, 'breaking change')} against

@@ -1,5 +1,3 @@
-import type { Lister } from '#catalog/artifact-store.ts';
-import type { Page } from '#catalog/reading/read-catalog.ts';
 import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { isBeforeSunset } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
@@ -7,7 +5,6 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
-import { shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import { list } from '../../shell/card.ts';
@@ -20,17 +17,12 @@ import { count, counted } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { breakingBox, breakingRemark } from './breaking.ts';
-import { whoListsIt } from './listers/listers-view.ts';
 import { artifactPath, versionPath } from './query.ts';
 import { sunsetDayText } from './words.ts';
 
 export type ConfirmFacts = {
   view: VersionView;
-  /** The first of those that list the artifact. */
-  listers: Page<Lister>;
   person: PortalPerson;
-  /** How much of each list there is room for, up to 1. */
-  share: number;
   /** What the person saw: the entity tag that the action asks for. */
   seen: string;
   problems?: readonly FormProblem[];
@@ -54,7 +46,7 @@ export function publishView(given: PublishFacts): Html {
   const { version, findings } = view.record;
   const mustAccept = stopsAtBreaking && compatibility.breaking.length > 0;
   const isStopped = findings.length > 0 && given.stops;
-  const warning = html`${breakingRemark(compatibility, { stops: mustAccept, share: given.share })}
+  const warning = html`${breakingRemark(compatibility, mustAccept)}
   ${findingsRemark(given, isStopped)}`;
   const question = { below: 'publish', warning };
   if (isStopped) return confirm('Not published', given, { ...question, consequences: [] });
@@ -73,14 +65,14 @@ export function publishView(given: PublishFacts): Html {
 
 /** Nothing is called clean that breaks something. */
 function findingsRemark(given: PublishFacts, isStopped: boolean): Html | undefined {
-  const { view, compatibility, share } = given;
+  const { view, compatibility } = given;
   const { findings } = view.record;
   if (findings.length === 0 && compatibility.breaking.length > 0) return undefined;
   if (findings.length === 0)
     return remark('ok', view.specText === undefined ? 'It has no spec' : 'No findings');
   const found = counted(findings.length, 'finding');
   const heading = isStopped ? `${found}: it cannot be published like this` : found;
-  const text = html`${findingsList(findings, share)}${isStopped && mendLink(given)}`;
+  const text = html`${findingsList(findings)}${isStopped && mendLink(given)}`;
   return remark(isStopped ? 'bad' : 'warn', heading, text);
 }
 
@@ -138,8 +130,7 @@ export function deprecateView(
           : 'Optional. It ends with that day, in UTC.',
         error: problemOf(problems, 'sunset'),
       }),
-      whoListsIt(view.record.id, given.listers, given.share),
-      membersOf(view, given.share),
+      membersOf(view),
     ],
     submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
   });
@@ -147,12 +138,11 @@ export function deprecateView(
 
 const MEMBERS_SHOWN = 20;
 
-function membersOf({ members = [], counts }: VersionView, share: number): Html {
-  const most = shareOf(MEMBERS_SHOWN, share);
+function membersOf({ members = [], counts }: VersionView): Html {
   if (members.length === 0) return html``;
-  const rest = (counts['members'] ?? members.length) - Math.min(members.length, most);
+  const rest = (counts['members'] ?? members.length) - Math.min(members.length, MEMBERS_SHOWN);
   const items: HtmlValue[] = members
-    .slice(0, most)
+    .slice(0, MEMBERS_SHOWN)
     .map(
       ({ id, title, type }) =>
         html`${link({ href: artifactPath(id), text: foreign(title, 80) })}, ${type}`,
@@ -185,11 +175,7 @@ export function retireView(given: ConfirmFacts, reader: Reader): Html {
         : html`Its successor is ${code(successor)}.`,
       'It stays readable by its name. This cannot be undone.',
     ],
-    fields: [
-      whoListsIt(record.id, given.listers, given.share),
-      ...(isEarly ? [earlyBox(given)] : []),
-      typedField(given),
-    ],
+    fields: [...(isEarly ? [earlyBox(given)] : []), typedField(given)],
     submit: `Retire ${version}`,
     danger: true,
   });

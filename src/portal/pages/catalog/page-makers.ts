@@ -5,7 +5,6 @@ import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { refuseTransition, requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { fitPage } from '../../fit-page.ts';
 import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
 import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
@@ -26,7 +25,6 @@ import { fieldsOf } from './draft/draft-content.ts';
 import { fitFields, holdText, omittedIn } from './draft/omitted-texts.ts';
 import type { FormTexts } from './draft/omitted-texts.ts';
 import { draftFormView } from './draft/draft-view.ts';
-import { LISTERS_SHOWN } from './listers/listers-view.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
 import { explainAsked, explainStale } from './stale.ts';
 
@@ -61,13 +59,8 @@ export function createPages(deps: CatalogPagesDeps) {
       if (!from.includes(lifecycle)) refuseTransition(action, lifecycle);
       const page = { id: name.id, limit: VERSIONS_MAX };
       const { items } = await catalog.listVersions({ workspaceId }, page);
-      const listers = await catalog.listListers(
-        { workspaceId },
-        { id: name.id, limit: LISTERS_SHOWN },
-      );
       const facts = {
         view: shown,
-        listers,
         person,
         seen: seenOf(shown),
         problems: problems.map(explainAsked),
@@ -75,9 +68,7 @@ export function createPages(deps: CatalogPagesDeps) {
       };
       const others = items.filter(({ version }) => version !== shown.record.version);
       const reader = { timeZone, nowMs: clock.now() };
-      return fitPage(async (share) =>
-        below(shown.record, `${title} ${name.version}`, view({ ...facts, share }, reader, others)),
-      );
+      return below(shown.record, `${title} ${name.version}`, view(facts, reader, others));
     };
   return {
     create: (from: Partial<VersionName>, request: FormRequest) => createPage(deps, from, request),

@@ -52,11 +52,6 @@ export function versionPath(id: string, version: string, below: string): string 
   return [artifactPath(id), 'versions', encodeURIComponent(version), below].join('/');
 }
 
-/** The page of all who list an artifact. */
-export function listersPath(id: string, cursor?: string): string {
-  return withQuery(`${artifactPath(id)}/listers`, { cursor });
-}
-
 /** The page of one artifact. */
 export function artifactPath(
   id: string,

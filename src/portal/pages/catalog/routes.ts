@@ -7,13 +7,11 @@ import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
-import { fitPage, shareOf } from '../../fit-page.ts';
 import { html } from '../../html.ts';
 import { code, cut, link } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
 import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.ts';
 import type { CatalogPagesDeps } from './deps.ts';
-import { listersPage, listersQuery } from './listers/listers-page.ts';
 import { createPages } from './page-makers.ts';
 import { catalogListView } from './list-view.ts';
 import { CATALOG_PATH, catalogQuery, NEW_PATH, toFilters } from './query.ts';
@@ -24,16 +22,11 @@ const PAGE_ARTIFACTS = 50;
 /** The catalog: `/portal/catalog` and what lies below. */
 export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void {
   portal.page(CATALOG_PATH, { scope: 'catalog:read', query: catalogQuery }, (request) =>
-    fitPage((share) => listPage(deps, { ...request, share })),
+    listPage(deps, request),
   );
   const one = `${CATALOG_PATH}/:id`;
   portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>
     artifactPage(deps, { person, id, query }),
-  );
-  portal.page(
-    `${one}/listers`,
-    { ...ofArtifact, query: listersQuery },
-    ({ person, params: { id }, query }) => listersPage(deps, { person, id, query }),
   );
   portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
     specFile(deps, person, { ...params, ...query }),
@@ -80,7 +73,7 @@ async function specFile(
 
 async function listPage(
   { catalog, clock }: CatalogPagesDeps,
-  { person, query, share }: { person: PortalPerson; query: CatalogQuery; share: number },
+  { person, query }: { person: PortalPerson; query: CatalogQuery },
 ): Promise<PortalPage> {
   const { workspaceId, timeZone } = person;
   const problems = catalog.problemsInFilter(query);
@@ -88,7 +81,7 @@ async function listPage(
   const searchProblem = searchProblemOf(query);
   const { items: versions, pagination } =
     searchProblem === undefined
-      ? await catalog.list({ workspaceId }, toRequest(query, shareOf(PAGE_ARTIFACTS, share)))
+      ? await catalog.list({ workspaceId }, toRequest(query, PAGE_ARTIFACTS))
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();

@@ -405,29 +405,6 @@ describe('a version', () => {
     expect((await owner.get(at('deprecate', '2.0.0'))).body).toMatch(/Its successor is <code>1\./);
   });
 
-  test('says before it is deprecated or retired who lists it', async () => {
-    const { owner, create, publish, confirm, catalog } = await open();
-    await create();
-    await publish('1.0.0');
-    expect((await owner.get(at('deprecate'))).body).toContain('No other artifact.');
-    for (let n = 0; n < 12; n += 1) {
-      const id = `lister-${n}`;
-      await create({ id, title: `Lister ${n}`, members: ['LEADS'] });
-      await catalog.changeLifecycle(origin, { id, version: '1.0.0', action: 'publish' });
-    }
-    const page = (await owner.get(at('deprecate'))).body;
-    expect(page).toContain('href="/portal/catalog/lister-11"');
-    expect(page).not.toContain('href="/portal/catalog/lister-1"');
-    expect(page).toContain('href="/portal/catalog/leads/listers"');
-    await confirm(at('deprecate'), { sunset: '' });
-    expect((await owner.get(at('retire'))).body).toContain('href="/portal/catalog/lister-11"');
-    expect((await owner.get('/portal/catalog/leads')).body).toContain('Who lists it');
-    const all = await owner.get('/portal/catalog/leads/listers');
-    expect(all.body).toContain('href="/portal/catalog/lister-0"');
-    expect((await owner.get('/portal/catalog/lister-0/listers')).body).toContain('Nobody lists it');
-    expect((await owner.get('/portal/catalog/none/listers')).status).toBe(404);
-  });
-
   test('becomes the default', async () => {
     const { create, publish, submit, catalog } = await open();
     for (const version of ['1.0.0', '2.0.0']) {

@@ -24,8 +24,6 @@ const render = (facts: Partial<ArtifactFacts> = {}): string =>
         pagination: { hasMore: false },
         defaultVersion: '2.3.0',
         entries: [],
-        share: 1,
-        listers: { items: [], pagination: { hasMore: false } },
         ...facts,
       },
       reader,

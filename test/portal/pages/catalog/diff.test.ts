@@ -74,7 +74,6 @@ test('the table of changes takes no text for markup, and is cut', () => {
     flat(
       diffCard({
         id: 'leads',
-        share: 1,
         versions: [versionOf(), versionOf({ version: '1' })],
         diff: { from: '1', to: '2.3.0', breaking: true, changes, truncated: true },
       }) ?? '',

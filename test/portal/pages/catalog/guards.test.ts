@@ -13,7 +13,6 @@ const VERSION = '/portal/catalog/:id/versions/:version';
 const pages: Record<string, string> = {
   '/portal/catalog': 'catalog:read',
   '/portal/catalog/:id': 'catalog:read',
-  '/portal/catalog/:id/listers': 'catalog:read',
   '/portal/catalog/:id/spec': 'catalog:read',
   '/portal/catalog/-/new': 'catalog:write',
   [`${VERSION}/edit`]: 'catalog:write',
@@ -64,9 +63,9 @@ async function open() {
   await portal.publish('0.9.0');
   const deprecate = { id: 'leads', version: '0.9.0', action: 'deprecate' } as const;
   await portal.catalog.changeLifecycle(origin, deprecate);
-  await portal.create({ ...content, version: '1.0.0', members: ['lister'] });
-  await portal.create({ id: 'lister', ...texts, members: ['leads'] });
-  const publish = { id: 'lister', version: '1.0.0', action: 'publish' } as const;
+  await portal.create({ ...content, version: '1.0.0', members: ['member'] });
+  await portal.create({ id: 'member', ...texts });
+  const publish = { id: 'member', version: '1.0.0', action: 'publish' } as const;
   await portal.catalog.changeLifecycle(origin, publish);
   const stateOf = async () => {
     const { items } = await portal.catalog.list(

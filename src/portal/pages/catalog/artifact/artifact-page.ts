@@ -5,14 +5,12 @@ import type { Reader as CatalogReader } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { cursorParameter, textFilter, withQuery } from '../../../address.ts';
-import { fitPage, shareOf } from '../../../fit-page.ts';
 import type { PortalPage } from '../../../page.ts';
 import { may } from '../../../person.ts';
 import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import { code, foreign, link } from '../../../shell/parts.ts';
 import type { CatalogPagesDeps } from '../deps.ts';
-import { LISTERS_SHOWN } from '../listers/listers-view.ts';
 import { artifactView } from './artifact-view.ts';
 import { artifactPath, CATALOG_PATH, groupPathOf, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';
@@ -48,19 +46,15 @@ export async function artifactPage(
   const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, reader, id));
   const shown = await catalog.read(reader, { id, version, withSpec: true });
   const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
-  const listers = await catalog.listListers(reader, { id, limit: LISTERS_SHOWN });
   const diff = await chosenDiff(catalog, reader, { id, ...query });
   const isDefaultSet = byDefault?.isSetDefault ?? false;
-  const facts = { diff, person, shown, entries, listers, defaultVersion, isDefaultSet };
+  const facts = { diff, person, shown, entries, defaultVersion, isDefaultSet };
   const { cursor } = query;
-  return fitPage(async (share) => {
-    const limit = shareOf(PAGE_VERSIONS, share);
-    const page = { id, limit, ...(cursor !== undefined && { cursor }) };
-    const { items: versions, pagination } = await catalog.listVersions(reader, page);
-    const all = { ...facts, versions, pagination, cursor, share };
-    const body = artifactView(all, { timeZone, nowMs: clock.now() });
-    return framed(shown, { person, defaultVersion, body });
-  });
+  const page = { id, limit: PAGE_VERSIONS, ...(cursor !== undefined && { cursor }) };
+  const { items: versions, pagination } = await catalog.listVersions(reader, page);
+  const all = { ...facts, versions, pagination, cursor };
+  const body = artifactView(all, { timeZone, nowMs: clock.now() });
+  return framed(shown, { person, defaultVersion, body });
 }
 
 /** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */

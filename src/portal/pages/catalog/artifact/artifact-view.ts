@@ -1,13 +1,10 @@
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import type { Lister } from '#catalog/artifact-store.ts';
-import type { Page } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../person.ts';
-import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html, HtmlValue } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
@@ -19,7 +16,6 @@ import type { Reader } from '../../../shell/times.ts';
 import { diffCard } from './diff-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { lanesCard } from './lanes-card.ts';
-import { listersCard } from '../listers/listers-view.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
 import { versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
@@ -28,12 +24,8 @@ import { lifecycleBadge, sunsetDay } from '../words.ts';
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
   shown: VersionView;
-  /** The first of those that list the artifact. */
-  listers: Page<Lister>;
   /** Of two versions that were chosen. */
   diff?: VersionDiff | undefined;
-  /** How much of each list there is room for, up to 1. */
-  share: number;
   /** The last changes, newest first. */
   entries: readonly AuditEntry[];
 };
@@ -46,14 +38,13 @@ const DESCRIPTION_CHARACTERS = 1_000;
 
 /** Which version counts, what is about to end, and what the shown version says. */
 export function artifactView(given: ArtifactFacts, reader: Reader): Html {
-  const { shown, defaultVersion, share } = given;
+  const { shown, defaultVersion } = given;
   const { record } = shown;
-  const versions = given.versions.slice(0, shareOf(LANES_SHOWN, share));
+  const versions = given.versions.slice(0, LANES_SHOWN);
   const main = html`${versionsCard({ ...given, id: record.id }, reader)}
   ${lanesCard(versions, defaultVersion, reader)}`;
   const beside = html`${aboutCard(given, reader)}
-  ${record.findings.length > 0 && findingsCard(record, share)} ${membersCard(given)}
-  ${listersCard(record.id, given.listers, share)}`;
+  ${record.findings.length > 0 && findingsCard(record)} ${membersCard(given)}`;
   return html`${endNotice(shown, reader)}${split(main, beside)}
   ${diffCard({ ...given, id: record.id })} ${pair(specCard(given), auditCard(given, reader))}`;
 }
@@ -76,20 +67,17 @@ function endNotice({ record, successor }: VersionView, reader: Reader): Html | u
   });
 }
 
-function aboutCard({ shown, share }: ArtifactFacts, reader: Reader): Html {
+function aboutCard({ shown }: ArtifactFacts, reader: Reader): Html {
   const { record, specText } = shown;
   const { description, version, owner, groupPath, source, projectId, lifecycle } = record;
   const counts = Object.entries(record.counts ?? {});
-  const numbers = counts
-    .slice(0, shareOf(COUNTS_SHOWN, share))
-    .map(([name, n]) => `${count(n)} ${cut(name, 64)}`);
+  const numbers = counts.slice(0, COUNTS_SHOWN).map(([name, n]) => `${count(n)} ${cut(name, 64)}`);
   const rest = counts.length - numbers.length;
   const more = rest > 0 ? [`${count(rest)} more`] : [];
   return card(
     { id: 'h-about', heading: html`About ${code(version)}` },
     body(
-      description !== undefined &&
-        html`<p>${foreign(description, shareOf(DESCRIPTION_CHARACTERS, share))}</p>`,
+      description !== undefined && html`<p>${foreign(description, DESCRIPTION_CHARACTERS)}</p>`,
       facts([
         { term: 'State', value: lifecycleBadge(lifecycle) },
         { term: 'Owner', value: foreign(owner) },
@@ -110,52 +98,51 @@ function when<T>(value: T | undefined, term: string, toValue: (value: T) => Html
   return value === undefined ? undefined : { term, value: toValue(value) };
 }
 
-function findingsCard({ version, lifecycle, findings }: VersionRecord, share: number): Html {
-  const rest = findings.length - shareOf(FINDINGS_SHOWN, share);
+function findingsCard({ version, lifecycle, findings }: VersionRecord): Html {
+  const rest = findings.length - FINDINGS_SHOWN;
   const isDraft = lifecycle === 'DRAFT';
   return card(
     { id: 'h-findings', heading: html`Findings of ${code(version)}` },
     body(
       isDraft && html`<p>${badge('warn', 'May stop it from being published')}</p>`,
-      findingsList(findings, share),
+      findingsList(findings),
       rest > 0 && note(`${count(rest)} more.`),
     ),
   );
 }
 
 /** What validation says, place by place. */
-export function findingsList(findings: VersionRecord['findings'], share: number): Html {
+export function findingsList(findings: VersionRecord['findings']): Html {
   return list(
     ...findings
-      .slice(0, shareOf(FINDINGS_SHOWN, share))
+      .slice(0, FINDINGS_SHOWN)
       .map(({ pointer, detail }) => html`${sentence(detail)} ${place(pointer)}`),
   );
 }
 
-function membersCard({ shown, share }: ArtifactFacts): Html | undefined {
+function membersCard({ shown }: ArtifactFacts): Html | undefined {
   const { record, members = [], counts } = shown;
-  const most = shareOf(MEMBERS_SHOWN, share);
   const known = new Set(members.map(({ id }) => foldId(id)));
   const isAll = (counts['members'] ?? members.length) === members.length;
   const unknown = isAll ? (record.members ?? []).filter((id) => !known.has(foldId(id))) : [];
   if (members.length + unknown.length === 0) return undefined;
   const total = counts['members'] ?? members.length;
-  const rest = total - Math.min(members.length, most);
+  const rest = total - Math.min(members.length, MEMBERS_SHOWN);
   const group = record.members === undefined ? record.groupPath : undefined;
   return card(
     { id: 'h-members', heading: 'Members' },
     body(
-      members.length > 0 && list(...members.slice(0, most).map(memberItem)),
+      members.length > 0 && list(...members.slice(0, MEMBERS_SHOWN).map(memberItem)),
       rest > 0 && note(`${count(rest)} more.`),
-      unknown.length > 0 && unknownMembers(unknown, most),
+      unknown.length > 0 && unknownMembers(unknown),
       group !== undefined && row(link({ href: groupPathOf(group), text: 'Show the group' })),
     ),
   );
 }
 
 /** It is no mistake: a member can be created later. */
-function unknownMembers(ids: readonly string[], most: number): Html {
-  const shown = ids.slice(0, most).map((id) => html`${code(cut(id))} `);
+function unknownMembers(ids: readonly string[]): Html {
+  const shown = ids.slice(0, MEMBERS_SHOWN).map((id) => html`${code(cut(id))} `);
   const more = ids.length - shown.length;
   return html`<div>
     <p>${badge('warn', 'Not in the catalog')}${note('so no reader sees it')}</p>
@@ -168,12 +155,12 @@ function memberItem({ id, type, title, lifecycle }: Member): Html {
   ${lifecycle !== 'PUBLISHED' && lifecycleBadge(lifecycle)}`;
 }
 
-function specCard({ shown, share }: ArtifactFacts): Html {
+function specCard({ shown }: ArtifactFacts): Html {
   const { record, specText } = shown;
   const { id, version } = record;
   const names = { id: 'h-spec', heading: 'Spec' };
   if (specText === undefined) return card(names, body(html`<p class="note">None.</p>`));
-  const { text, isCut } = excerptOf(specText, share);
+  const { text, isCut } = excerptOf(specText);
   const download = link({
     href: withQuery(`${artifactPath(id)}/spec`, { version }),
     text: 'Download JSON',

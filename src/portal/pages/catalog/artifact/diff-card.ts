@@ -1,7 +1,6 @@
 import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { shareOf } from '../../../fit-page.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';
 import { body, card } from '../../../shell/card.ts';
@@ -17,8 +16,6 @@ export type DiffFacts = {
   id: string;
   /** Those that one can choose of, highest first. */
   versions: readonly VersionRecord[];
-  /** How many of the changes there is room for, up to 1. */
-  share: number;
   /** What was compared; undefined before two were chosen. */
   diff?: VersionDiff | undefined;
 };
@@ -35,11 +32,7 @@ const IMPACTS: Readonly<Record<Impact, { state: State; words: string }>> = {
 export function diffCard(given: DiffFacts): Html | undefined {
   const { versions, diff } = given;
   if (versions.length < 2 && !diff) return undefined;
-  return card(
-    { id: 'h-changes', heading: 'Changes' },
-    compareForm(given),
-    diff && result(diff, shareOf(CHANGES_SHOWN, given.share)),
-  );
+  return card({ id: 'h-changes', heading: 'Changes' }, compareForm(given), diff && result(diff));
 }
 
 function compareForm({ id, versions, diff }: DiffFacts): Html {
@@ -62,8 +55,8 @@ function compareForm({ id, versions, diff }: DiffFacts): Html {
   });
 }
 
-function result({ from, to, changes, truncated }: VersionDiff, most: number): Html {
-  const rest = changes.length - most;
+function result({ from, to, changes, truncated }: VersionDiff): Html {
+  const rest = changes.length - CHANGES_SHOWN;
   const all = truncated
     ? `more than ${count(changes.length)} changes`
     : counted(changes.length, 'change');
@@ -74,7 +67,7 @@ function result({ from, to, changes, truncated }: VersionDiff, most: number): Ht
     return n > 0 && html`${badge(state, `${count(n)} ${words.toLowerCase()}`, { fill: true })} `;
   });
   return html`<div class="body sub"><p class="row">${badges}${what}</p></div>
-    ${changes.length > 0 && changeTable(changes.slice(0, most), `Changes from ${from} to ${to} by impact`)}
+    ${changes.length > 0 && changeTable(changes.slice(0, CHANGES_SHOWN), `Changes from ${from} to ${to} by impact`)}
     ${rest > 0 && body(note(`${count(rest)} more.`))}`;
 }
 

@@ -1,5 +1,3 @@
-import { shareOf } from '../../../fit-page.ts';
-
 const LINES_MAX = 60;
 const CHARACTERS_MAX = 6_000;
 
@@ -7,12 +5,11 @@ const CHARACTERS_MAX = 6_000;
 const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^"{}[\],:]+/g;
 
 /**
- * The start of compact JSON, one member or element a line: at most 60 lines, or a share of what
- * that may have. No more is looked at than
- * is shown, whatever the length of the text.
+ * The start of compact JSON, one member or element a line: at most 60 lines. No more is looked at than is shown,
+ * whatever the length of the text.
  */
-export function excerptOf(json: string, share = 1): { text: string; isCut: boolean } {
-  const start = json.slice(0, shareOf(CHARACTERS_MAX, share));
+export function excerptOf(json: string): { text: string; isCut: boolean } {
+  const start = json.slice(0, CHARACTERS_MAX);
   const lines = [''];
   let depth = 0;
   let before = '';
