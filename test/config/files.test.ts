@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { allKeyPaths } from '#config/schema/key-tree.ts';
-import { renderJsonSchema } from '#config/schema/json-schema.ts';
+import { renderJsonSchema } from './json-schema.ts';
 import { loadConfig } from '#config/load.ts';
-import { findExplained, readManual } from '#config/schema/manual.ts';
+import { findExplained, readManual } from './manual.ts';
 import { configSchema } from '#config/schema/schema.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };

@@ -47,8 +47,6 @@ export function createSessions(deps: SessionsDeps) {
     start: (signedIn: NewSession) => startSession(deps, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
     find: (id: string) => findSession(deps, id),
-    /** What the store says of it now, without a use. */
-    reread: async ({ digest }: Pick<Session, 'digest'>) => readSession(deps, digest),
     end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
     endOfIssuer: (...by: Parameters<SessionStore['endOfIssuer']>) => store.endOfIssuer(...by),
     setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>

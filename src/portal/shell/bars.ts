@@ -1,5 +1,4 @@
 /** Bars per hour, as SVG without text: it stretches, so its axes are HTML beside it. */
-import { HOUR } from '#shared/clock.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import { card } from './card.ts';
@@ -149,10 +148,4 @@ function numbersTable({ heading, series, slots }: BarsFacts, reader: Reader): Ht
   }));
   const caption = `${heading}, last ${counted(slots.length, 'hour')}, newest first`;
   return table({ caption, columns: [hour, ...numbers], rows: slots.toReversed(), scrolls: true });
-}
-
-/** The start of the hours of a picture, oldest first, the last one being the hour that runs. */
-export function hoursUntil(nowMs: number, hours: number): number[] {
-  const last = Math.floor(nowMs / HOUR) * HOUR;
-  return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * HOUR);
 }

@@ -30,3 +30,9 @@ export function flat(html: { toString(): string }): string {
     .replaceAll(' >', '>')
     .replaceAll(/(?<=>) | (?=<)/g, '');
 }
+
+/** The start of the hours of a picture, oldest first, the last one being the hour that runs. */
+export function hoursUntil(nowMs: number, hours: number): number[] {
+  const last = Math.floor(nowMs / 3_600_000) * 3_600_000;
+  return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * 3_600_000);
+}

@@ -1,4 +1,3 @@
-import { hoursUntil } from '#portal/shell/bars.ts';
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
@@ -7,7 +6,7 @@ import { overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation, OverviewFacts } from '#portal/pages/overview/view.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';
 import { expect, test } from 'vitest';
-import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+import { flat, hostile, hoursUntil, isInert, reader } from '../../shell/support.ts';
 
 const { nowMs } = reader;
 const MINUTE = 60_000;

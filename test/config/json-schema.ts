@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { findExplained, readManual } from './manual.ts';
-import { configSchema } from './schema.ts';
+import { configSchema } from '#config/schema/schema.ts';
 
 type JsonSchema = Record<string, unknown>;
 
